@@ -62,6 +62,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// Records the objects in one transaction: all of them, or none if one fails.
     ///
     /// - Complexity: O(m log n) for m objects.
+    @inlinable
     public func insert(all objects: [Archive]) {
         reportingFailure(of: "insert(all:)", default: ()) {
             try store.record(contentsOf: objects)

@@ -42,6 +42,17 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
             list.totalCost > min(capacity.bytes, LRUStorage.greatestSum) || list.count > capacity.entries
         }
 
+        /// Evicts at most 64 values. Returns whether nothing is left to evict.
+        mutating func evict(_ gone: inout [Value], while isOver: (borrowing Contents) -> Bool) -> Bool {
+            var steps = 64
+            for _ in 0..<64 {
+                guard isOver(self), list.count > 0 else { return true }
+                guard let oldest = list.oldest(steps: &steps), let old = list.remove(oldest.slot) else { return false }
+                gone.append(old.payload)
+            }
+            return false
+        }
+
         @inlinable var usage: StorageUsage { StorageUsage(entries: list.count, bytes: list.totalCost) }
     }
 
@@ -129,7 +140,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
                 return nil
             }
             _ = contents.pointee.list.use(slot, stamps.next(at: now), marksDirty: false)
-            return contents.pointee.list.payload(slot)
+            return contents.pointee.list.payload(slot) { copy $0 }
         }
         if isExpired { removeExpired(key, at: now) }
         return value
@@ -193,20 +204,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     /// Evicts a few values at a time, so that no reader waits for long.
     @usableFromInline
     func evict(_ gone: inout [Value], while isOver: (borrowing Contents) -> Bool) {
-        var isDone = false
-        while !isDone {
-            isDone = contents.write { contents, _ in
-                var steps = 64
-                for _ in 0..<64 {
-                    guard isOver(contents), contents.list.count > 0 else { return true }
-                    guard let oldest = contents.list.oldest(steps: &steps), let old = contents.list.remove(oldest.slot) else {
-                        return false
-                    }
-                    gone.append(old.payload)
-                }
-                return false
-            }
-        }
+        while !contents.write({ contents, _ in contents.evict(&gone, while: isOver) }) {}
     }
 
     fileprivate func trim(while isOver: (borrowing Contents) -> Bool) {

@@ -41,10 +41,9 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     /// A place for an entry. Its fields are read one by one, so that only a payload that is returned is retained.
     @usableFromInline
     struct Place: ~Copyable {
-        /// `nil` in a free place, as the payload is.
+        /// `nil` in a free place, which has no payload.
         @usableFromInline var key: Key?
         @usableFromInline let lastUse: Atomic<UInt64>
-        @usableFromInline var payload: Payload?
         /// Of a free place, that of its last entry.
         @usableFromInline var metadata: Metadata
         /// The cost; of a free place the next free one.
@@ -58,17 +57,13 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         init(_ item: Item, _ key: Key, _ tag: UInt32) {
             self.key = key
             lastUse = Atomic(LastUse(item.stamp, isDirty: item.isDirty).word)
-            (payload, metadata, cost, self.tag) = (item.payload, item.metadata, item.cost, tag)
+            (metadata, cost, self.tag) = (item.metadata, item.cost, tag)
         }
 
         @inlinable
         mutating func set(_ item: Item) {
             lastUse.store(LastUse(item.stamp, isDirty: item.isDirty).word, ordering: .relaxed)
-            (payload, metadata, cost) = (item.payload, item.metadata, item.cost)
-        }
-
-        @inlinable var item: Item? {
-            payload.map { Item(payload: $0, cost: cost, stamp: use.stamp, isDirty: use.isDirty, metadata: metadata) }
+            (metadata, cost) = (item.metadata, item.cost)
         }
 
         @inlinable var use: LastUse { LastUse(word: lastUse.load(ordering: .relaxed)) }
@@ -99,6 +94,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     @usableFromInline var table: UnsafeMutablePointer<UInt64>
     @usableFromInline var mask: Int
     @usableFromInline var places: UnsafeMutablePointer<Place>
+    /// The payloads of the places that hold an entry. Apart, so that a reader takes out of one what it needs, and copies nothing else.
+    @usableFromInline var payloads: UnsafeMutablePointer<Payload>
     @usableFromInline var capacity: Int
     /// The number of places that hold an entry or held one.
     @usableFromInline var placeCount = 0
@@ -116,9 +113,12 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         table = .allocate(capacity: mask + 1)
         table.initialize(repeating: 0, count: mask + 1)
         places = .allocate(capacity: capacity)
+        payloads = .allocate(capacity: capacity)
     }
 
     deinit {
+        for slot in 0..<placeCount where places[slot].key != nil { (payloads + slot).deinitialize(count: 1) }
+        payloads.deallocate()
         places.deinitialize(count: placeCount)
         places.deallocate()
         table.deallocate()
@@ -177,10 +177,20 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     package borrowing func key(_ slot: Slot) -> Key? { places[Int(slot)].key }
 
     @inlinable
-    package borrowing func payload(_ slot: Slot) -> Payload? { places[Int(slot)].payload }
+    package borrowing func cost(_ slot: Slot) -> Int { places[Int(slot)].cost }
 
+    /// Returns what `take` takes out of the payload of an entry.
     @inlinable
-    package borrowing func item(_ slot: Slot) -> Item? { places[Int(slot)].item }
+    package borrowing func payload<Result>(_ slot: Slot, _ take: (borrowing Payload) -> Result) -> Result { take(payloads[Int(slot)]) }
+
+    /// Returns the entry; `nil` if there is none in the place.
+    @inlinable
+    package borrowing func item(_ slot: Slot) -> Item? {
+        let (place, use) = (Int(slot), places[Int(slot)].use)
+        guard places[place].key != nil else { return nil }
+        return Item(
+            payload: payloads[place], cost: places[place].cost, stamp: use.stamp, isDirty: use.isDirty, metadata: places[place].metadata)
+    }
 
     /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
     @usableFromInline package borrowing func newest(
@@ -188,7 +198,7 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     ) -> [(key: Key, item: Item)] {
         var found: [(key: Key, item: Item)] = []
         for slot in 0..<placeCount {
-            guard let key = places[slot].key, isIncluded(places[slot].metadata), let item = places[slot].item else { continue }
+            guard let key = places[slot].key, isIncluded(places[slot].metadata), let item = item(Slot(slot)) else { continue }
             found.append((key, item))
         }
         return Array(found.sorted { $0.item.stamp > $1.item.stamp }.prefix(limit))
@@ -226,6 +236,7 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             let old = self.item(slot)
             totalCost -= places[Int(slot)].cost
             places[Int(slot)].set(item)
+            payloads[Int(slot)] = item.payload
             return (slot, old)
         }
         let slot = takeSlot(item, key, Self.tag(hash))
@@ -249,7 +260,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         leave(slot)
         count -= 1
         totalCost -= item.cost
-        (places[Int(slot)].payload, places[Int(slot)].key) = (nil, nil)
+        (payloads + Int(slot)).deinitialize(count: 1)
+        places[Int(slot)].key = nil
         setDirty(slot, false)
         places[Int(slot)].cost = Int(firstFree)
         firstFree = slot
@@ -257,14 +269,14 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     }
 
     /// Replaces the payload of an entry with another form of the same value.
-    @usableFromInline package mutating func exchange(_ slot: Slot, _ replacement: (Payload) -> Payload?) {
-        guard let payload = places[Int(slot)].payload, let new = replacement(payload) else { return }
-        places[Int(slot)].payload = new
+    @inlinable
+    package mutating func exchange(_ slot: Slot, _ replacement: (Payload) -> Payload?) {
+        if let new = replacement(payloads[Int(slot)]) { payloads[Int(slot)] = new }
     }
 
     /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     @usableFromInline package mutating func removeAll() -> [Payload] {
-        let all = (0..<placeCount).compactMap { places[$0].payload }
+        let all = (0..<placeCount).compactMap { places[$0].key == nil ? nil : payloads[$0] }
         self = LRUList()
         return all
     }
@@ -312,10 +324,12 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             firstFree = Slot(places[Int(slot)].cost)
             places[Int(slot)].set(item)
             (places[Int(slot)].key, places[Int(slot)].tag) = (key, tag)
+            (payloads + Int(slot)).initialize(to: item.payload)
             return slot
         }
         if placeCount == capacity { growPlaces() }
         (places + placeCount).initialize(to: Place(item, key, tag))
+        (payloads + placeCount).initialize(to: item.payload)
         placeCount += 1
         return Slot(placeCount - 1)
     }
@@ -359,10 +373,16 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     @inlinable
     mutating func growPlaces() {
-        let larger = UnsafeMutablePointer<Place>.allocate(capacity: 2 * capacity)
-        larger.moveInitialize(from: places, count: placeCount)
+        // No place is free.
+        capacity *= 2
+        let (morePlaces, morePayloads) = (
+            UnsafeMutablePointer<Place>.allocate(capacity: capacity), UnsafeMutablePointer<Payload>.allocate(capacity: capacity)
+        )
+        morePlaces.moveInitialize(from: places, count: placeCount)
+        morePayloads.moveInitialize(from: payloads, count: placeCount)
         places.deallocate()
-        (places, capacity) = (larger, 2 * capacity)
+        payloads.deallocate()
+        (places, payloads) = (morePlaces, morePayloads)
     }
 }
 
@@ -375,7 +395,6 @@ extension LRUList {
     package borrowing func checkInvariants() {
         var (seen, sum, ordered) = (0, 0, 0)
         for slot in 0..<placeCount {
-            precondition((places[slot].payload != nil) == (places[slot].key != nil), "A place has a key and a payload, or neither.")
             ordered += places[slot].isOrdered ? 1 : 0
             guard let key = places[slot].key else { continue }
             precondition(self.slot(of: key, hash: UInt64(places[slot].tag) << 32) == Slot(slot), "The key of an entry leads to it.")

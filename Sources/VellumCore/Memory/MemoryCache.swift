@@ -89,15 +89,25 @@ internal import Synchronization
     // MARK: Reading
 
     /// Returns the payload under the key if it is valid. Affects the eviction order.
+    @inlinable
+    package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
+        use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { copy $0 }
+    }
+
+    /// Returns what `take` takes out of the payload under the key if it is valid. Affects the eviction order.
     ///
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
     ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
+    ///   - take: Runs inside the lock.
     @inlinable
-    package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
+    package func use<Result>(
+        _ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool,
+        _ take: (borrowing Payload) -> Result?
+    ) -> Result? {
         let hash = hash.of(key)
         var needs = Needs.nothing
-        let found = contents.read { contents, notes -> Payload? in
+        let found = contents.read { contents, notes -> Result? in
             guard isFresh(contents.pointee) else {
                 needs = .catchingUp
                 return nil
@@ -111,7 +121,7 @@ internal import Synchronization
                 if notes.dirty.count == 1 { notifiesDisk = true }
                 if notes.dirty.count >= Notes.mostDirty { needs = .collecting }
             }
-            return contents.pointee.entries.list.payload(slot)
+            return contents.pointee.entries.list.payload(slot, take)
         }
         switch needs {
         case .nothing: return found
@@ -120,7 +130,7 @@ internal import Synchronization
             return found
         case .catchingUp:
             catchUp()
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk)
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, take)
         }
     }
 
@@ -143,6 +153,17 @@ internal import Synchronization
     @usableFromInline package func peek(_ key: EntryKey) -> Item? {
         let hash = hash.of(key)
         return readFresh { $0.pointee.entries.peek(key, hash: hash) }
+    }
+
+    /// Returns the id and the cost of the entry on disk under the key; `nil` if memory knows none. May be outdated.
+    @inlinable
+    package func known(_ key: EntryKey) -> (entryID: Int64, cost: Int)? {
+        let hash = hash.of(key)
+        return contents.read { contents, _ in
+            guard let slot = contents.pointee.entries.list.slot(of: key, hash: hash) else { return nil }
+            let id = contents.pointee.entries.list[metadataOf: slot].entryID
+            return id == 0 ? nil : (id, contents.pointee.entries.list.cost(slot))
+        }
     }
 
     /// Returns all entries, most recently used first. Does not affect the eviction order. O(n log n).
@@ -219,8 +240,10 @@ internal import Synchronization
     /// Replaces the payload under the key with another payload of the same value. Does not affect the eviction order.
     ///
     /// - Parameter replacement: Returns the replacement, or `nil` to keep the payload. Runs inside the lock.
+    @inlinable
     package func exchange(_ key: EntryKey, _ replacement: (Payload) -> Payload?) {
         let hash = hash.of(key)
+        guard contents.read({ contents, _ in contents.pointee.entries.list.slot(of: key, hash: hash) != nil }) else { return }
         contents.write { contents, _ in
             if let slot = contents.entries.list.slot(of: key, hash: hash) { contents.entries.list.exchange(slot, replacement) }
         }

@@ -32,8 +32,8 @@ final class ArchiveReader {
         self.connection = connection
     }
 
-    /// An entry, or the fact that it does not match its checksum.
-    enum Found {
+    /// An entry, or the fact that it does not match its checksum. Indirect, because it is passed through many closures.
+    indirect enum Found {
         case entry(Entry)
         case damaged
     }

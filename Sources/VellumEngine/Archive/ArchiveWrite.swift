@@ -22,6 +22,8 @@ public import VellumCore
     @usableFromInline package var stamp: UseStamp
     /// Whether the memory cache keeps the entry even if it is too large for the archive.
     @usableFromInline package var isKeptInMemory = true
+    /// The entry that is probably under the key, as memory knows it: the writer then need not look for it.
+    @usableFromInline package var known: KnownEntry?
     /// The condition under which the write applies. If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
     @usableFromInline package var condition: WriteCondition?
 
@@ -34,6 +36,18 @@ public import VellumCore
         self.stamp = stamp
         self.condition = condition
     }
+}
+
+/// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the writer compares it.
+@frozen
+@usableFromInline package struct KnownEntry: Hashable, Sendable {
+    /// The entry's id in its archive.
+    @usableFromInline package var id: Int64
+    /// Encoded bytes.
+    @usableFromInline package var size: Int
+
+    @inlinable
+    package init(id: Int64, size: Int) { (self.id, self.size) = (id, size) }
 }
 
 /// The result of an ``ArchiveWrite``.

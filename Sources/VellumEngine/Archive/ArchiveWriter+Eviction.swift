@@ -39,6 +39,7 @@ extension ArchiveWriter {
 
     /// Removes the least recently used entry if its last use was before `bound`, and returns its key.
     func removeOldest(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
+        transaction.hasUnknownGrowth = true
         while true {
             let logged = try oldest(.oldestRecency)
             let untouched = try oldest(.oldestAboveLowWater)

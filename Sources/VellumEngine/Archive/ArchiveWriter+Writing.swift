@@ -54,6 +54,7 @@ extension ArchiveWriter {
     ) throws(SQLiteError) {
         // The store has compared the sizes; another process may have lowered the limit since.
         guard entry.size <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
+        if let known = write.known, write.condition == nil, try overwrite(known, write.key, entry, write.stamp, &outcome) { return }
         try put(entry, write.key, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
     }
 
@@ -72,18 +73,14 @@ extension ArchiveWriter {
             return
         }
         noteChange(of: key)
+        noteGrowth(by: entry)
         if isOnFullDisk {
             outcome.evicted = try evict(for: entry).map(\.key)
             present = try find(key)
         }
         if let present {
             try update(present.id, key, entry)
-            CrashPoint.reached(.entryUpdated)
-            totals.bytes += Int64(entry.size) - present.size
-            if Int64(entry.size) != present.size { hasChangedEntries = true }
-            transaction.uses[present.id] = stamp
-            outcome.entryID = present.id
-            try index.didStore(present.id, entry.indexed, isNew: false)
+            try didUpdate(present.id, size: present.size, entry, stamp, &outcome)
         } else {
             outcome.entryID = totals.nextID
             try insert(outcome.entryID, key, entry, stamp)
@@ -93,11 +90,53 @@ extension ArchiveWriter {
             totals.bytes += Int64(entry.size)
             try index.didStore(outcome.entryID, entry.indexed, isNew: true)
         }
+        try didPut(entry, stamp, &outcome)
+    }
+
+    /// Overwrites an entry that memory knows, without looking for it.
+    ///
+    /// - Returns: Whether it is still there, as memory knows it.
+    private func overwrite(
+        _ known: KnownEntry, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) -> Bool {
+        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > totals.cleared else { return false }
+        let update = try statement(.updateKnown)
+        try withContent(key, entry) { (content) throws(SQLiteError) in
+            try EntryTable.runUpdate(update, known.id, content, knownSize: known.size)
+        }
+        guard changesCount == 1 else { return false }
+        outcome.wasPresent = true
+        noteChange(of: key)
+        noteGrowth(by: entry)
+        try didUpdate(known.id, size: Int64(known.size), entry, stamp, &outcome)
+        try didPut(entry, stamp, &outcome)
+        return true
+    }
+
+    /// - Parameter size: That of the entry that was overwritten.
+    private func didUpdate(
+        _ entryID: Int64, size: Int64, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
+        CrashPoint.reached(.entryUpdated)
+        totals.bytes += Int64(entry.size) - size
+        if Int64(entry.size) != size { hasChangedEntries = true }
+        transaction.uses[entryID] = stamp
+        outcome.entryID = entryID
+        try index.didStore(entryID, entry.indexed, isNew: false)
+    }
+
+    private func didPut(_ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome) throws(SQLiteError) {
         if entry.validity.isOwn { totals.expiring = 1 }
         noteEnd(outcome.entryID, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
         outcome.evicted += try evict().map(\.key)
         CrashPoint.reached(.roomMade)
+    }
+
+    /// Storing an entry splits a page on each level of two trees at most, besides the pages of its value.
+    private func noteGrowth(by entry: Entry) {
+        transaction.newPages += 16 + Int64(entry.size) / 2048
+        if index.state != nil { transaction.hasUnknownGrowth = true }
     }
 
     /// The place in the eviction order of an entry of another file. Not later than now: every use from now on has a later stamp.
@@ -160,6 +199,7 @@ extension ArchiveWriter {
 
     func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
         noteChange(of: key)
+        transaction.hasUnknownGrowth = true
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)
         try delete.run()

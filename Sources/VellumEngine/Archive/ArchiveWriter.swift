@@ -32,6 +32,10 @@ final class ArchiveWriter {
         /// The uses of entries that it overwrote: the owner learns of them when it is committed.
         var uses: [Int64: UseStamp] = [:]
         var bytesRemoved: Int64 = 0
+        /// At most so many pages are new, as long as the transaction has done nothing but store entries without an index.
+        var newPages: Int64 = 0
+        /// Whether it has done something else, which may need any number of pages.
+        var hasUnknownGrowth = false
         var hasEmptied = false
         /// Whether it evicted an entry although no caller ever set the archive's size.
         var hasEvictedByDefault = false
@@ -79,7 +83,7 @@ final class ArchiveWriter {
 
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {
-        case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, deleteEntry
+        case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, deleteEntry
         case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
             recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
 
@@ -91,6 +95,7 @@ final class ArchiveWriter {
             case .findEntry: EntryTable.find(n)
             case .insertEntry: EntryTable.insert
             case .updateEntry: EntryTable.update
+            case .updateKnown: EntryTable.updateKnown
             case .deleteEntry: EntryTable.delete
             case .entryExists: EntryTable.exists
             case .insertTouch: RecencyTables.insertTouch

@@ -300,8 +300,41 @@ extension WriteConnection {
     /// Makes sure, before the file grows, that the log can be copied into it and that a later transaction finds room in the log, however full
     /// the disk is then: so a store that has filled its disk can be emptied.
     func makeRoom() throws(SQLiteError) {
+        // SQLite compiles the question for the number of pages each time.
+        let growth = mostNewPages
+        if let growth, let pages = connection.pagesOfLastCommit(), (pages + growth) * pageSize <= bytesWithRoom { return }
         let bytes = try bytesOfPages
+        // Small transactions get room for some that follow, where there is room.
+        if let growth, !isOnFullDisk, bytes + growth * pageSize > bytesWithRoom, try reserve(bytes + Self.roomAhead) { return }
         guard bytes > bytesWithRoom else { return }
+        try reserveOrFail(bytes)
+    }
+
+    /// Room for a few hundred small entries.
+    private static let roomAhead: Int64 = 1 << 18
+
+    /// How many pages the transaction adds at most; `nil` if that is unknown.
+    private var mostNewPages: Int64? {
+        var pages: Int64 = 0
+        for archive in archives.inTransaction {
+            guard !archive.transaction.hasUnknownGrowth, archive.transaction.newPages > 0 else { return nil }
+            pages += archive.transaction.newPages
+        }
+        return pages * pageSize <= Self.roomAhead / 2 ? pages : nil
+    }
+
+    /// - Returns: Whether there was room.
+    private func reserve(_ bytes: Int64) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            try reserveOrFail(bytes)
+            return true
+        } catch {
+            guard error.isFull else { throw error }
+            return false
+        }
+    }
+
+    private func reserveOrFail(_ bytes: Int64) throws(SQLiteError) {
         let present = Int64(FileSystem.size(connection.path))
         do throws(SQLiteError) {
             try extendLog(besides: bytes)

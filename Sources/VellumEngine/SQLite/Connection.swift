@@ -299,4 +299,10 @@ package final class Connection {
         guard methods.pointee.xShmMap(file, 0, 32 * 1024, 0, &region) == SQLITE_OK else { return nil }
         return UnsafeRawPointer(region)
     }
+
+    /// The size of the database in pages after the last commit of any process. Read inside a transaction that writes, so that nobody changes it.
+    func pagesOfLastCommit() -> Int64? {
+        // The field `nPage` (sqlite.org/walformat.html, 2.1).
+        logIndexHeader().map { Int64($0.load(fromByteOffset: 20, as: UInt32.self)) }
+    }
 }

@@ -25,16 +25,18 @@ extension Store {
         // Checked before taking a lock that another thread may have held when this process was forked.
         guard forkGuard.isThisProcess else { throw .forked }
         var notifiesDisk = false
-        switch memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) {
-        case .value(let value):
-            if notifiesDisk { disk.touchesArePending(isUrgent: false) }
-            return value
-        case .bytes(let bytes):
-            if notifiesDisk { disk.touchesArePending(isUrgent: false) }
-            return try value(decoding: bytes, of: key)
-        case nil:
-            return nil
+        var bytes: Data?
+        let value = memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { payload -> Value? in
+            switch payload {
+            case .value(let value): return copy value
+            case .bytes(let present):
+                bytes = copy present
+                return nil
+            }
         }
+        if notifiesDisk { disk.touchesArePending(isUrgent: false) }
+        guard let bytes else { return value }
+        return try self.value(decoding: bytes, of: key)
     }
 
     @inlinable

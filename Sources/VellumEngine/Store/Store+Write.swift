@@ -110,7 +110,12 @@ extension Store {
         let payload = store.memoryPayload(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)
 
-        defer { writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes }
+        defer {
+            writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes
+            if !onlyIfAbsent, let known = store.memory.known(key) {
+                writes[writes.count - 1].known = KnownEntry(id: known.entryID, size: known.cost)
+            }
+        }
         add(operation, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             // The first use of a new entry is stored with it; that of an existing one is yet to be written.

@@ -166,7 +166,11 @@ enum EntryTable {
         UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, bytes = ?7 WHERE id = ?1
         """
 
-    static func runUpdate(_ update: Statement, _ id: Int64, _ content: EntryContent) throws(SQLiteError) {
+    /// The same, of an entry that still has this key and size. The row's size is not read with its value.
+    static let updateKnown = "\(update) AND key = ?8 AND \(size) = ?9"
+
+    /// - Parameter knownSize: That of the entry, for ``updateKnown``.
+    static func runUpdate(_ update: Statement, _ id: Int64, _ content: EntryContent, knownSize: Int? = nil) throws(SQLiteError) {
         update.bind(id, at: 1)
         update.bind(content.written, at: 2)
         update.bind(content.expires, at: 3)
@@ -174,6 +178,10 @@ enum EntryTable {
         update.bind(content.sums.storedChecksum, at: 5)
         update.bind(content.typeVersion, at: 6)
         update.bind(content.bytes, at: 7)
+        if let knownSize {
+            update.bind(content.key, at: 8)
+            update.bind(Int64(knownSize), at: 9)
+        }
         try update.run()
     }
 }
