@@ -32,7 +32,7 @@ extension ArchiveStore {
     ///   - offset: The number of objects to skip. If an index answers, it includes objects that cannot be decoded.
     ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Complexity: O(log n + r), with one decode for each of the r candidates that an index finds; O(n) without an index. A sort without
-    ///   an index holds up to twice `limit` objects in memory, or all without a limit.
+    ///   an index holds `limit` objects in memory, or all without a limit.
     /// - Throws: ``VellumError`` if `limit` or `offset` is negative, an object cannot be decoded (``VellumError/Code/notDecodable``, or
     ///   ``VellumError/Code/newerVersion``), the predicate throws for an object that it is evaluated on, or the disk fails. The predicate is
     ///   not evaluated on objects that an index excludes.
@@ -109,7 +109,7 @@ extension ArchiveStore {
     /// ```
     ///
     /// Reads up to 64 objects at a time, on a thread that may block, and holds 8 bytes for each candidate of an index. A sort without an
-    /// index holds up to twice `limit` objects in memory, or all without a limit. Nothing is locked between two objects, so writers and
+    /// index holds `limit` objects in memory, or all without a limit. Nothing is locked between two objects, so writers and
     /// checkpoints do not wait for a slow loop. The stream throws `CancellationError` if its task is cancelled.
     ///
     /// Each object is returned at most once. An object that is recorded, changed or deleted while the stream runs is seen before or after

@@ -26,6 +26,9 @@ extension FileSystem {
         return statvfs(path, &status) == 0 ? Int64(status.f_bavail) * Int64(status.f_frsize) : nil
     }
 
+    /// Whether the disk is almost full, so that nothing is reserved that is not needed at once.
+    package static func isAlmostFull(_ path: String) -> Bool { (freeSpace(path) ?? .max) < 32 << 20 }
+
     #if canImport(Darwin)
         private static let (seekData, seekHole): (Int32, Int32) = (SEEK_DATA, SEEK_HOLE)
     #else

@@ -4,24 +4,24 @@ internal import VellumCore
 /// The tables of one archive, as the writing connection changes them. Used inside the writer's lock, in a transaction.
 ///
 /// `+Writing` carries out writes, `+Eviction` removes the least recently used entries, `+Recency` records uses, and `+Sweep` removes
-/// expired entries.
+/// expired entries. The lock excludes other accesses, so none is checked when it runs.
 final class ArchiveWriter {
     let id: Int64
     let name: String
     let checksum: Checksum
     /// How many entries the archive may hold. ``totals`` has the limit in bytes.
-    var entryLimit = Int.max
+    @exclusivity(unchecked) var entryLimit = Int.max
     /// Whether limits are ignored, because the content of a damaged or foreign file is being copied.
-    var isUnlimited = false
+    @exclusivity(unchecked) var isUnlimited = false
     /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
-    var hasReportedDefault = false
+    @exclusivity(unchecked) var hasReportedDefault = false
     /// The store that knows of uses that are not in the file yet.
     weak var owner: (any DiskArchiveDelegate)?
     /// The search for obsolete records of the recency log continues after this stamp.
-    var trimmedThrough = UseStamp.never
+    @exclusivity(unchecked) var trimmedThrough = UseStamp.never
 
     /// What the open transaction did, or the last one.
-    var transaction = Transaction()
+    @exclusivity(unchecked) var transaction = Transaction()
 
     /// What one transaction does to the archive. Begins when the transaction first uses the archive, and ends with it.
     struct Transaction {
@@ -45,21 +45,21 @@ final class ArchiveWriter {
     let index: IndexWriter
 
     /// The retention policy of all readers, and the earliest expiry in each block of entries.
-    var retention = Retention()
-    var sweepMap = SweepMap()
+    @exclusivity(unchecked) var retention = Retention()
+    @exclusivity(unchecked) var sweepMap = SweepMap()
     /// The retention policies of this process.
-    var policies: [RetentionPolicy] = []
+    @exclusivity(unchecked) var policies: [RetentionPolicy] = []
     /// Whether the policies must be written every day.
     var hasPolicies: Bool { openArchive != nil && !policies.isEmpty }
     /// When this process last wrote them, or found them written.
-    var policiesWritten = WallInstant(rawValue: .min)
+    @exclusivity(unchecked) var policiesWritten = WallInstant(rawValue: .min)
 
     /// The archive that is open in this process, if it is.
-    private(set) var openArchive: ObjectIdentifier?
+    @exclusivity(unchecked) private(set) var openArchive: ObjectIdentifier?
     /// The version of the cache for which it is open; `nil` if it is not one.
-    private var cacheVersion: String?
+    @exclusivity(unchecked) private var cacheVersion: String?
 
-    private var mirror: LimitMirror?
+    @exclusivity(unchecked) private var mirror: LimitMirror?
     /// Where the archive is listed.
     unowned var registry: ArchiveRegistry?
 
@@ -70,16 +70,16 @@ final class ArchiveWriter {
         entryLimit = diskArchive.mirror.capacity.entries
     }
 
-    private(set) var connection: Connection
-    private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
+    @exclusivity(unchecked) private(set) var connection: Connection
+    @exclusivity(unchecked) private var prepared: [Statement?] = Array(repeating: nil, count: StaticStatement.allCases.count)
     /// The totals in the open transaction.
-    var totals: ArchiveTotals
+    @exclusivity(unchecked) var totals: ArchiveTotals
     /// ``totals`` when they were loaded or written last.
-    private var storedTotals: ArchiveTotals?
+    @exclusivity(unchecked) private var storedTotals: ArchiveTotals?
     /// The row of the table.
-    private var storedRow: ArchiveTotals
+    @exclusivity(unchecked) private var storedRow: ArchiveTotals
     /// Whether an entry that is already in the file was removed, or its size changed, since the row was loaded or written.
-    var hasChangedEntries = false
+    @exclusivity(unchecked) var hasChangedEntries = false
 
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {

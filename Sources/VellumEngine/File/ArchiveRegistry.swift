@@ -3,14 +3,14 @@ internal import VellumCore
 /// The archives of a file that the writer knows, and those of the open transaction. A transaction looks at no others: a file may have a
 /// thousand.
 final class ArchiveRegistry {
-    private var archives: [Int64: ArchiveWriter] = [:]
+    @exclusivity(unchecked) private var archives: [Int64: ArchiveWriter] = [:]
     /// Those that the open transaction has used, or the last one.
-    private(set) var inTransaction: [ArchiveWriter] = []
+    @exclusivity(unchecked) private(set) var inTransaction: [ArchiveWriter] = []
     /// Those whose totals are those of the file, as far as this process knows.
-    private var loaded: [ArchiveWriter] = []
+    @exclusivity(unchecked) private var loaded: [ArchiveWriter] = []
     /// The number of threads that retry a write which failed because the disk was full. While it is not zero, entries are evicted before
     /// others are inserted, and by the uses in the file alone, because writing the others takes space.
-    var retriesOnFullDisk = 0
+    @exclusivity(unchecked) var retriesOnFullDisk = 0
 
     subscript(id: Int64) -> ArchiveWriter? { archives[id] }
 

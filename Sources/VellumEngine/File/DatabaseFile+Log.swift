@@ -69,8 +69,7 @@ extension DatabaseFile {
     /// At the end SQLite shortens the file to its pages, and may take away the room that a writer has just made: see
     /// ``WriteConnection/makeRoom()``. So writers wait if the disk is almost full, and otherwise look for their room again.
     private func copyWithoutWaiting(_ connection: Connection) throws(SQLiteError) -> (logged: Int, copied: Int) {
-        let almostFull: Int64 = 32 << 20
-        if FileSystem.freeSpace(path) ?? .max < almostFull {
+        if FileSystem.isAlmostFull(path) {
             return try withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)
         }
         defer { withWriter { $0.forgetRoom() } }

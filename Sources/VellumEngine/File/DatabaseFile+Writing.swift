@@ -67,9 +67,9 @@ extension DatabaseFile {
     private func apply(_ writes: [ArchiveWrite], to archives: [ArchiveWriter]) throws(SQLiteError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
         outcomes.reserveCapacity(writes.count)
-        for (write, archive) in zip(writes, archives) {
-            try archive.load()
-            outcomes.append(try archive.apply(write))
+        for index in writes.indices {
+            try archives[index].load()
+            outcomes.append(try archives[index].apply(writes[index]))
             CrashPoint.reached(.writeApplied)
         }
         return outcomes

@@ -7,11 +7,12 @@ final class OpenBatch: Sendable {
     let exists = Atomic(false)
 }
 
-/// The only connection of this process that writes to the file, and its transactions. Guarded by ``DatabaseFile/writer``.
+/// The only connection of this process that writes to the file, and its transactions. Guarded by ``DatabaseFile/writer``,
+/// which excludes other accesses, so none is checked when it runs.
 final class WriteConnection {
-    private(set) var connection: Connection
+    @exclusivity(unchecked) private(set) var connection: Connection
     /// The number of transactions committed so far, which a sync of the log covers.
-    private(set) var commits: UInt64 = 0
+    @exclusivity(unchecked) private(set) var commits: UInt64 = 0
     /// The open transaction of relaxed writes, if there is one.
     private(set) var batch: Batch? {
         didSet { openBatch.exists.store(batch != nil, ordering: .releasing) }
@@ -21,16 +22,16 @@ final class WriteConnection {
     /// Where changes are announced to other processes; `nil` for a file that only this process uses, such as a new one being salvaged.
     private let changesFile: ChangesFile?
 
-    private var begin: Statement
-    private var commit: Statement
-    var pageCount: Statement
+    @exclusivity(unchecked) private var begin: Statement
+    @exclusivity(unchecked) private var commit: Statement
+    @exclusivity(unchecked) var pageCount: Statement
     let pageSize: Int64
     /// A lower bound of the size of the file in bytes, with the room that was made; 0 if it is unknown.
-    var bytesWithRoom: Int64 = 0
+    @exclusivity(unchecked) var bytesWithRoom: Int64 = 0
     let archives = ArchiveRegistry()
     /// Archives of which a warning was logged, because two versions of a cache replaced each other.
-    var warnedOfVersions: Set<Int64> = []
-    private var dataVersion: UInt32?
+    @exclusivity(unchecked) var warnedOfVersions: Set<Int64> = []
+    @exclusivity(unchecked) private var dataVersion: UInt32?
 
     /// The size of an open transaction of relaxed writes.
     struct Batch {
@@ -87,15 +88,15 @@ final class WriteConnection {
     // MARK: Archives
 
     /// The number of bytes removed since space was last returned to the file system.
-    private(set) var bytesRemoved: Int64 = 0
+    @exclusivity(unchecked) private(set) var bytesRemoved: Int64 = 0
 
     /// Whether there may be entries that were there when their archive was emptied.
-    private(set) var mayHoldCleared = false
+    @exclusivity(unchecked) private(set) var mayHoldCleared = false
 
     func forgetRemovals() { bytesRemoved = 0 }
 
     /// Archives that began to evict because they reached the default limit, to be logged outside the lock.
-    private var evictionsByDefault: [(name: String, limit: DataSize)] = []
+    @exclusivity(unchecked) private var evictionsByDefault: [(name: String, limit: DataSize)] = []
 
     func takeEvictionsByDefault() -> [(name: String, limit: DataSize)] {
         guard !evictionsByDefault.isEmpty else { return [] }
@@ -249,13 +250,15 @@ final class WriteConnection {
     /// - Returns: The number of the last change; `nil` if nothing is announced.
     private func announce() throws(SQLiteError) -> UInt64? {
         guard let changesFile else { return nil }
-        let changed = archives.inTransaction.filter { !$0.transaction.changed.isEmpty }
-        guard !changed.isEmpty else { return nil }
-        let announced = changesFile.page.announce(
-            changed.map { ChangePage.Announcement(archive: $0.id, keys: $0.transaction.changed.hashes) }, by: changesFile.author,
-            of: changesFile.process)
-        for (archive, change) in zip(changed, announced.changes) {
-            archive.transaction.change = change
+        var announcements: [ChangePage.Announcement] = []
+        for archive in archives.inTransaction where !archive.transaction.changed.isEmpty {
+            announcements.append(ChangePage.Announcement(archive: archive.id, keys: archive.transaction.changed.hashes))
+        }
+        guard !announcements.isEmpty else { return nil }
+        let announced = changesFile.page.announce(announcements, by: changesFile.author, of: changesFile.process)
+        var changes = announced.changes[...]
+        for archive in archives.inTransaction where !archive.transaction.changed.isEmpty {
+            archive.transaction.change = changes.popFirst()
         }
         guard !changesFile.page.isRetired else {
             finish(announced.last)
@@ -305,13 +308,17 @@ extension WriteConnection {
         if let growth, let pages = connection.pagesOfLastCommit(), (pages + growth) * pageSize <= bytesWithRoom { return }
         let bytes = try bytesOfPages
         // Small transactions get room for some that follow, where there is room.
-        if let growth, !isOnFullDisk, bytes + growth * pageSize > bytesWithRoom, try reserve(bytes + Self.roomAhead) { return }
+        if let growth, bytes + growth * pageSize > bytesWithRoom, !isOnFullDisk, !FileSystem.isAlmostFull(connection.path),
+            try reserve(bytes + roomAhead(of: bytes))
+        {
+            return
+        }
         guard bytes > bytesWithRoom else { return }
         try reserveOrFail(bytes)
     }
 
-    /// Room for a few hundred small entries.
-    private static let roomAhead: Int64 = 1 << 18
+    /// Room for some hundred small entries: an eighth of the file, a megabyte at most, 64 KB at least.
+    private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 20, max(1 << 16, bytes / 8)) }
 
     /// How many pages the transaction adds at most; `nil` if that is unknown.
     private var mostNewPages: Int64? {
@@ -320,7 +327,7 @@ extension WriteConnection {
             guard !archive.transaction.hasUnknownGrowth, archive.transaction.newPages > 0 else { return nil }
             pages += archive.transaction.newPages
         }
-        return pages * pageSize <= Self.roomAhead / 2 ? pages : nil
+        return pages
     }
 
     /// - Returns: Whether there was room.

@@ -92,7 +92,7 @@ struct QueryPipeline<Value> {
     /// Returns the values in order.
     ///
     /// - Parameters:
-    ///   - count: How many of the first values are needed; `nil` for all. At most twice as many are held in memory.
+    ///   - count: How many of the first values are needed; `nil` for all. No more are held in memory.
     ///   - breaksTiesByEntryID: Whether equal values are in the order of their ids, and not in that of the pipeline.
     func sorted(
         by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByEntryID: Bool = false
@@ -100,7 +100,8 @@ struct QueryPipeline<Value> {
         var sorted: ArraySlice<Item>?
         return QueryPipeline { () throws(VellumError) in
             if sorted == nil {
-                var first = FirstItems(Precedence(orderings: orderings, breaksTiesByEntryID: breaksTiesByEntryID), count: count)
+                let precedence = Precedence<Value>(orderings: orderings, breaksTiesByEntryID: breaksTiesByEntryID)
+                var first = FirstItems(precedence, count: count ?? .max)
                 while let item = try self.next() { try first.add(item) }
                 sorted = try first.sorted()[...]
             }
@@ -124,49 +125,64 @@ extension QueryDescription {
     }
 }
 
-/// The first items of a sequence in an order.
+/// The first items of a sequence in an order: a heap of their places, with the last of them at the root. Most items of a long sequence
+/// are compared with that one and dropped.
+///
+/// - Complexity: O(log count) for each item that is kept.
 private struct FirstItems<Value> {
-    private typealias Arrival = (item: QueryItem<Value>, number: Int)
-
     private let precedence: Precedence<Value>
-    private let count: Int?
-    private var items: [Arrival] = []
+    private let count: Int
+    private var items: [QueryItem<Value>] = []
+    /// When each item arrived.
+    private var numbers: [Int] = []
+    private var heap: [Int] = []
     private var added = 0
-    /// Whether the first `count` items are sorted, so that an item after the last of them can be dropped.
-    private var isFull = false
 
-    init(_ precedence: Precedence<Value>, count: Int?) {
-        self.precedence = precedence
-        self.count = count
-    }
+    init(_ precedence: Precedence<Value>, count: Int) { (self.precedence, self.count) = (precedence, count) }
 
     mutating func add(_ item: QueryItem<Value>) throws(VellumError) {
         added += 1
-        guard let count else {
-            items.append((item, added))
-            return
-        }
-        guard count > 0 else { return }
-        if isFull, try !precedence.puts((item, added), before: items[count - 1]) { return }
-        items.append((item, added))
-        if items.count >= max(64, count.saturatingAdd(count)) {
-            try sort()
-            if items.count > count { items.removeLast(items.count - count) }
-            isFull = items.count == count
+        if items.count < count {
+            heap.append(items.count)
+            items.append(item)
+            numbers.append(added)
+            // The heap is needed once an item may have to go.
+            if items.count == count { try arrange() }
+        } else if let last = heap.first, try precedence.puts(item, added, before: items[last], numbers[last]) {
+            (items[last], numbers[last]) = (item, added)
+            try sink(0)
         }
     }
 
-    mutating func sorted() throws(VellumError) -> [QueryItem<Value>] {
-        try sort()
-        return items.prefix(count ?? .max).map { $0.item }
-    }
-
-    private mutating func sort() throws(VellumError) {
+    func sorted() throws(VellumError) -> [QueryItem<Value>] {
+        var places = Array(items.indices)
         do {
-            try items.sort { [precedence] left, right in try precedence.puts(left, before: right) }
+            try places.sort { left, right in try puts(left, before: right) }
         } catch {
             throw .failedQuery(error)
         }
+        return places.map { items[$0] }
+    }
+
+    private func puts(_ left: Int, before right: Int) throws(VellumError) -> Bool {
+        try precedence.puts(items[left], numbers[left], before: items[right], numbers[right])
+    }
+
+    private mutating func arrange() throws(VellumError) {
+        for index in (0..<heap.count / 2).reversed() { try sink(index) }
+    }
+
+    private mutating func sink(_ start: Int) throws(VellumError) {
+        let place = heap[start]
+        var index = start
+        while 2 * index + 1 < heap.count {
+            var child = 2 * index + 1
+            if child + 1 < heap.count, try puts(heap[child], before: heap[child + 1]) { child += 1 }
+            guard try puts(place, before: heap[child]) else { break }
+            heap[index] = heap[child]
+            index = child
+        }
+        heap[index] = place
     }
 }
 
@@ -176,18 +192,18 @@ private struct Precedence<Value> {
     var breaksTiesByEntryID: Bool
 
     func puts(
-        _ left: (item: QueryItem<Value>, number: Int), before right: (item: QueryItem<Value>, number: Int)
+        _ left: QueryItem<Value>, _ leftNumber: Int, before right: QueryItem<Value>, _ rightNumber: Int
     ) throws(VellumError) -> Bool {
         do {
             for ordering in orderings {
-                let order = try ordering.compare(left.item.value, right.item.value)
+                let order = try ordering.compare(left.value, right.value)
                 if order != 0 { return order < 0 }
             }
         } catch {
             throw .failedQuery(error)
         }
-        let (leftID, rightID) = (left.item.origin.entryID, right.item.origin.entryID)
-        return breaksTiesByEntryID && leftID != rightID ? leftID < rightID : left.number < right.number
+        let (leftID, rightID) = (left.origin.entryID, right.origin.entryID)
+        return breaksTiesByEntryID && leftID != rightID ? leftID < rightID : leftNumber < rightNumber
     }
 }
 

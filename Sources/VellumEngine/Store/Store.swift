@@ -1,4 +1,5 @@
 public import Foundation
+public import Synchronization
 public import VellumCore
 
 /// A cache of values in memory over an archive of the same values on disk.
@@ -27,7 +28,7 @@ public import VellumCore
     @usableFromInline let catalog: IndexCatalog<Value>?
     /// Its columns.
     let columns: IndexColumns
-    private let policy: Locked<CachePolicy<Value>>
+    @usableFromInline let keepsValuesNow: Atomic<Bool>
     @usableFromInline let state: StoreState<Value>
     /// The loads that are running.
     let loads = LoadCoordinator<EntryKey, LoadOutcome<Value>>()
@@ -65,7 +66,7 @@ public import VellumCore
         self.disk = disk
         self.codec = codec
         version = codec.version
-        policy = Locked(options.caching)
+        keepsValuesNow = Atomic(options.caching.keepsValues)
         durability = options.durability
         self.clock = clock
         disk.attach(to: state)
@@ -101,7 +102,7 @@ public import VellumCore
     @usableFromInline package var now: Date { clock.now().date }
 
     /// Whether memory keeps values.
-    @usableFromInline var keepsValues: Bool { policy.withLock { $0.keepsValues } }
+    @inlinable var keepsValues: Bool { keepsValuesNow.load(ordering: .relaxed) }
 
     /// Changes the limits of memory and the disk, and what memory keeps from now on. Evicts what exceeds a limit.
     ///
@@ -109,7 +110,7 @@ public import VellumCore
     @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(VellumError) {
         if let disk { try resize(disk: disk) }
         resize(memory: memory)
-        policy.withLock { $0 = caching }
+        keepsValuesNow.store(caching.keepsValues, ordering: .relaxed)
     }
 
     /// Changes the limit of memory, and evicts what exceeds it.
