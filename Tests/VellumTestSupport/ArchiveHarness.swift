@@ -52,6 +52,14 @@ package final class ArchiveHarness: DiskArchiveDelegate {
             })
     }
 
+    /// Stores a value in place of an entry that memory is said to know.
+    package func store(count: Int, _ key: EntryKey, inPlaceOf known: KnownEntry) throws(VellumError) -> WriteOutcome {
+        let entry = Entry(bytes: Data(repeating: UInt8(ascii: "x"), count: count), written: clock.now)
+        var write = ArchiveWrite(archive: archive, key: key, operation: .store(entry), stamp: stamp())
+        write.known = known
+        return try commit([write])[0]
+    }
+
     /// Applies all changes in one transaction.
     package func write(_ operations: [(EntryKey, ArchiveWrite.Operation)]) throws(VellumError) -> [WriteOutcome] {
         try commit(operations.map { ArchiveWrite(archive: archive, key: $0.0, operation: $0.1, stamp: stamp()) })
