@@ -91,7 +91,8 @@ struct KnownEntryTests {
         try setup.close()
         // Counted anew from the rows.
         let bytes = try RawDatabase(setup.url).int(
-            "SELECT (SELECT coalesce(sum(length(bytes)), 0) FROM entries WHERE id > a.cleared + (a.id << 40)) FROM archives a ORDER BY id DESC")
+            "SELECT (SELECT coalesce(sum(length(bytes)), 0) FROM entries WHERE id > a.cleared + (a.id << 40)) FROM archives a ORDER BY id DESC"
+        )
         #expect(kept.bytes == bytes ?? -1, "seed \(seed)")
     }
 }

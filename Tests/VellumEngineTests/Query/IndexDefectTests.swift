@@ -169,6 +169,27 @@ struct IndexDefectTests {
         #expect(try store.disagreements() == [])
     }
 
+    /// Programs of two versions share the file: while one decodes what the index does not know, the other begins an index of its own, and a
+    /// third the first one again. It reads all entries in order, and must not find some of them indexed.
+    @Test func aListThatWasReadBeforeTheIndexBeganAgainIsNotInserted() throws {
+        let store = try setup.people()
+        try store.record(Person.crowd(3))
+        try store.waitForIndex()
+        let stored = try store.disk.entries(after: .min, through: .max, ReadLimit(entries: 10))
+        let built = stored.map { BuiltEntry($0, store.state.indexed($0.entry, of: $0.key)) }
+        let last = try #require(built.last).id
+        try store.disk.file.withWriter(of: store.disk.number) { (writer, archive) throws(SQLiteError) in
+            try writer.transaction { () throws(SQLiteError) in
+                try archive.load()
+                try archive.index.declare(last: last, isEmpty: false, anew: true)
+                try archive.index.insertBuilt(Array(built.prefix(1)), after: nil, isAtEnd: false)
+                try archive.index.insertBuilt(built, after: 0, isAtEnd: true)
+            }
+        }
+        #expect(built.count == 3)
+        #expect(try store.disagreements() == [])
+    }
+
     /// The codec pauses in the middle of building; relaxed writes are still committed.
     @Test func aSlowCodecDoesNotDelayOtherMaintenance() throws {
         try setup.people(IndexCatalog()).record(Person.crowd(600))

@@ -211,6 +211,8 @@ final class IndexWriter {
         // Without columns, only what could not be decoded has to be listed.
         let isListed = after != nil && state?.isWithoutColumns ?? false
         for entry in built {
+            // The index was begun again, by another program of this version, since the builder read the list.
+            if after == nil, state?.awaitsBuilder(entry.id) ?? false { continue }
             // One that was replaced in this transaction cannot have changed since.
             if isListed, entry.old != nil, case .noPlace = entry.outcome { continue }
             let revision = try revision(of: entry.id)
