@@ -49,7 +49,10 @@ package final class Performer {
         case .forget(let milliseconds):
             try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
         case .settle: library.file.waitForMaintenance()
-        case .sweep: library.file.sweepEverything()
+        case .sweep:
+            // Ten years, so that it removes nothing.
+            try library.store(.safe).setRetention(.after(.seconds(315_360_000)))
+            library.file.sweepEverything()
         case .drop:
             try library.close(.cache)
             _ = try library.file.dropArchive(named: ScriptArchive.cache.rawValue)

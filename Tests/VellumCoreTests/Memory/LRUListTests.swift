@@ -9,7 +9,9 @@ struct LRUListTests {
         typealias Item = LRUList<String, Int, Void>.Item
         private var list = LRUList<String, Int, Void>()
 
-        private static func hash(_ key: String) -> UInt64 { UInt64(key.utf8.reduce(0) { $0 &* 31 &+ UInt32($1) } % 5000) << 32 }
+        private static func hash(_ key: String) -> UInt64 {
+            UInt64(key.utf8.reduce(0) { $0 &* 31 &+ UInt32($1) } % 5000 &* 0x9E37_79B9) << 32
+        }
 
         var count: Int { list.count }
         var totalCost: Int { list.totalCost }
