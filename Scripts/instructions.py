@@ -64,6 +64,10 @@ def measure(program):
             yield name, total / int(calls), lookups / int(calls)
 
 
+def has_grown(known, instructions, lookups):
+    return known is not None and (instructions > ALLOWED * known[0] or lookups > known[1] + 1)
+
+
 def main():
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return print("Instructions: not counted, this is not Linux on x86-64.")
@@ -73,17 +77,22 @@ def main():
             if line and not line.startswith("#"):
                 name, instructions, lookups = line.rsplit(None, 2)
                 known[name.strip()] = int(instructions), float(lookups)
-    figures, grown = list(measure(sys.argv[1])), []
+    figures = {name: figure for name, *figure in measure(sys.argv[1])}
+    # What runs in the background at the wrong moment makes a work longer, and never shorter.
+    for _ in range(2):
+        if not any(has_grown(known.get(name), *figure) for name, figure in figures.items()):
+            break
+        for name, *figure in measure(sys.argv[1]):
+            figures[name] = min(figures[name], figure)
     print(f"{'Instructions of one call':24}{'now':>10}{'before':>10}{'':>8}{'lookups of metadata':>22}")
-    for name, instructions, lookups in figures:
-        before, lookups_before = known.get(name, (0, 0))
-        ratio = instructions / before if before else 0
-        print(f"{name:24}{instructions:10,.0f}{before:10,}{f'{ratio:8.3f}' if before else '':8}{lookups:22.1f}")
-        if before and (ratio > ALLOWED or lookups > lookups_before + 0.5):
-            grown.append(name)
+    for name, (instructions, lookups) in figures.items():
+        before = known.get(name, (0, 0))[0]
+        ratio = f"{instructions / before:8.3f}" if before else ""
+        print(f"{name:24}{instructions:10,.0f}{before:10,}{ratio:8}{lookups:22.1f}")
+    grown = [name for name, figure in figures.items() if has_grown(known.get(name), *figure)]
     if "--update" in sys.argv:
         head = "# Instructions of one call, and lookups of metadata: x86-64, release, written by `make instructions UPDATE=1`.\n"
-        FIGURES.write_text(head + "".join(f"{name:20}{instructions:10.0f}{lookups:8.1f}\n" for name, instructions, lookups in figures))
+        FIGURES.write_text(head + "".join(f"{name:20}{instructions:10.0f}{lookups:8.1f}\n" for name, (instructions, lookups) in figures.items()))
     elif grown:
         sys.exit(f"Grown: {', '.join(grown)}. Say why in the commit that runs `make instructions UPDATE=1`.")
 

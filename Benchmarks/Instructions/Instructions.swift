@@ -70,8 +70,8 @@ struct Instructions {
         let factory = ArchivesFactory(directory: folder)
         let store = try factory.store(for: Town.self, memoryLimit: .unlimited, diskLimit: .unlimited)
         try store.record(contentsOf: (0..<towns).map { Town(id: "town-\($0)", people: $0, score: Double($0)) })
-        let numbers = Array(shuffled(towns).prefix(100))
-        for number in numbers.prefix(5) { _ = try one(number, store) + [try count(number, store)] }
+        let numbers = Array(shuffled(towns).prefix(300))
+        for number in numbers.prefix(20) { _ = try one(number, store) + [try count(number, store)] }
         try measured("query for one", calls: numbers.count) { for number in numbers { _ = try one(number, store) } }
         try measured("count", calls: numbers.count) { for number in numbers { _ = try count(number, store) } }
         try measured("filter, each row", calls: 5 * towns) {
