@@ -4,8 +4,8 @@
     instructions.py PROGRAM [--update]
 
 PROGRAM is `Instructions`, built for release. Counted is the calling thread alone, inside the work. Beside it stands how often the runtime looked
-for the metadata of a generic type: more than a few for each call mean that a function on the path is not specialised for its caller's type.
-A figure may be 3 % above the one that is checked in, in `Benchmarks/Instructions/figures.txt`; `--update` writes them anew, and the commit
+for the metadata of a generic type: dozens for each call mean that a function on the path is not specialised for its caller's type; five more
+are too many. A figure may be 3 % above the one that is checked in, in `Benchmarks/Instructions/figures.txt`; `--update` writes them anew, and the commit
 says why.
 """
 import os
@@ -65,7 +65,7 @@ def measure(program):
 
 
 def has_grown(known, instructions, lookups):
-    return known is not None and (instructions > ALLOWED * known[0] or lookups > known[1] + 1)
+    return known is not None and (instructions > ALLOWED * known[0] or lookups > known[1] + 5)
 
 
 def main():

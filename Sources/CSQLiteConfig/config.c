@@ -25,12 +25,21 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
     return SQLITE_OK;
 }
 
+long long vellum_room(int file) {
+    struct stat status;
+    if (fstat(file, &status) != 0) return -1;
+#ifdef __APPLE__
+    if (status.st_size < status.st_blocks * 512) return status.st_blocks * 512;
+#endif
+    return status.st_size;
+}
+
 int vellum_reserve(int file, long long present, long long size) {
 #ifdef __APPLE__
     // What was reserved before is behind the end of the file.
-    struct stat status;
-    if (fstat(file, &status) != 0) return errno;
-    if (present < status.st_blocks * 512) present = status.st_blocks * 512;
+    long long room = vellum_room(file);
+    if (room < 0) return errno;
+    if (present < room) present = room;
 #endif
     if (size <= present) return 0;
     int result;

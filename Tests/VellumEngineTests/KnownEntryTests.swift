@@ -22,35 +22,31 @@ struct KnownEntryTests {
         #expect(totals.entries == sizes.count && totals.bytes == sizes.values.reduce(0, +), sourceLocation: location)
     }
 
-    @Test func whatIsKnownIsOverwritten() throws {
+    /// With another size it was overwritten by another process, or memory has it in the form of another version.
+    @Test(arguments: [100, 99])
+    func whatIsKnownIsOverwritten(size: Int) throws {
         let id = try driver.store(count: 100, "k").entryID
-        let outcome = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 100))
+        let outcome = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: size))
         #expect(outcome.entryID == id && outcome.wasPresent)
         try expect(["k": 200])
     }
 
-    /// It was overwritten by another process, or memory has it in the form of another version.
-    @Test func anotherSizeIsFoundOut() throws {
+    /// Nothing that is gone comes back.
+    @Test(arguments: [true, false])
+    func anEntryThatWasRemovedIsInsertedAgain(withAllOthers: Bool) throws {
         let id = try driver.store(count: 100, "k").entryID
-        let outcome = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 99))
-        #expect(outcome.entryID == id && outcome.wasPresent)
-        try expect(["k": 200])
-    }
-
-    @Test func anEntryThatWasRemovedIsInsertedAgain() throws {
-        let id = try driver.store(count: 100, "k").entryID
-        try driver.write("k", .remove)
+        try driver.write("k", withAllOthers ? .removeAll : .remove)
         let outcome = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 100))
         #expect(outcome.entryID != id && !outcome.wasPresent)
         try expect(["k": 200])
     }
 
-    @Test func anEntryThatWasThereWhenTheArchiveWasEmptiedDoesNotComeBack() throws {
-        let id = try driver.store(count: 100, "k").entryID
-        try driver.write("k", .removeAll)
-        let outcome = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 100))
-        #expect(outcome.entryID != id && !outcome.wasPresent)
+    @Test func theEntryOfAnotherArchiveIsNotOverwritten() throws {
+        let other = ArchiveHarness(try setup.open().archive(named: "b", capacity: try Capacity(10_000.byte)))
+        let id = try other.store(count: 100, "k").entryID
+        _ = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 100))
         try expect(["k": 200])
+        #expect(try other.bytes("k")?.count == 100)
     }
 
     @Test func theEntryOfAnotherKeyIsNotOverwritten() throws {

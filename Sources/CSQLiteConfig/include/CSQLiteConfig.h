@@ -21,4 +21,9 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive);
 /// - Returns: 0, or the number of the error. A file system that cannot reserve room is no error.
 int vellum_reserve(int file, long long present, long long size);
 
+/// Returns how many bytes a file may have before the disk must give it room: its length, and on Apple platforms what is reserved behind that.
+///
+/// - Returns: -1 if that cannot be known.
+long long vellum_room(int file);
+
 #endif

@@ -26,6 +26,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
+    /// Keys and values that leave: they are released outside the lock, because they may run code then.
+    @usableFromInline typealias Gone = [(key: Key, value: Value)]
+
     @usableFromInline
     struct Contents: ~Copyable, Sendable {
         @usableFromInline var list = LRUList<Key, Value, Validity>()
@@ -42,13 +45,20 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
             list.totalCost > min(capacity.bytes, LRUStorage.greatestSum) || list.count > capacity.entries
         }
 
+        @inlinable
+        mutating func remove(_ slot: Int32, _ gone: inout Gone) {
+            if let (key, item) = list.remove(slot) { gone.append((key, item.payload)) }
+        }
+
         /// Evicts at most 64 values. Returns whether nothing is left to evict.
-        mutating func evict(_ gone: inout [Value], while isOver: (borrowing Contents) -> Bool) -> Bool {
-            var steps = 64
+        mutating func evict(_ gone: inout Gone, _ pace: inout LRUList<Key, Value, Validity>.Pace, while isOver: (borrowing Contents) -> Bool)
+            -> Bool
+        {
+            pace.begin(list.count)
             for _ in 0..<64 {
                 guard isOver(self), list.count > 0 else { return true }
-                guard let oldest = list.oldest(steps: &steps), let old = list.remove(oldest.slot) else { return false }
-                gone.append(old.payload)
+                guard let slot = list.oldest(&pace) else { return false }
+                remove(slot, &gone)
             }
             return false
         }
@@ -127,7 +137,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
         completion(.success(insert(value, forKey: key)))
     }
 
-    // MARK: The list. Values are released outside the lock, because they may run code then.
+    // MARK: The list
 
     @inlinable
     func value(forKey key: Key) -> Value? {
@@ -148,9 +158,10 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     @usableFromInline
     func removeExpired(_ key: Key, at now: WallInstant) {
+        let hash = Self.hash(key)
         changing { contents, _, gone in
-            guard let slot = contents.list.slot(of: key, hash: Self.hash(key)), !contents.isValid(slot, at: now) else { return }
-            if let old = contents.list.remove(slot) { gone.append(old.payload) }
+            guard let slot = contents.list.slot(of: key, hash: hash), !contents.isValid(slot, at: now) else { return }
+            contents.remove(slot, &gone)
         }
     }
 
@@ -158,28 +169,30 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     func insert(_ value: Value, forKey key: Key) {
         let (bytes, now, hash) = (max(0, size(value)), clock.now(), Self.hash(key))
         let validity = expiration.validity(of: EntryKey(String(describing: key)), written: now)
+        // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
+        guard key == key else { return }
         changing { contents, stamps, gone in
-            // A key that is not equal to itself, such as NaN, would never be found again, and never be evicted.
-            guard bytes <= contents.capacity.bytes, key == key else {
-                if let old = contents.list.remove(key, hash: hash) { gone.append(old.payload) }
+            guard bytes <= contents.capacity.bytes else {
+                if let slot = contents.list.slot(of: key, hash: hash) { contents.remove(slot, &gone) }
                 return
             }
             let item = LRUList<Key, Value, Validity>.Item(
                 payload: value, cost: min(bytes, Self.greatestSum), stamp: stamps.next(at: now), metadata: validity)
-            if let old = contents.list.insert(item, forKey: key, hash: hash).old { gone.append(old.payload) }
+            if let old = contents.list.insert(item, forKey: key, hash: hash).old { gone.append((key, old.payload)) }
         }
     }
 
     @inlinable
     func removeValue(forKey key: Key) {
+        let hash = Self.hash(key)
         changing { contents, _, gone in
-            if let old = contents.list.remove(key, hash: Self.hash(key)) { gone.append(old.payload) }
+            if let slot = contents.list.slot(of: key, hash: hash) { contents.remove(slot, &gone) }
         }
     }
 
     @usableFromInline
     func removeValues() {
-        changing { contents, _, gone in gone += contents.list.removeAll() }
+        changing { contents, _, gone in gone += contents.list.removeAll().map { ($0.key, $0.payload) } }
     }
 
     /// Eight terabytes: what a value or all values count at most, so that the sum does not overflow.
@@ -188,10 +201,10 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     @inlinable
     static func hash(_ key: Key) -> UInt64 { UInt64(truncatingIfNeeded: key.hashValue) }
 
-    /// Changes the contents, and evicts what exceeds the limit then. Values that leave are released outside the lock.
+    /// Changes the contents, and evicts what exceeds the limit then.
     @inlinable
-    func changing(_ change: (inout Contents, AllNotes<UseStamps>, inout [Value]) -> Void) {
-        var gone: [Value] = []
+    func changing(_ change: (inout Contents, AllNotes<UseStamps>, inout Gone) -> Void) {
+        var gone: Gone = []
         let isOver = contents.write { contents, stamps in
             change(&contents, stamps, &gone)
             stamps.align()
@@ -203,12 +216,13 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     /// Evicts a few values at a time, so that no reader waits for long.
     @usableFromInline
-    func evict(_ gone: inout [Value], while isOver: (borrowing Contents) -> Bool) {
-        while !contents.write({ contents, _ in contents.evict(&gone, while: isOver) }) {}
+    func evict(_ gone: inout Gone, while isOver: (borrowing Contents) -> Bool) {
+        var pace = LRUList<Key, Value, Validity>.Pace()
+        while !contents.write({ contents, _ in contents.evict(&gone, &pace, while: isOver) }) {}
     }
 
     fileprivate func trim(while isOver: (borrowing Contents) -> Bool) {
-        var gone: [Value] = []
+        var gone: Gone = []
         evict(&gone, while: isOver)
         withExtendedLifetime(gone) {}
     }

@@ -57,22 +57,25 @@ struct EntryList<Payload>: ~Copyable {
     mutating func insert(_ item: Item, forKey key: EntryKey, hash: UInt64) -> Item? {
         if item.entryID == 0 { memoryOnlyCount += 1 }
         let (slot, old) = list.insert(item, forKey: key, hash: hash)
-        if item.isDirty { dirty.append(slot) }
+        if item.isDirty {
+            dirty.append(slot)
+            forgetCleanIfMany()
+        }
         if let old, old.entryID == 0 { memoryOnlyCount -= 1 }
         return old
     }
 
     /// Removes the entry and returns it.
     @inlinable
-    mutating func remove(_ slot: Slot) -> Item? {
-        guard let item = list.remove(slot) else { return nil }
-        if item.entryID == 0 { memoryOnlyCount -= 1 }
-        return item
+    mutating func remove(_ slot: Slot) -> (key: EntryKey, item: Item)? {
+        guard let removed = list.remove(slot) else { return nil }
+        if removed.item.entryID == 0 { memoryOnlyCount -= 1 }
+        return removed
     }
 
     /// Removes the entry and returns it.
     @inlinable
-    mutating func remove(_ key: EntryKey, hash: UInt64) -> Item? { list.slot(of: key, hash: hash).flatMap { remove($0) } }
+    mutating func remove(_ key: EntryKey, hash: UInt64) -> Item? { list.slot(of: key, hash: hash).flatMap { remove($0)?.item } }
 
     /// Marks the entry as no longer on disk. Returns whether it is in memory.
     @inlinable
@@ -88,7 +91,7 @@ struct EntryList<Payload>: ~Copyable {
 
     /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     mutating func removeAll() -> [Payload] {
-        let all = list.removeAll()
+        let all = list.removeAll().map(\.payload)
         (memoryOnlyCount, dirty, firstDirty) = (0, [], 0)
         return all
     }
@@ -101,11 +104,21 @@ struct EntryList<Payload>: ~Copyable {
     /// An upper bound of the number of touches that ``takeDirty(_:)`` can return.
     var dirtyCount: Int { dirty.count - firstDirty }
 
-    /// Adds entries that became dirty. O(slots), and O(n) when so many of them are not any more that they would fill memory.
+    /// Adds entries that became dirty. O(slots).
     @usableFromInline
     mutating func noteDirty(_ slots: ContiguousArray<Slot>) {
         dirty += slots
-        guard dirtyCount > 2 * list.count + 4096 else { return }
+        forgetCleanIfMany()
+    }
+
+    /// Drops what is not dirty any more once it would fill memory, because nothing is written to the disk. O(n), once for as many.
+    @inlinable
+    mutating func forgetCleanIfMany() {
+        if dirty.count - firstDirty > 2 * list.count + 4096 { forgetClean() }
+    }
+
+    @usableFromInline
+    mutating func forgetClean() {
         var seen: Set<Slot> = []
         dirty = ContiguousArray(dirty[firstDirty...].filter { list.isDirty($0) && seen.insert($0).inserted })
         firstDirty = 0

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Entries and the order in which they were used: a table of hashes that leads to places in one piece of memory.
+/// Entries and the order in which they were used: a ``SlotTable`` that leads to places in one piece of memory.
 ///
 /// It has no lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that the owner releases
 /// them outside its lock. Reading and ``use(_:_:)`` are safe on several threads while nobody changes the list: a use changes nothing but one
@@ -60,9 +60,10 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             (metadata, cost, self.tag) = (item.metadata, item.cost, tag)
         }
 
+        /// A use that another thread has made meanwhile stays the last one: the order has no stamp that is later than it.
         @inlinable
         mutating func set(_ item: Item) {
-            lastUse.store(LastUse(item.stamp, isDirty: item.isDirty).word, ordering: .relaxed)
+            lastUse.store(LastUse(max(item.stamp, use.stamp), isDirty: item.isDirty).word, ordering: .relaxed)
             (metadata, cost) = (item.metadata, item.cost)
         }
 
@@ -89,10 +90,7 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         @inlinable var isDirty: Bool { word & Self.dirty != 0 }
     }
 
-    /// Leads from tags to places: the tag in the upper half of a word, the slot plus one in the lower. Zero is free. Collisions are in the words
-    /// that follow.
-    @usableFromInline var table: UnsafeMutablePointer<UInt64>
-    @usableFromInline var mask: Int
+    @usableFromInline var table = SlotTable()
     @usableFromInline var places: UnsafeMutablePointer<Place>
     /// The payloads of the places that hold an entry. Apart, so that a reader takes out of one what it needs, and copies nothing else.
     @usableFromInline var payloads: UnsafeMutablePointer<Payload>
@@ -104,14 +102,11 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     /// The order of the slots; `nil` until an entry has to go.
     @usableFromInline var order: UseOrder?
 
-    @usableFromInline package var count = 0
     /// The sum of the costs.
     @usableFromInline package var totalCost = 0
 
     @usableFromInline package init() {
-        (mask, capacity) = (15, 8)
-        table = .allocate(capacity: mask + 1)
-        table.initialize(repeating: 0, count: mask + 1)
+        capacity = 8
         places = .allocate(capacity: capacity)
         payloads = .allocate(capacity: capacity)
     }
@@ -121,38 +116,23 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         payloads.deallocate()
         places.deinitialize(count: placeCount)
         places.deallocate()
-        table.deallocate()
     }
+
+    @inlinable package var count: Int { table.count }
 
     // MARK: Reading
 
     @inlinable
-    static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
-
-    @inlinable
     package borrowing func slot(of key: Key, hash: UInt64) -> Slot? {
-        let tag = Self.tag(hash)
-        var index = Int(tag) & mask
-        while table[index] != 0 {
-            if UInt32(truncatingIfNeeded: table[index] >> 32) == tag {
-                let slot = Int(UInt32(truncatingIfNeeded: table[index])) - 1
-                if places[slot].key == key { return Slot(slot) }
-            }
-            index = (index + 1) & mask
-        }
-        return nil
+        table.first(SlotTable.tag(hash)) { places[Int($0)].key == key }
     }
 
-    /// The keys whose hashes have this tag: usually one at most.
+    /// The keys whose hashes have the same upper half: usually one at most.
     package borrowing func keys(hash: UInt64) -> [Key] {
-        let tag = Self.tag(hash)
-        var index = Int(tag) & mask
         var keys: [Key] = []
-        while table[index] != 0 {
-            if UInt32(truncatingIfNeeded: table[index] >> 32) == tag {
-                if let key = places[Int(UInt32(truncatingIfNeeded: table[index])) - 1].key { keys.append(key) }
-            }
-            index = (index + 1) & mask
+        _ = table.first(SlotTable.tag(hash)) { slot in
+            if let key = places[Int(slot)].key { keys.append(key) }
+            return false
         }
         return keys
     }
@@ -239,9 +219,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             payloads[Int(slot)] = item.payload
             return (slot, old)
         }
-        let slot = takeSlot(item, key, Self.tag(hash))
-        count += 1
-        if 4 * count > 3 * (mask + 1) { growTable() } else { enter(slot) }
+        let slot = takeSlot(item, key, SlotTable.tag(hash))
+        table.insert(slot, SlotTable.tag(hash))
         if order != nil, !places[Int(slot)].isOrdered {
             places[Int(slot)].isOrdered = true
             order?.insert(slot, item.stamp)
@@ -249,23 +228,18 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         return (slot, nil)
     }
 
-    /// Removes the entry and returns it.
+    /// Removes the entry and returns it, with its key, which may run code of a user when it is released.
     @inlinable
-    package mutating func remove(_ key: Key, hash: UInt64) -> Item? { slot(of: key, hash: hash).flatMap { remove($0) } }
-
-    /// Removes the entry and returns it.
-    @inlinable
-    package mutating func remove(_ slot: Slot) -> Item? {
-        guard let item = item(slot) else { return nil }
-        leave(slot)
-        count -= 1
+    package mutating func remove(_ slot: Slot) -> (key: Key, item: Item)? {
+        guard let key = places[Int(slot)].key, let item = item(slot) else { return nil }
+        table.remove(slot, places[Int(slot)].tag)
         totalCost -= item.cost
         (payloads + Int(slot)).deinitialize(count: 1)
         places[Int(slot)].key = nil
         setDirty(slot, false)
         places[Int(slot)].cost = Int(firstFree)
         firstFree = slot
-        return item
+        return (key, item)
     }
 
     /// Replaces the payload of an entry with another form of the same value.
@@ -274,20 +248,41 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         if let new = replacement(payloads[Int(slot)]) { payloads[Int(slot)] = new }
     }
 
-    /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
-    @usableFromInline package mutating func removeAll() -> [Payload] {
-        let all = (0..<placeCount).compactMap { places[$0].key == nil ? nil : payloads[$0] }
+    /// Removes every entry, releases the list's memory, and returns keys and payloads. O(n).
+    @usableFromInline package mutating func removeAll() -> [(key: Key, payload: Payload)] {
+        var all: [(key: Key, payload: Payload)] = []
+        for slot in 0..<placeCount {
+            if let key = places[slot].key { all.append((key, payloads[slot])) }
+        }
         self = LRUList()
         return all
     }
 
     // MARK: Finding the oldest
 
-    /// Returns the least recently used entry; `nil` if the list is empty, or if the search has taken `steps`: then it goes on with the next call.
+    /// How an eviction lets readers in between: 64 entries find their places in the order at once. Once as many have as there are entries, the
+    /// others find theirs without a pause: readers that use all entries all the time must not keep an eviction from ending.
+    @usableFromInline
+    package struct Pace: Sendable {
+        @usableFromInline var steps = 64
+        @usableFromInline var taken = 0
+
+        @inlinable
+        package init() {}
+
+        /// Begins the next turn at the locks.
+        @inlinable
+        package mutating func begin(_ count: Int) {
+            taken += 64 - min(steps, 64)
+            steps = taken >= count ? .max : 64
+        }
+    }
+
+    /// Returns the least recently used entry; `nil` if the list is empty, or if the search goes on with the next turn.
     ///
-    /// - Complexity: O(log n) for each entry that was used since it was last looked at, `steps` at most, and O(n) for the first call.
+    /// - Complexity: O(log n) for each entry that was used since it was last looked at, and O(n) for the first call.
     @inlinable
-    package mutating func oldest(steps: inout Int) -> (slot: Slot, stamp: UseStamp)? {
+    package mutating func oldest(_ pace: inout Pace) -> Slot? {
         if order == nil { arrange() }
         while let (slot, stamp) = order?.first {
             guard places[Int(slot)].key != nil else {
@@ -296,9 +291,9 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
                 continue
             }
             let last = self.stamp(of: slot)
-            if last <= stamp { return (slot, stamp) }
-            guard steps > 0 else { return nil }
-            steps -= 1
+            if last <= stamp { return slot }
+            guard pace.steps > 0 else { return nil }
+            pace.steps -= 1
             order?.delayFirst(until: last)
         }
         return nil
@@ -315,7 +310,7 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         order = UseOrder(stamps)
     }
 
-    // MARK: The table and the places
+    // MARK: The places
 
     @inlinable
     mutating func takeSlot(_ item: Item, _ key: Key, _ tag: UInt32) -> Slot {
@@ -332,43 +327,6 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         (payloads + placeCount).initialize(to: item.payload)
         placeCount += 1
         return Slot(placeCount - 1)
-    }
-
-    /// Makes the table lead to a place.
-    @inlinable
-    mutating func enter(_ slot: Slot) {
-        let tag = places[Int(slot)].tag
-        var index = Int(tag) & mask
-        while table[index] != 0 { index = (index + 1) & mask }
-        table[index] = UInt64(tag) << 32 | UInt64(slot + 1)
-    }
-
-    /// Takes a place out of the table, and moves up what comes behind it, so that no gap is left on the way to another.
-    @inlinable
-    mutating func leave(_ slot: Slot) {
-        let word = UInt64(places[Int(slot)].tag) << 32 | UInt64(slot + 1)
-        var gap = Int(places[Int(slot)].tag) & mask
-        while table[gap] != word { gap = (gap + 1) & mask }
-        var index = (gap + 1) & mask
-        while table[index] != 0 {
-            let home = Int(truncatingIfNeeded: table[index] >> 32) & mask
-            // Whether the way from its home leads over the gap.
-            if (index - home) & mask >= (index - gap) & mask {
-                table[gap] = table[index]
-                gap = index
-            }
-            index = (index + 1) & mask
-        }
-        table[gap] = 0
-    }
-
-    @inlinable
-    mutating func growTable() {
-        table.deallocate()
-        mask = 2 * mask + 1
-        table = .allocate(capacity: mask + 1)
-        table.initialize(repeating: 0, count: mask + 1)
-        for slot in 0..<placeCount where places[slot].key != nil { enter(Slot(slot)) }
     }
 
     @inlinable
@@ -402,7 +360,7 @@ extension LRUList {
             (seen, sum) = (seen + 1, sum + places[slot].cost)
         }
         precondition(seen == count, "There are \(seen) entries, not \(count).")
-        precondition((0...mask).count { table[$0] != 0 } == count, "The table leads to each entry once.")
+        precondition((0...table.mask).count { table.words[$0] != 0 } == count, "The table leads to each entry once.")
         precondition(sum == totalCost, "The costs add up to \(sum), not \(totalCost).")
         guard let order else { return }
         order.checkInvariants()

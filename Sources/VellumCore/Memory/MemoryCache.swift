@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// A bounded cache of entries in memory, in order of use, safe on any thread.
 ///
@@ -39,6 +39,8 @@ internal import Synchronization
     @usableFromInline let generation: Generation?
     /// The hash that finds keys: that by which other processes announce them.
     @usableFromInline let hash: SeededHash
+    /// Whether there ever was an entry that is not on disk. Most archives have none, so that queries need not ask.
+    @usableFromInline let mayHaveMemoryOnly = Atomic(false)
 
     @usableFromInline package init(capacity: Capacity, following feed: (any ChangeFeed)? = nil) {
         self.feed = feed
@@ -177,7 +179,9 @@ internal import Synchronization
     @usableFromInline package func totals() -> StorageUsage { contents.read { contents, _ in contents.pointee.entries.usage } }
 
     /// The number of entries that are not on disk.
-    @usableFromInline package var memoryOnlyCount: Int { readFresh { $0.pointee.entries.memoryOnlyCount } }
+    @usableFromInline package var memoryOnlyCount: Int {
+        mayHaveMemoryOnly.load(ordering: .relaxed) ? readFresh { $0.pointee.entries.memoryOnlyCount } : 0
+    }
 
     /// The number of reads that memory answered.
     @usableFromInline package var hits: Int {
@@ -204,6 +208,7 @@ internal import Synchronization
     @inlinable
     package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
         let hash = hash.of(key)
+        if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, _, effects in
             contents.versions.recordWrite(of: key, stripe(of: hash))
             if !isFresh(contents), change?.previous != contents.lastSeenGeneration { catchUp(&contents, &effects.payloads) }
@@ -222,6 +227,7 @@ internal import Synchronization
     @inlinable
     package func fill(_ entry: Item, forKey key: EntryKey, ticket: FillTicket, at now: WallInstant) -> DeferredEffects {
         let hash = hash.of(key)
+        if entry.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, notes, effects in
             let item = entry.used(notes.next(at: now))
             guard let ticket, contents.versions.isCurrent(ticket), item.cost <= contents.capacity.bytes else {
@@ -308,6 +314,7 @@ internal import Synchronization
     @usableFromInline
     package func markMemoryOnly(_ key: EntryKey, entryID id: Int64?) -> Bool {
         let hash = hash.of(key)
+        mayHaveMemoryOnly.store(true, ordering: .relaxed)
         return contents.write { contents, _ in
             contents.versions.invalidateTickets(stripe(of: hash))
             guard let present = contents.entries.peek(key, hash: hash) else { return false }
@@ -323,104 +330,9 @@ internal import Synchronization
         }
     }
 
-    // MARK: Evicting
-
-    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
-    @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
-        var effects = DeferredEffects()
-        evict(&effects) { $0.entries.list.totalCost > max(0, bytes) }
-        return effects
-    }
-
-    /// Changes the contents, evicts what exceeds the limit then, and makes every later stamp later than all before it.
-    @inlinable
-    func changing(
-        _ change: (inout Contents, AllNotes<Notes>, inout DeferredEffects) -> Void
-    ) -> DeferredEffects {
-        var effects = DeferredEffects()
-        let isOver = contents.write { contents, notes in
-            change(&contents, notes, &effects)
-            notes.align()
-            var steps = Self.stepsAtOnce
-            while contents.isOverCapacity, contents.evictOldest(steps: &steps, &effects) {}
-            return contents.isOverCapacity
-        }
-        if isOver { evict(&effects) { $0.isOverCapacity } }
-        return effects
-    }
-
-    /// How many entries that were used since they were last looked at find their place in the order while others wait.
-    @inlinable static var stepsAtOnce: Int { 64 }
-
-    /// Evicts a few entries at a time, so that no reader waits for long.
-    @usableFromInline
-    func evict(_ effects: inout DeferredEffects, while isOver: (borrowing Contents) -> Bool) {
-        var isDone = false
-        while !isDone {
-            isDone = contents.write { contents, _ in
-                var steps = Self.stepsAtOnce
-                for _ in 0..<Self.stepsAtOnce {
-                    guard isOver(contents), contents.entries.list.count > 0 else { return true }
-                    guard contents.evictOldest(steps: &steps, &effects) else { return false }
-                }
-                return false
-            }
-        }
-    }
-
     @inlinable
     func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 
     /// Stops the process if the entries are inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() { contents.write { contents, _ in contents.entries.checkInvariants() } }
-}
-
-// Inside all locks.
-
-extension MemoryCache.Contents {
-    /// Records the generation that a commit of this process created.
-    ///
-    /// - Returns: Whether no later change by another process is known.
-    @inlinable
-    mutating func take(_ change: OwnChange?) -> Bool {
-        guard let change else { return true }
-        if lastSeenGeneration == change.previous { lastSeenGeneration = change.last }
-        return lastSeenGeneration <= change.last
-    }
-
-    @inlinable
-    mutating func put(_ item: MemoryCache.Item, _ key: EntryKey, hash: UInt64, _ effects: inout MemoryCache.DeferredEffects) {
-        let hadUses = entries.hasDirty
-        guard item.cost <= capacity.bytes else {
-            if let old = entries.remove(key, hash: hash) { effects.payloads.append(old.payload) }
-            effects.payloads.append(item.payload)
-            if item.isDirty {
-                effects.notifiesDisk = !recency.hasWaiting
-                recency.add(entryID: item.entryID, stamp: item.stamp)
-            }
-            return
-        }
-        if let old = entries.insert(item, forKey: key, hash: hash) { effects.payloads.append(old.payload) }
-        effects.notifiesDisk = item.isDirty && !hadUses
-    }
-
-    /// - Parameter steps: How many entries may still find their place in the order.
-    /// - Returns: Whether an entry was evicted.
-    @inlinable
-    mutating func evictOldest(steps: inout Int, _ effects: inout MemoryCache.DeferredEffects) -> Bool {
-        guard let slot = entries.list.oldest(steps: &steps)?.slot, let key = entries.list.key(slot), let item = entries.remove(slot) else {
-            return false
-        }
-        effects.payloads.append(item.payload)
-        effects.evictions += 1
-        if item.entryID == 0 { effects.lostKeys.append(key) } else { keepUse(of: item) }
-        effects.isUrgent = recency.count > Self.mostPending
-        return true
-    }
-
-    /// Keeps the last use of an entry that leaves memory, until it is on disk.
-    @inlinable
-    mutating func keepUse(of item: MemoryCache.Item) {
-        if item.entryID != 0, item.isDirty { recency.add(entryID: item.entryID, stamp: item.stamp) }
-    }
 }

@@ -73,7 +73,7 @@ extension ArchiveWriter {
             return
         }
         noteChange(of: key)
-        noteGrowth(by: entry)
+        noteGrowth(by: entry, key)
         if isOnFullDisk {
             outcome.evicted = try evict(for: entry).map(\.key)
             present = try find(key)
@@ -99,7 +99,7 @@ extension ArchiveWriter {
     private func overwrite(
         _ known: KnownEntry, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) -> Bool {
-        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > totals.cleared else { return false }
+        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > totals.cleared, known.id < EntryID.end(of: id) else { return false }
         let update = try statement(.updateKnown)
         try withContent(key, entry) { (content) throws(SQLiteError) in
             try EntryTable.runUpdate(update, known.id, content, knownSize: known.size)
@@ -107,7 +107,7 @@ extension ArchiveWriter {
         guard changesCount == 1 else { return false }
         outcome.wasPresent = true
         noteChange(of: key)
-        noteGrowth(by: entry)
+        noteGrowth(by: entry, key)
         try didUpdate(known.id, size: Int64(known.size), entry, stamp, &outcome)
         try didPut(entry, stamp, &outcome)
         return true
@@ -133,9 +133,10 @@ extension ArchiveWriter {
         CrashPoint.reached(.roomMade)
     }
 
-    /// Storing an entry splits a page on each level of two trees at most, besides the pages of its value.
-    private func noteGrowth(by entry: Entry) {
-        transaction.newPages += 16 + Int64(entry.size) / 2048
+    /// Storing an entry splits a page on each level of two trees at most, besides the pages of its key and its value.
+    private func noteGrowth(by entry: Entry, _ key: EntryKey) {
+        transaction.splitPages += 16
+        transaction.newContent += Int64(entry.size + key.normalized.utf8.count)
         if index.state != nil { transaction.hasUnknownGrowth = true }
     }
 

@@ -32,8 +32,10 @@ final class ArchiveWriter {
         /// The uses of entries that it overwrote: the owner learns of them when it is committed.
         var uses: [Int64: UseStamp] = [:]
         var bytesRemoved: Int64 = 0
-        /// At most so many pages are new, as long as the transaction has done nothing but store entries without an index.
-        var newPages: Int64 = 0
+        /// At most so many pages were split, and so many bytes of keys and values stored, as long as the transaction has done nothing but store
+        /// entries without an index.
+        var splitPages: Int64 = 0
+        var newContent: Int64 = 0
         /// Whether it has done something else, which may need any number of pages.
         var hasUnknownGrowth = false
         var hasEmptied = false

@@ -83,8 +83,6 @@ extension DatabaseFile {
             try writer.connection.execute(SQL.freePages(pages))
             writer.countCommit()
             CrashPoint.reached(.spaceReturned)
-            // A checkpoint truncates the file.
-            writer.forgetRoom()
             // A damaged file may name free pages that it does not have.
             return try writer.bytesOfPages < before
         }

@@ -26,8 +26,9 @@ final class WriteConnection {
     @exclusivity(unchecked) private var commit: Statement
     @exclusivity(unchecked) var pageCount: Statement
     let pageSize: Int64
-    /// A lower bound of the size of the file in bytes, with the room that was made; 0 if it is unknown.
-    @exclusivity(unchecked) var bytesWithRoom: Int64 = 0
+    /// For how many bytes of the file room was made, in the file and in the log; 0 if it is unknown. A checkpoint may have taken it from the
+    /// file since.
+    @exclusivity(unchecked) private var bytesWithRoom: Int64 = 0
     let archives = ArchiveRegistry()
     /// Archives of which a warning was logged, because two versions of a cache replaced each other.
     @exclusivity(unchecked) var warnedOfVersions: Set<Int64> = []
@@ -292,8 +293,11 @@ extension WriteConnection {
     /// Begins or ends a try of a thread to write on the full disk.
     func useLittleSpace(_ isNeeded: Bool) { archives.retriesOnFullDisk += isNeeded ? 1 : -1 }
 
-    /// Makes the next transaction look whether the file has room.
+    /// Makes the next transaction make room, because the log has lost its own.
     func forgetRoom() { bytesWithRoom = 0 }
+
+    /// For how many bytes of the file there is room now.
+    private var room: Int64 { min(bytesWithRoom, connection.roomOfFile ?? bytesWithRoom) }
 
     /// The size of the file's pages, as the last transaction left them.
     var bytesOfPages: Int64 {
@@ -304,30 +308,32 @@ extension WriteConnection {
     /// the disk is then: so a store that has filled its disk can be emptied.
     func makeRoom() throws(SQLiteError) {
         // SQLite compiles the question for the number of pages each time.
-        let growth = mostNewPages
-        if let growth, let pages = connection.pagesOfLastCommit(), (pages + growth) * pageSize <= bytesWithRoom { return }
+        let (growth, room) = (greatestGrowth, room)
+        if let growth, let pages = connection.pagesOfLastCommit(), pages * pageSize + growth <= room { return }
         let bytes = try bytesOfPages
         // Small transactions get room for some that follow, where there is room.
-        if let growth, bytes + growth * pageSize > bytesWithRoom, !isOnFullDisk, !FileSystem.isAlmostFull(connection.path),
+        if let growth, bytes + growth > room, !isOnFullDisk, !FileSystem.isAlmostFull(connection.path),
             try reserve(bytes + roomAhead(of: bytes))
         {
             return
         }
-        guard bytes > bytesWithRoom else { return }
+        guard bytes > room else { return }
         try reserveOrFail(bytes)
     }
 
-    /// Room for some hundred small entries: an eighth of the file, a megabyte at most, 64 KB at least.
-    private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 20, max(1 << 16, bytes / 8)) }
+    /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than what ``DatabaseFile/hasUntruncatedSpace()`` looks
+    /// for at most.
+    private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 19, max(1 << 16, bytes / 8)) }
 
-    /// How many pages the transaction adds at most; `nil` if that is unknown.
-    private var mostNewPages: Int64? {
-        var pages: Int64 = 0
+    /// How many bytes of pages the transaction adds at most; `nil` if that is unknown.
+    var greatestGrowth: Int64? {
+        var bytes: Int64 = 0
         for archive in archives.inTransaction {
-            guard !archive.transaction.hasUnknownGrowth, archive.transaction.newPages > 0 else { return nil }
-            pages += archive.transaction.newPages
+            guard !archive.transaction.hasUnknownGrowth, archive.transaction.splitPages > 0 else { return nil }
+            // Of a page of content at least half is used.
+            bytes += archive.transaction.splitPages * pageSize + 2 * archive.transaction.newContent
         }
-        return pages
+        return bytes
     }
 
     /// - Returns: Whether there was room.

@@ -21,6 +21,7 @@ package final class Connection {
     let path: String
     /// The identity of the open file; `nil` for a database in memory.
     private let identity: FileIdentity?
+    private var knownFile: Int32?
 
     /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
@@ -213,8 +214,22 @@ package final class Connection {
     /// - Parameter present: The length of the file, which another process may have changed since it was looked up.
     /// - Throws: ``SQLiteError`` if the disk is full.
     func extendFile(from present: Int64, to bytes: Int64) throws(SQLiteError) {
-        guard present < bytes, let identity else { return }
-        try reserve(OpenDatabases.shared.file(of: identity), from: present, to: bytes)
+        guard present < bytes, identity != nil else { return }
+        try reserve(openFile, from: present, to: bytes)
+    }
+
+    /// How many bytes the database may have before the disk must give it room; `nil` if that cannot be known. A checkpoint of any process
+    /// takes away what lies behind the pages.
+    var roomOfFile: Int64? {
+        guard let openFile else { return nil }
+        let room = vellum_room(openFile)
+        return room < 0 ? nil : room
+    }
+
+    /// A descriptor of the database file, which stays open while this connection is.
+    private var openFile: Int32? {
+        if knownFile == nil, let identity { knownFile = OpenDatabases.shared.file(of: identity) }
+        return knownFile
     }
 
     /// Reserves room for so many bytes of the log, so that a transaction has room in it after it was restarted.
@@ -300,9 +315,11 @@ package final class Connection {
         return UnsafeRawPointer(region)
     }
 
-    /// The size of the database in pages after the last commit of any process. Read inside a transaction that writes, so that nobody changes it.
+    /// The size of the database in pages after the last commit of any process; `nil` if the log has had none. Read inside a transaction that
+    /// writes, so that nobody changes it.
     func pagesOfLastCommit() -> Int64? {
-        // The field `nPage` (sqlite.org/walformat.html, 2.1).
-        logIndexHeader().map { Int64($0.load(fromByteOffset: 20, as: UInt32.self)) }
+        // The field `nPage` (sqlite.org/walformat.html, 2.1), which is 0 until the log has a commit.
+        guard let pages = logIndexHeader()?.load(fromByteOffset: 20, as: UInt32.self), pages > 0 else { return nil }
+        return Int64(pages)
     }
 }

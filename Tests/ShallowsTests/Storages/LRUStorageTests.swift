@@ -90,6 +90,31 @@ struct LRUStorageTests {
         #expect(storage.totals.entries == 1)
     }
 
+    @Test func aKeyIsReleasedOutsideTheLock() async throws {
+        let storage = try LRUStorage<NosyKey, Int>(maxCount: 2)
+        for number in 1...3 { try await storage.set(number, forKey: NosyKey(number, storage)) }
+        try await storage.set(4, forKey: NosyKey(3, storage))
+        try await storage.remove(forKey: NosyKey(3, storage))
+        #expect(storage.totals.entries == 1)
+        try await storage.removeAll()
+        #expect(storage.totals.entries == 0)
+    }
+
+    private final class NosyKey: Hashable, Sendable {
+        private let number: Int
+        private let look: @Sendable () -> Void
+
+        init(_ number: Int, _ storage: LRUStorage<NosyKey, Int>) {
+            self.number = number
+            look = { [weak storage] in _ = storage?.totals }
+        }
+
+        deinit { look() }
+
+        static func == (left: NosyKey, right: NosyKey) -> Bool { left.number == right.number }
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
     /// Looks at the storage when it goes.
     private final class Nosy: Sendable {
         private let look: @Sendable () -> Void

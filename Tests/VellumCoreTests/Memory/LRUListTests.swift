@@ -19,16 +19,16 @@ struct LRUListTests {
         func slot(of key: String) -> Int32? { list.slot(of: key, hash: Self.hash(key)) }
         func newest(_ limit: Int = .max) -> [(key: String, item: Item)] { list.newest(limit) }
         func insert(_ item: Item, forKey key: String) -> Item? { list.insert(item, forKey: key, hash: Self.hash(key)).old }
-        func remove(_ key: String) -> Item? { list.remove(key, hash: Self.hash(key)) }
-        func removeAll() -> [Int] { list.removeAll() }
+        func remove(_ key: String) -> Item? { slot(of: key).flatMap { list.remove($0)?.item } }
+        func removeAll() -> [Int] { list.removeAll().map(\.payload) }
         func use(_ slot: Int32, _ stamp: UseStamp) { _ = list.use(slot, stamp, marksDirty: false) }
         func checkInvariants() { list.checkInvariants() }
 
-        /// In as many calls as it takes.
         func oldest() -> String? {
+            var pace = LRUList<String, Int, Void>.Pace()
             while count > 0 {
-                var steps = 1
-                if let oldest = list.oldest(steps: &steps) { return list.key(oldest.slot) }
+                pace.begin(count)
+                if let slot = list.oldest(&pace) { return list.key(slot) }
             }
             return nil
         }

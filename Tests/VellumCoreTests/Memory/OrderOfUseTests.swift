@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -55,36 +56,43 @@ struct OrderOfUseTests {
         #expect(evictOneByOne(cache) == model)
     }
 
-    /// Among threads: an entry whose last use was in an earlier tick of the clock goes first, whoever used it.
+    /// Among threads: if all uses of an entry had ended in a tick of the clock before one in which another was used, it goes first.
     @Test(arguments: UInt64(0)..<4)
     func usesOfSeveralThreadsAreInTheOrderOfTheTicks(_ seed: UInt64) throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         let count = 200
         for number in 0..<count { _ = store(number, in: cache) }
+        let clock = Ticks()
         let threads = (0..<4).map { thread in
             OnThread {
                 var random = SeededGenerator(seed: seed &* 4 &+ UInt64(thread))
-                var (tick, last) = (0, [Int](repeating: 0, count: count))
+                var last = [(begin: Int, end: Int)](repeating: (0, 0), count: count)
                 for _ in 0..<5000 {
-                    // A clock of its own: no thread waits for another.
-                    if Int.random(in: 0..<4, using: &random) == 0 { tick += 1 }
+                    if Int.random(in: 0..<4, using: &random) == 0 { clock.advance() }
                     let number = Int.random(in: 0..<count, using: &random)
+                    let begin = clock.now
                     var notifiesDisk = false
-                    let now = self.now.advanced(byMilliseconds: Int64(tick))
-                    let found = cache.use(EntryKey("\(number)"), at: now, notifiesDisk: &notifiesDisk)
+                    let found = cache.use(
+                        EntryKey("\(number)"), at: self.now.advanced(byMilliseconds: Int64(begin)), notifiesDisk: &notifiesDisk)
                     precondition(found == number, "Nothing is evicted.")
-                    last[number] = tick
+                    last[number] = (begin, clock.now)
                 }
                 return last
             }
         }
-        var ticks = [Int](repeating: 0, count: count)
+        var uses = [(begin: Int, end: Int)](repeating: (0, 0), count: count)
         for last in threads.map({ $0.result() }) {
-            for number in 0..<count { ticks[number] = max(ticks[number], last[number]) }
+            for number in 0..<count {
+                uses[number] = (max(uses[number].begin, last[number].begin), max(uses[number].end, last[number].end))
+            }
         }
         let order = evictOneByOne(cache)
         #expect(order.count == count)
-        #expect(order.map { ticks[$0] } == ticks.sorted(), "seed \(seed)")
+        var latest = 0
+        for number in order {
+            #expect(uses[number].end >= latest, "\(number) went after an entry that was used in a later tick (seed \(seed)).")
+            latest = max(latest, uses[number].begin)
+        }
     }
 
     /// What one thread used last stays longest, whatever others use in the same tick.
@@ -138,11 +146,47 @@ struct OrderOfUseTests {
         #expect(store(1002, in: cache) == [999])
     }
 
+    /// Readers that use everything all the time do not keep memory from becoming smaller.
+    @Test func anEvictionEndsBesideConstantHits() throws {
+        let cache = MemoryCache<Int>(capacity: .unlimited)
+        let count = 20_000
+        for number in 0..<count { _ = store(number, in: cache) }
+        _ = cache.trim(toBytes: count - 1)
+        let done = Done()
+        let threads = (0..<4).map { _ in
+            OnThread {
+                var number = 0
+                while !done.isSet {
+                    _ = self.isHit(number, in: cache)
+                    number = (number + 7919) % count
+                }
+            }
+        }
+        #expect(cache.trim(toBytes: 10).payloads.count == count - 11)
+        done.set()
+        for thread in threads { thread.result() }
+        cache.checkInvariants()
+    }
+
+    /// A write takes its stamp before it is on disk, and stores its value after that.
+    @Test func aUseDuringAWriteStaysTheLastUse() throws {
+        let cache = MemoryCache<Int>(capacity: .unlimited)
+        for number in 0..<3 { _ = store(number, in: cache) }
+        let item = MemoryCache<Int>.Item(payload: 0, cost: 1, stamp: cache.stamp(at: now), entryID: 1, isDirty: true)
+        #expect(isHit(1, in: cache) && isHit(0, in: cache))
+        let used = cache.peek("0")?.stamp
+        _ = cache.store(item, forKey: "0")
+        #expect(cache.peek("0")?.stamp == used && cache.peek("0")?.isDirty == true)
+        #expect(evictOneByOne(cache) == [2, 1, 0])
+    }
+
     /// Uses that are noted and not taken fill no memory: entries that come and go are noted once.
     @Test func notedUsesOfEntriesThatAreGoneAreForgotten() throws {
         let cache = MemoryCache<Int>(capacity: try Capacity(DataSize(bytes: .max), entries: 10))
         for number in 0..<20_000 {
-            _ = store(number % 50, in: cache)
+            let item = MemoryCache<Int>.Item(
+                payload: number, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(number % 50 + 1), isDirty: true)
+            _ = cache.store(item, forKey: EntryKey("\(number % 50)"))
             #expect(isHit(number % 50, in: cache))
         }
         // Those that are there, and those that were evicted with a use that is not written.
@@ -188,5 +232,18 @@ struct OrderOfUseTests {
         cache.checkInvariants()
         #expect(cache.totals().entries == 40)
         #expect(evicted > 0)
+    }
+
+    /// A clock that the test's threads set forward.
+    private final class Ticks: Sendable {
+        private let tick = Atomic(0)
+        var now: Int { tick.load(ordering: .sequentiallyConsistent) }
+        func advance() { tick.add(1, ordering: .sequentiallyConsistent) }
+    }
+
+    private final class Done: Sendable {
+        private let flag = Atomic(false)
+        var isSet: Bool { flag.load(ordering: .relaxed) }
+        func set() { flag.store(true, ordering: .relaxed) }
     }
 }
