@@ -51,7 +51,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
         }
 
         /// Evicts at most 64 values. Returns whether nothing is left to evict.
-        mutating func evict(_ gone: inout Gone, _ pace: inout LRUList<Key, Value, Validity>.Pace, while isOver: (borrowing Contents) -> Bool)
+        mutating func evict(
+            _ gone: inout Gone, _ pace: inout LRUList<Key, Value, Validity>.Pace, while isOver: (borrowing Contents) -> Bool
+        )
             -> Bool
         {
             pace.begin(list.count)

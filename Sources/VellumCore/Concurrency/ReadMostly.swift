@@ -35,7 +35,7 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
     }
 
     private static func initialize(_ lock: UnsafeMutablePointer<Locked<Notes>>, _ notes: Notes) {
-        // Nobody else has what was just made.
+        // Safe because nobody else has what was just made.
         nonisolated(unsafe) let notes = notes
         lock.initialize(to: Locked(notes))
     }
@@ -52,6 +52,7 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
     @inlinable
     package borrowing func read<Result>(_ body: (UnsafePointer<Value>, inout Notes) -> Result) -> Result {
         locks[number].withLock { notes in
+            // Safe because the lock is given back with the result: nothing else has it.
             nonisolated(unsafe) let result = body(UnsafePointer(value), &notes)
             return result
         }

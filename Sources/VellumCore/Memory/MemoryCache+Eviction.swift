@@ -10,7 +10,7 @@ extension MemoryCache {
         return effects
     }
 
-    /// Changes the contents, evicts what exceeds the limit then, and makes every later stamp later than all before it.
+    /// Changes the contents, evicts what exceeds the limit then, and sets the stamps of all locks to the latest.
     @inlinable
     func changing(
         _ change: (inout Contents, AllNotes<Notes>, inout DeferredEffects) -> Void

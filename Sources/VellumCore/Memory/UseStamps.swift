@@ -1,7 +1,8 @@
 /// What the readers of a memory cache note under one of its locks: the stamps that they give, and what they used.
 ///
-/// A stamp is later than that of every use before it under the same lock: exact for the uses of one thread. The stamps of different locks are
-/// never equal, and those of one millisecond may stand in either order. Whoever has all locks makes every later stamp later than all before it.
+/// A stamp is later than that of every use before it under the same lock: exact for the uses of one thread. Stamps of different locks are never
+/// equal, and may stand in either order if they are given in the same millisecond. A writer, which holds all locks, sets them to the latest of
+/// all (``AllNotes/align()``): what is used after a write has a later stamp than everything that was used before it.
 @usableFromInline
 package struct UseStamps: Sendable {
     /// The last stamp. Its remainder by `step` is the number of the lock.
@@ -48,7 +49,7 @@ extension UseStamps: StampingNotes {
 }
 
 extension AllNotes where Notes: StampingNotes {
-    /// Makes every later stamp later than all before it, under whatever lock.
+    /// Sets all locks to the latest stamp that any of them gave.
     @inlinable
     package func align() {
         var latest = UseStamp.never

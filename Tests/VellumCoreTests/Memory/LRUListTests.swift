@@ -24,6 +24,18 @@ struct LRUListTests {
         func use(_ slot: Int32, _ stamp: UseStamp) { _ = list.use(slot, stamp, marksDirty: false) }
         func checkInvariants() { list.checkInvariants() }
 
+        /// - Parameter pause: What others do between two turns.
+        /// - Returns: The key, and how many turns it took.
+        func oldest(pause: () -> Void) -> (key: String?, turns: Int) {
+            var pace = LRUList<String, Int, Void>.Pace()
+            for turn in 1...1000 {
+                pace.begin(count)
+                if let slot = list.oldest(&pace) { return (list.key(slot), turn) }
+                pause()
+            }
+            return (nil, 1000)
+        }
+
         func oldest() -> String? {
             var pace = LRUList<String, Int, Void>.Pace()
             while count > 0 {
@@ -99,6 +111,25 @@ struct LRUListTests {
             #expect(list.newest().map(\.key) == model.map(\.key))
             #expect(list.totalCost == model.reduce(0) { $0 + $1.cost })
         }
+    }
+
+    /// Readers that use all entries between any two turns do not keep an eviction from ending.
+    @Test func theOldestIsFoundAlthoughAllAreUsedBetweenTheTurns() {
+        let list = List()
+        let count = 1000
+        var time = 0
+        func useAll() {
+            for number in 0..<count {
+                time += 1
+                if let slot = list.slot(of: "\(number)") { list.use(slot, UseStamp(rawValue: Int64(time))) }
+            }
+        }
+        for number in 0..<count { _ = list.insert(item(number, at: number), forKey: "\(number)") }
+        #expect(list.oldest() == "0")
+        time = count
+        useAll()
+        let (key, turns) = list.oldest(pause: useAll)
+        #expect(key != nil && turns > 1 && turns <= count / 64 + 2)
     }
 
     /// P30: links are indices, so releasing does not recurse.

@@ -146,28 +146,6 @@ struct OrderOfUseTests {
         #expect(store(1002, in: cache) == [999])
     }
 
-    /// Readers that use everything all the time do not keep memory from becoming smaller.
-    @Test func anEvictionEndsBesideConstantHits() throws {
-        let cache = MemoryCache<Int>(capacity: .unlimited)
-        let count = 20_000
-        for number in 0..<count { _ = store(number, in: cache) }
-        _ = cache.trim(toBytes: count - 1)
-        let done = Done()
-        let threads = (0..<4).map { _ in
-            OnThread {
-                var number = 0
-                while !done.isSet {
-                    _ = self.isHit(number, in: cache)
-                    number = (number + 7919) % count
-                }
-            }
-        }
-        #expect(cache.trim(toBytes: 10).payloads.count == count - 11)
-        done.set()
-        for thread in threads { thread.result() }
-        cache.checkInvariants()
-    }
-
     /// A write takes its stamp before it is on disk, and stores its value after that.
     @Test func aUseDuringAWriteStaysTheLastUse() throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
@@ -239,11 +217,5 @@ struct OrderOfUseTests {
         private let tick = Atomic(0)
         var now: Int { tick.load(ordering: .sequentiallyConsistent) }
         func advance() { tick.add(1, ordering: .sequentiallyConsistent) }
-    }
-
-    private final class Done: Sendable {
-        private let flag = Atomic(false)
-        var isSet: Bool { flag.load(ordering: .relaxed) }
-        func set() { flag.store(true, ordering: .relaxed) }
     }
 }
