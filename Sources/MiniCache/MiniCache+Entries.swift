@@ -56,6 +56,33 @@ extension MiniCache {
         return keys
     }
 
+    /// Returns the values of the keys, by key. Keys without a valid value are left out. The values become the most recently used.
+    ///
+    /// ```swift
+    /// let prices = try cache.values(forKeys: page.map(\.id))
+    /// ```
+    ///
+    /// Reads what memory does not have from one snapshot of the file: several times faster than a call for each key. Blocks for that.
+    ///
+    /// - Complexity: O(m log n) for m keys; the data of all values that are read is in memory.
+    /// - Throws: ``MiniCacheError`` as ``value(forKey:)`` does.
+    public func values(forKeys keys: some Sequence<Key>) throws(MiniCacheError) -> [Key: Value] where Key: Hashable {
+        var (all, entryKeys) = ([Key](), [EntryKey]())
+        for key in keys {
+            all.append(key)
+            entryKeys.append(try entryKey(of: key))
+        }
+        let cached = try unlessReplaced([]) { () throws(MiniCacheError) in
+            try withStore { (store) throws(VellumError) in try store.values(forKeys: entryKeys, under: expiration) }
+        }
+        var values: [Key: Value] = [:]
+        for (index, found) in cached.enumerated() {
+            guard let found, let value = try value(of: found, entryKeys[index]) else { continue }
+            values[all[index]] = value
+        }
+        return values
+    }
+
     /// Returns what the cache holds, and what it did since it was opened.
     ///
     /// - Complexity: O(1).
@@ -74,4 +101,35 @@ extension MiniCache {
     ///
     /// - Complexity: O(values that are removed).
     public func trimMemory(to size: DataSize) { core.opened?.trimMemory(to: size) }
+}
+
+// MARK: Keys that are strings
+
+extension MiniCache where Key == String {
+    /// Returns the keys of valid values that begin with a text, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Parameters:
+    ///   - prefix: Compared as Swift compares strings. Every key begins with the empty one.
+    ///   - limit: The maximum number of keys. Zero or a negative number returns none.
+    /// - Complexity: O(n log n), whatever is found, because nothing orders keys.
+    /// - Throws: ``MiniCacheError`` if the disk fails.
+    public func keys(prefix: String, limit: Int = .max) throws(MiniCacheError) -> [String] {
+        guard limit > 0 else { return [] }
+        return Array(try keys().lazy.filter { $0.hasPrefix(prefix) }.prefix(limit))
+    }
+
+    /// Removes every valid value whose key begins with a text, in transactions of at most 256.
+    ///
+    /// A value that is set meanwhile may stay.
+    ///
+    /// - Parameter prefix: Compared as Swift compares strings.
+    /// - Returns: How many values were removed.
+    /// - Complexity: O(n log n), because nothing orders keys.
+    /// - Throws: ``MiniCacheError`` if the disk fails. Values of earlier transactions stay removed.
+    @discardableResult
+    public func removeAll(prefix: String) throws(MiniCacheError) -> Int {
+        let keys = try keys(prefix: prefix).map(CacheKey.text)
+        defer { for key in keys { core.didWrite(key) } }
+        return try withStore { (store) throws(VellumError) in try store.removeAll(keys) }
+    }
 }

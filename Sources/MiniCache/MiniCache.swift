@@ -201,6 +201,19 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
+    /// Runs `work` on a thread that may block, for callers that must not.
+    ///
+    /// ```swift
+    /// try await cache.perform { try $0.set(page, forKey: url) }
+    /// ```
+    ///
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller.
+    ///
+    /// - Throws: The error of `work`.
+    public func perform<Result: Sendable>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+        try await BlockingPool.run { try work(self) }
+    }
+
     // MARK: Reading
 
     @inlinable
@@ -258,20 +271,30 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func store(_ value: Value, _ key: Key, _ expiration: Expiration?) throws(MiniCacheError) {
         let entryKey = try entryKey(of: key)
-        do {
-            let form = keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value)
-            let cached = CachedValue(form)
+        do throws(MiniCacheError) {
+            let cached = try cached(value)
             try withStore { (store) throws(VellumError) in try store.record(cached, forKey: entryKey, expiration: expiration) }
-        } catch let error as VellumError where error.code != .notEncodable {
-            throw core.located(error)
         } catch {
-            let cause = (error as? VellumError)?.cause ?? error
-            throw core.located(
-                MiniCacheError(
-                    .notEncodable, "A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old value is still there.",
-                    cause: cause))
+            throw error.code == .notEncodable ? notEncodable(error) : error
         }
         core.didStore(entryKey)
+    }
+
+    /// What the store keeps of a value.
+    func cached(_ value: Value) throws(MiniCacheError) -> CachedValue {
+        do {
+            return CachedValue(keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value))
+        } catch {
+            throw notEncodable(error)
+        }
+    }
+
+    func notEncodable(_ error: any Error) -> MiniCacheError {
+        let cause = (error as? VellumError)?.cause ?? error
+        return core.located(
+            MiniCacheError(
+                .notEncodable, "A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old value is still there.",
+                cause: cause))
     }
 
     // MARK: The store

@@ -12,10 +12,14 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
     @usableFromInline package typealias Remove = @Sendable (Key, Call) -> Reply<Void>
     @usableFromInline package typealias RemoveAll = @Sendable (Call) -> Reply<Void>
 
+    @usableFromInline package typealias RetrieveForUpdate = @Sendable (Key, Call) -> Reply<UpdatableValue<Value>>
+
     @usableFromInline let retrieve: Retrieve
     @usableFromInline let set: Set
     @usableFromInline let remove: Remove
     @usableFromInline let removeAll: RemoveAll
+    /// Retrieves a value that is about to be updated; `nil` where other processes cannot come between.
+    @usableFromInline let retrieveForUpdate: RetrieveForUpdate?
     /// What two updates must have in common to exclude each other.
     @usableFromInline let lockKey: @Sendable (Key) -> LockKey?
     /// Where the failure of a set is reported that has no completion.
@@ -33,23 +37,43 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
         self.set = set
         self.remove = remove
         self.removeAll = removeAll
+        retrieveForUpdate = nil
         self.lockKey = lockKey
         self.fireAndForget = fireAndForget
     }
+
+    /// The operations of a storage whose values others may write while they are updated.
+    package init(_ others: StorageOperations, retrieveForUpdate: RetrieveForUpdate?) {
+        (retrieve, set, remove, removeAll) = (others.retrieve, others.set, others.remove, others.removeAll)
+        (lockKey, fireAndForget) = (others.lockKey, others.fireAndForget)
+        self.retrieveForUpdate = retrieveForUpdate
+    }
+}
+
+/// A value that was retrieved for an update.
+@usableFromInline
+package struct UpdatableValue<Value: Sendable>: Sendable {
+    let value: Value
+    /// Sets the new value, unless somebody has written the key since. Returns whether it was set.
+    let set: @Sendable (Value, Call) -> Reply<Bool>
+
+    package init(_ value: Value, set: @escaping @Sendable (Value, Call) -> Reply<Bool>) { (self.value, self.set) = (value, set) }
 }
 
 // MARK: Keeping what is not named
 
 extension StorageOperations {
     /// These operations, with others in the place of those that are named.
-    @inlinable
     func with(
         retrieve: Retrieve? = nil, set: Set? = nil, remove: Remove? = nil, removeAll: RemoveAll? = nil,
         lockKey: (@Sendable (Key) -> LockKey?)? = nil, fireAndForget: Call? = nil
     ) -> StorageOperations {
         StorageOperations(
-            retrieve: retrieve ?? self.retrieve, set: set ?? self.set, remove: remove ?? self.remove,
-            removeAll: removeAll ?? self.removeAll, lockKey: lockKey ?? self.lockKey, fireAndForget: fireAndForget ?? self.fireAndForget)
+            StorageOperations(
+                retrieve: retrieve ?? self.retrieve, set: set ?? self.set, remove: remove ?? self.remove,
+                removeAll: removeAll ?? self.removeAll, lockKey: lockKey ?? self.lockKey, fireAndForget: fireAndForget ?? self.fireAndForget
+            ),
+            retrieveForUpdate: retrieve == nil && set == nil ? retrieveForUpdate : nil)
     }
 
     /// These operations for other values: retrieving and setting are all that depends on them.

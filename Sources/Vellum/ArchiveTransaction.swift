@@ -1,9 +1,10 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// Writes to archives of one factory that are committed together or not at all. See ``ArchivesFactory/transaction(_:)``.
+/// Reads by key and writes to archives of one factory, which are committed together or not at all. See ``ArchivesFactory/transaction(_:)``.
 public struct ArchiveTransaction {
     private var writes = StoreTransaction()
+    private var reads = TransactionReads()
     /// Returns whether a handle that is written to was closed.
     private var closedChecks: [() -> Bool] = []
 
@@ -24,6 +25,23 @@ public struct ArchiveTransaction {
         }
     }
 
+    /// Returns the object with the key, or `nil` if there is none or it has expired, as it will be after the writes of this transaction so far.
+    ///
+    /// What it returns is required when the transaction is committed: if somebody has written the object by then, nothing is committed and
+    /// the closure of the transaction runs again. Blocks for a read of the disk. The object becomes the most recently used.
+    ///
+    /// - Parameter store: An archive of the factory that runs the transaction.
+    /// - Complexity: O(log n).
+    /// - Throws: ``VellumError`` if the archive is closed, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
+    public mutating func access<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) throws -> Archive? {
+        do throws(VellumError) {
+            guard !store.mark.isClosed else { throw .closed }
+            return try reads.value(forKey: EntryKey(key), in: store.store, after: writes)
+        } catch {
+            throw store.store.located(error)
+        }
+    }
+
     /// Adds the deletion of the object with the key, if there is one.
     public mutating func delete<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) {
         closedChecks.append { store.mark.isClosed }
@@ -36,8 +54,9 @@ public struct ArchiveTransaction {
         writes.removeAll(in: store.store)
     }
 
-    mutating func commit() throws(VellumError) {
+    /// - Returns: Whether everything that was read was still there; otherwise nothing was changed.
+    func commit() throws(VellumError) -> Bool {
         guard !closedChecks.contains(where: { $0() }) else { throw VellumError.closed }
-        try writes.commit()
+        return try reads.commit(writes)
     }
 }

@@ -191,23 +191,34 @@ public final class ArchivesFactory: Sendable {
 
     // MARK: All archives
 
-    /// Writes to several archives of this factory in one transaction: all writes, or none.
+    /// Reads by key and writes several archives of this factory in one transaction: everything, or nothing.
+    ///
+    /// If the closure reads, it may run several times: when another thread or process wrote what it has read before it was committed.
     ///
     /// ```swift
     /// try factory.transaction { transaction in
-    ///     try transaction.record(order, in: orders)
-    ///     transaction.delete(archiveWithKey: "cart", in: carts)
+    ///     guard var ann = try transaction.access(archiveWithKey: "ann", in: accounts), ann.credit >= 5 else { return }
+    ///     ann.credit -= 5
+    ///     try transaction.record(ann, in: accounts)
+    ///     try transaction.record(Order(id: "1", of: "ann"), in: orders)
     /// }
     /// ```
     ///
-    /// `body` runs first, on the caller's thread, and only collects the writes. Nothing is locked while it runs, and reads in it do not see
-    /// its writes. If it throws, nothing is written.
+    /// Runs the closure on the caller's thread, without a lock, then blocks for the disk. ``ArchiveTransaction/access(archiveWithKey:in:)`` sees
+    /// what the transaction has written; reads by the archives themselves do not, and are not required at the commit. Queries are not part of a
+    /// transaction: nothing would notice an object that begins to match. A transaction that reads nothing runs once.
     ///
-    /// - Throws: The error of `body`, or ``VellumError`` if an archive is closed or the disk fails. Nothing is written.
-    public func transaction(_ body: (inout ArchiveTransaction) throws -> Void) throws {
-        var transaction = ArchiveTransaction()
-        try body(&transaction)
-        try transaction.commit()
+    /// - Parameter body: If it throws, nothing is written.
+    /// - Returns: What the closure returned when it ran last.
+    /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote what was read 64 times in
+    ///   a row, or if an archive is closed or the disk fails. Nothing is written.
+    @discardableResult
+    public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
+        try TransactionReads.retrying(on: { () throws(VellumError) in try openFile() }) { () throws -> Result? in
+            var transaction = ArchiveTransaction()
+            let result = try body(&transaction)
+            return try transaction.commit() ? result : nil
+        }
     }
 
     /// Closes every handle that this factory opened, and the file if no other factory has it open.

@@ -82,6 +82,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let differentFiles = Code("differentFiles")
         /// A loader waits for itself: it requests the key that it loads, directly or through other loaders.
         public static let recursiveLoad = Code("recursiveLoad")
+        /// The closure of an update writes or updates the key that is being updated.
+        public static let recursiveUpdate = Code("recursiveUpdate")
         /// A background load failed that no caller waited for.
         public static let loadFailed = Code("loadFailed")
     }

@@ -16,7 +16,7 @@ package final class ArchiveFaults: DiskArchiveInterceptor {
 
         init?(_ call: DiskArchive.Call) {
             switch call {
-            case .entry, .lastUse, .totals: self = .read
+            case .entry, .entries, .lastUse, .totals: self = .read
             case .keysByUse: self = .list
             case .commit, .removeUnused: self = .commit
             case .flush: self = .maintain

@@ -48,4 +48,19 @@ struct ArchiveStorePerformTests {
 
         #expect(try store.count() == 100)
     }
+
+    @TaskLocal private static var request = 0
+
+    @Test func taskLocalValuesReachTheClosure() async throws {
+        let seen = try await Self.$request.withValue(7) { try await store.perform { _ in Self.request } }
+        #expect(seen == 7)
+    }
+
+    /// Threads that run tasks are as many as there are processors: with these blocked, nothing else would go on.
+    @Test func aClosureThatBlocksHoldsNoThreadOfTheTasks() async throws {
+        let (store, gate) = (store, DispatchSemaphore(value: 0))
+        let blocked = (0..<2).map { _ in Task { try await store.perform { _ in gate.wait() } } }
+        for _ in 0..<2 { await Task { _ = gate.signal() }.value }
+        for task in blocked { try await task.value }
+    }
 }

@@ -54,7 +54,7 @@ struct ArchiveTransactionTests {
         #expect(try parcels.count() == 0)
     }
 
-    @Test func readsInsideATransactionSeeTheStateBeforeIt() throws {
+    @Test func readsOfTheArchiveInsideATransactionSeeTheStateBeforeIt() throws {
         try parcels.record(Parcel("a", size: 10))
 
         try temporary.factory.transaction { transaction in
@@ -110,5 +110,127 @@ struct ArchiveTransactionTests {
 
         #expect(try temporary.factory.store(for: Parcel.self).count() == 100)
         #expect(try temporary.factory.store(for: Note.self).count() == 1)
+    }
+
+    // MARK: Reading
+
+    @Test func aTransactionReadsWhatItHasWritten() throws {
+        try parcels.record(contentsOf: [Parcel("a", size: 10), Parcel("b", size: 10)])
+        try temporary.factory.transaction { transaction in
+            #expect(try transaction.access(archiveWithKey: "a", in: parcels)?.size == 10)
+            try transaction.record(Parcel("a", size: 20), in: parcels)
+            #expect(try transaction.access(archiveWithKey: "a", in: parcels)?.size == 20)
+            transaction.delete(archiveWithKey: "a", in: parcels)
+            #expect(try transaction.access(archiveWithKey: "a", in: parcels) == nil)
+            try transaction.record(Parcel("c", size: 30), in: parcels)
+            transaction.deleteAll(in: parcels)
+            #expect(try transaction.access(archiveWithKey: "b", in: parcels) == nil)
+            #expect(try transaction.access(archiveWithKey: "c", in: parcels) == nil)
+            try transaction.record(Parcel("c", size: 40), in: parcels)
+            #expect(try transaction.access(archiveWithKey: "c", in: parcels)?.size == 40)
+            let note = Note("note")
+            try transaction.record(note, in: notes)
+            #expect(try transaction.access(archiveWithKey: "note", in: notes) !== note)
+            // Nothing is written yet.
+            #expect(try parcels.keys().sorted() == ["a", "b"])
+        }
+        #expect(try parcels.accessAll() == [Parcel("c", size: 40)])
+    }
+
+    @Test func aTransactionThatWasOvertakenRunsAgain() throws {
+        try parcels.record(Parcel("a", size: 10))
+        let parcels = parcels
+        var seen: [Int?] = []
+        let last = try temporary.factory.transaction { transaction in
+            let size = try transaction.access(archiveWithKey: "a", in: parcels)?.size
+            seen.append(size)
+            // By the archive itself: what is read there is not required, what is written there is not part of the transaction.
+            if seen.count == 1 { try parcels.record(Parcel("a", size: 50)) }
+            try transaction.record(Note("note", text: "\(size ?? 0)"), in: notes)
+            return size
+        }
+        #expect(seen == [10, 50])
+        #expect(last == 50)
+        #expect(try notes.access(archiveWithKey: "note")?.text == "50")
+    }
+
+    @Test func aTransactionThatIsOvertakenAgainAndAgainIsBusyAndWritesNothing() throws {
+        var runs = 0
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.transaction { transaction in
+                runs += 1
+                _ = try transaction.access(archiveWithKey: "a", in: parcels)
+                try parcels.record(Parcel("a", size: runs + 10))
+                try transaction.record(Note("note"), in: notes)
+            }
+        }
+        #expect(error?.code == .busy)
+        #expect(runs == 64)
+        #expect(try notes.count() == 0)
+    }
+
+    @Test func somethingThatWasAbsentMustStillBe() throws {
+        var runs = 0
+        try temporary.factory.transaction { transaction in
+            runs += 1
+            let isThere = try transaction.access(archiveWithKey: "a", in: parcels) != nil
+            if runs == 1 { try parcels.record(Parcel("a")) }
+            try transaction.record(Note("note", text: "\(isThere)"), in: notes)
+        }
+        #expect(runs == 2)
+        #expect(try notes.access(archiveWithKey: "note")?.text == "true")
+    }
+
+    @Test func transfersNeverChangeTheSum() async throws {
+        let (factory, parcels) = (temporary.factory, parcels)
+        for key in ["a", "b", "c"] { try parcels.record(Parcel(key, size: 1000)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (from, to) in [("a", "b"), ("b", "c"), ("c", "a"), ("b", "a")] {
+                group.addTask {
+                    try await parcels.perform { _ in
+                        for _ in 0..<100 {
+                            try factory.transaction { transaction in
+                                guard var (source, target) = try transaction.both(from, to, in: parcels), source.size > 5 else { return }
+                                source.size -= 1
+                                target.size += 1
+                                try transaction.record(source, in: parcels)
+                                try transaction.record(target, in: parcels)
+                            }
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<100 {
+                    let sum = try factory.transaction { transaction in
+                        try ["a", "b", "c"].map { try transaction.access(archiveWithKey: $0, in: parcels)?.size ?? 0 }.reduce(0, +)
+                    }
+                    #expect(sum == 3000)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try parcels.accessAll().map(\.size).reduce(0, +) == 3000)
+    }
+
+    @Test func aTransactionInsideAnotherIsCommittedFirst() throws {
+        try temporary.factory.transaction { outer in
+            _ = try outer.access(archiveWithKey: "a", in: parcels)
+            try temporary.factory.transaction { inner in
+                _ = try inner.access(archiveWithKey: "b", in: parcels)
+                try inner.record(Parcel("b"), in: parcels)
+            }
+            try outer.record(Parcel("a"), in: parcels)
+        }
+        #expect(try parcels.count() == 2)
+    }
+}
+
+extension ArchiveTransaction {
+    fileprivate mutating func both(_ one: String, _ other: String, in parcels: ArchiveStore<Parcel>) throws -> (Parcel, Parcel)? {
+        guard let one = try access(archiveWithKey: one, in: parcels), let other = try access(archiveWithKey: other, in: parcels) else {
+            return nil
+        }
+        return (one, other)
     }
 }

@@ -11,6 +11,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// synchronously. Updates of an `asyncMapKeys` storage exclude each other, whatever the key, and so do those of keys that cannot be
     /// compared. A plain `set` does not wait for an update.
     ///
+    /// On a storage whose file other processes have open, such as `SQLiteStorage` itself, an update is atomic among all of them: if one of them
+    /// or a plain `set` wrote the key meanwhile, `modify` runs again, with the new value.
+    ///
     /// - Parameters:
     ///   - key: The key of the value.
     ///   - modify: Called on any thread; not called if there is no value.
@@ -81,7 +84,8 @@ extension StorageOperations {
         _ key: Key, layer: String, _ call: Call, _ modify: @escaping @Sendable (inout Value) -> Void
     ) -> Reply<Value> {
         let work: @Sendable (Call) -> Reply<Value> = { [self] call in
-            retrieve(key, call).then { [self] outcome in
+            if let retrieveForUpdate { return update(key, retrieveForUpdate, layer: layer, call, modify, tries: 64) }
+            return retrieve(key, call).then { [self] outcome in
                 outcome.then { value in
                     call.isCancelled ? .failure(.cancelled(layer: layer, key: key)) : set(value, modifiedBy: modify, key, call)
                 }
@@ -96,5 +100,35 @@ extension StorageOperations {
         modify(&changed)
         let new = changed
         return set(new, key, call).map { $0.map { new } }
+    }
+
+    /// Retrieves, changes and sets, again if somebody else has written the key meanwhile.
+    private func update(
+        _ key: Key, _ retrieve: @escaping RetrieveForUpdate, layer: String, _ call: Call,
+        _ modify: @escaping @Sendable (inout Value) -> Void, tries: Int
+    ) -> Reply<Value> {
+        retrieve(key, call).then { [self] outcome in
+            outcome.then { found in
+                guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
+                var changed = found.value
+                modify(&changed)
+                let new = changed
+                return found.set(new, call).then { [self] outcome in
+                    outcome.then { isSet in
+                        if isSet { return .success(new) }
+                        guard tries > 1 else { return .failure(.lostRaces(layer: layer, key: key)) }
+                        return update(key, retrieve, layer: layer, call, modify, tries: tries - 1)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension ShallowsError {
+    fileprivate static func lostRaces(layer: String, key: any Sendable) -> ShallowsError {
+        ShallowsError(
+            .busy, "Others wrote the value 64 times in a row before the update was set. Nothing was changed. Try again.", layer: layer,
+            key: key)
     }
 }

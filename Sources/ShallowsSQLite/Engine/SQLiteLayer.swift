@@ -26,7 +26,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     var operations: StorageOperations<Filename, Value> {
-        StorageOperations(
+        let operations = StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
                 self.write(key, call) { (store, entry) throws(VellumError) in
@@ -40,6 +40,24 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                 self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
             lockKey: { LockKey(of: self.file, $0) })
+        return StorageOperations(operations) { key, call in self.retrieveForUpdate(key, call) }
+    }
+
+    private func retrieveForUpdate(_ key: Filename, _ call: Call) -> Reply<UpdatableValue<Value>> {
+        let entry = EntryKey(key.rawValue)
+        return file.queue.run(layer: name, key: key, call) { [self] in
+            let found = answer(key) { (store) throws(VellumError) in try store.valueForUpdate(forKey: entry) }
+            return found.flatMap { found in
+                guard let (value, condition) = found else { return .failure(.miss(forKey: key, layer: name)) }
+                return .success(UpdatableValue(value) { new, call in self.set(new, key, call, if: condition) })
+            }
+        }
+    }
+
+    private func set(_ value: Value, _ key: Filename, _ call: Call, if condition: WriteCondition) -> Reply<Bool> {
+        write(key, call) { (store, entry) throws(VellumError) in
+            try store.record(value, forKey: entry, expiration: self.expiration, ifUnchanged: condition)
+        }
     }
 
     private func retrieve(_ key: Filename, _ call: Call) -> Reply<Value> {
@@ -62,9 +80,9 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    private func write(
-        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Void
-    ) -> Reply<Void> {
+    private func write<Result: Sendable>(
+        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Result
+    ) -> Reply<Result> {
         let entry = EntryKey(key.rawValue)
         return file.write(entry, call) { run(key, call) { (store) throws(VellumError) in try body(store, entry) } }
     }

@@ -29,7 +29,7 @@ final class SharedFile: Sendable {
     }
 
     /// Starts a write of a key, or of all keys where it is `nil`. Until it ends, ``isWriting(_:)`` returns `true`.
-    func write(_ key: EntryKey?, _ call: Call, _ start: () -> Reply<Void>) -> Reply<Void> {
+    func write<Result>(_ key: EntryKey?, _ call: Call, _ start: () -> Reply<Result>) -> Reply<Result> {
         if call.waits { return start() }  // The write has ended when this returns.
         pending.withLock { $0.begin(key) }
         return start().map { [self] outcome in

@@ -7,10 +7,18 @@ package enum BlockingPool {
     /// Starts work without waiting for it. The work may wait for a thread, because the system limits their number.
     package static func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
-    /// Runs work that may block, without blocking the caller's thread. The work may wait for a thread.
+    /// Runs work that may block, without blocking the caller's thread. The work may wait for a thread. It has the caller's task-local values.
     package static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
+        try await withTaskExecutorPreference(executor) { try work() }
+    }
+
+    private static let executor = Executor()
+
+    /// Runs a task on the threads of the pool.
+    private final class Executor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
     }
 

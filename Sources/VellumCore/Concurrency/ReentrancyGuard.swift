@@ -65,6 +65,11 @@ package final class ReentrancyGuard: Sendable {
     /// Whether the current code is part of this work.
     package static func isActive(_ work: Work) -> Bool { current.active.contains { $0.work == work && !$0.hasEnded } }
 
+    /// Whether the current code holds a key of the mutex.
+    package static func isHolding(mutex: ObjectIdentifier) -> Bool {
+        current.active.contains { if case .holding(_, mutex) = $0.work { !$0.hasEnded } else { false } }
+    }
+
     /// The innermost load that started the current code, even if the load has ended.
     package static var currentLoad: UInt64? { current.load }
 

@@ -72,6 +72,24 @@ extension MemoryCache.Contents {
         effects.notifiesDisk = item.isDirty && !hadUses
     }
 
+    /// Stores an entry that was just read, unless its key was written since the ticket was issued.
+    @inlinable
+    mutating func fill(
+        _ item: MemoryCache.Item, _ key: EntryKey, hash: UInt64, _ ticket: MemoryCache.FillTicket,
+        _ effects: inout MemoryCache.DeferredEffects
+    ) {
+        guard let ticket, versions.isCurrent(ticket), item.cost <= capacity.bytes else {
+            effects.payloads.append(item.payload)
+            guard item.isDirty else { return }
+            effects.notifiesDisk = !recency.hasWaiting
+            recency.add(entryID: item.entryID, stamp: item.stamp)
+            effects.isUrgent = recency.count > Self.mostPending
+            return
+        }
+        recency.remove(entryID: item.entryID)
+        put(item, key, hash: hash, &effects)
+    }
+
     /// - Returns: Whether an entry was evicted.
     @inlinable
     mutating func evictOldest(_ pace: inout MemoryCache.Pace, _ effects: inout MemoryCache.DeferredEffects) -> Bool {

@@ -229,17 +229,7 @@ public import Synchronization
         let hash = hash.of(key)
         if entry.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, notes, effects in
-            let item = entry.used(notes.next(at: now))
-            guard let ticket, contents.versions.isCurrent(ticket), item.cost <= contents.capacity.bytes else {
-                effects.payloads.append(item.payload)
-                guard item.isDirty else { return }
-                effects.notifiesDisk = !contents.recency.hasWaiting
-                contents.recency.add(entryID: item.entryID, stamp: item.stamp)
-                effects.isUrgent = contents.recency.count > Contents.mostPending
-                return
-            }
-            contents.recency.remove(entryID: item.entryID)
-            contents.put(item, key, hash: hash, &effects)
+            contents.fill(entry.used(notes.next(at: now)), key, hash: hash, ticket, &effects)
         }
     }
 

@@ -14,6 +14,8 @@ public import VellumCore
         case removeUnchanged(entryID: Int64, revision: UInt32)
         /// Removes every entry of the archive. The key has no effect.
         case removeAll
+        /// Changes nothing: the entry under the key is only what the condition is about.
+        case require
     }
 
     @usableFromInline package var archive: DiskArchive

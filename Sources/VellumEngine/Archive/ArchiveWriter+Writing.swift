@@ -32,6 +32,8 @@ extension ArchiveWriter {
         case .removeAll:
             outcome.wasPresent = totals.entries > 0
             try removeAll()
+        case .require:
+            break
         }
         return outcome
     }

@@ -22,6 +22,8 @@ public import VellumCore
     private let closed = Atomic(false)
     /// Whether the validity of an entry depends on touches that may not be in the file yet.
     let hasSlidingUses = Atomic(false)
+    /// How many updates of keys are running.
+    let updates = Atomic(0)
     private let owner = Locked(WeakOwner())
     /// The disk limit, which the writer updates.
     let mirror: LimitMirror
@@ -93,6 +95,20 @@ public import VellumCore
             case .damaged: throw .corruptEntry
             }
         }
+    }
+
+    /// Reads the entries under the keys, in their order, from one snapshot.
+    func entries(forKeys keys: [EntryKey]) throws(VellumError) -> [ArchiveReader.Found?] {
+        let entries = try intercepting(.entries(keys)) { () throws(VellumError) in
+            try read { (archive) throws(SQLiteError) -> [ArchiveReader.Found?] in
+                var entries: [ArchiveReader.Found?] = []
+                entries.reserveCapacity(keys.count)
+                for key in keys { entries.append(try archive.entry(forKey: key)) }
+                return entries
+            }
+        }
+        if entries.contains(where: { $0?.isSliding ?? false }) { hasSlidingUses.store(true, ordering: .relaxed) }
+        return entries
     }
 
     @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
@@ -180,10 +196,18 @@ public import VellumCore
                 throw VellumError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
             }
             try write.archive.checkOpen()
+            if write.archive.updates.load(ordering: .relaxed) > 0 { try write.archive.refuse(writes) }
         }
         if writes.contains(where: \.isSliding) { hasSlidingUses.store(true, ordering: .relaxed) }
         try intercepting(.commit(writes: writes.count, durability)) { () throws(VellumError) in
             try file.commit(writes, durability: durability, committed: committed)
+        }
+    }
+
+    /// Throws if the caller is inside the update of a key that it writes: the update would be overtaken by it again and again.
+    private func refuse(_ writes: [ArchiveWrite]) throws(VellumError) {
+        for write in writes where write.archive === self {
+            guard !UpdateTurn.isActive(for: write.key, in: self) else { throw .recursiveUpdate }
         }
     }
 
@@ -270,6 +294,7 @@ extension DiskArchive {
     /// A call of an archive on disk.
     package enum Call: Hashable, Sendable {
         case entry(EntryKey)
+        case entries([EntryKey])
         case lastUse(EntryKey)
         case totals
         case keysByUse

@@ -15,9 +15,7 @@ extension DatabaseFile {
     /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
     /// constant use would never restart otherwise.
     func checkpoint() throws(SQLiteError) {
-        // Not while entries are being deleted: pages would be moved that become free a moment later.
-        let isDeleting = withWriter { $0.mayHoldCleared } ?? false
-        let hasMoreSpace = isDeleting ? false : try reclaimSpace()
+        let hasMoreSpace = try reclaimSpace()
         defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
         let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
             guard state == .open else { return nil }

@@ -52,42 +52,47 @@ extension DatabaseFile {
     /// Returns free pages to the file system, once they are a quarter of the file and more than a megabyte: 256 in a transaction, until the log
     /// is long, because pages that are moved are written to it. On a full disk fewer.
     ///
+    /// - Parameter isClosing: Whether to return them also while entries are being deleted: pages are moved then that become free a moment later.
     /// - Returns: Whether pages were freed, so that more may be left.
-    func reclaimSpace() throws(SQLiteError) -> Bool {
+    func reclaimSpace(isClosing: Bool = false) throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
-            guard !isWritingOnFullDisk else { return true }
-            var hasMore = try reclaimSpace(pages: 256)
-            while hasMore, !isLogLong, !isWritingOnFullDisk {
-                letWritersIn()
-                hasMore = try reclaimSpace(pages: 256)
+            while true {
+                switch try returnManyPages(isClosing: isClosing) {
+                case .noneLeft: return false
+                case .leftToAnother: return true
+                case .someLeft where isLogLong: return true
+                case .someLeft: letWritersIn()
+                }
             }
-            return hasMore
         } catch {
             guard error.isFull else { throw error }
-            return try retryingWhenFull { () throws(SQLiteError) in try reclaimSpace(pages: 16) }
+            return try retryingWhenFull { () throws(SQLiteError) in
+                try withWriter { (writer) throws(SQLiteError) in try writer.returnPages(16) } ?? false
+            }
         }
+    }
+
+    /// What a step of maintenance has left to do.
+    private enum Rest {
+        case someLeft, noneLeft
+        /// A thread that writes on the full disk does it: the log must be left to it, and it deletes what it needs itself.
+        case leftToAnother
+    }
+
+    /// All that is asked is asked in one turn at the writer's lock: a writer may wait for each.
+    private func returnManyPages(isClosing: Bool) throws(SQLiteError) -> Rest {
+        // A file that is closed has none.
+        try withWriter { (writer) throws(SQLiteError) -> Rest in
+            if writer.mayHoldCleared, !isClosing { return .noneLeft }
+            if writer.isOnFullDisk { return .leftToAnother }
+            return try writer.returnPages(256) ? .someLeft : .noneLeft
+        } ?? .noneLeft
     }
 
     var isLogLong: Bool { (withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
 
-    /// Whether a thread is trying to write on a full disk: the log must be left to it, and it deletes what it needs itself.
+    /// Whether a thread is trying to write on a full disk.
     var isWritingOnFullDisk: Bool { withWriter { $0.isOnFullDisk } ?? false }
-
-    private func reclaimSpace(pages: Int) throws(SQLiteError) -> Bool {
-        let hasMore = try withWriter { (writer) throws(SQLiteError) -> Bool in
-            try writer.commitBatch()
-            writer.forgetRemovals()
-            guard try writer.hasSpaceToReturn else { return false }
-            CrashPoint.reached(.spaceReturnBegins)
-            let before = try writer.bytesOfPages
-            try writer.connection.execute(SQL.freePages(pages))
-            writer.countCommit()
-            CrashPoint.reached(.spaceReturned)
-            // A damaged file may name free pages that it does not have.
-            return try writer.bytesOfPages < before
-        }
-        return hasMore ?? false
-    }
 
     // MARK: Archives that were emptied
 
@@ -122,15 +127,9 @@ extension DatabaseFile {
         return hasMore
     }
 
-    private enum Deletion {
-        case someLeft, noneLeft
-        /// A thread that writes on the full disk deletes them.
-        case leftToAnother
-    }
-
-    private func deleteManyCleared() throws(SQLiteError) -> Deletion {
+    private func deleteManyCleared() throws(SQLiteError) -> Rest {
         // A file that is closed has none.
-        try withWriter { (writer) throws(SQLiteError) -> Deletion in
+        try withWriter { (writer) throws(SQLiteError) -> Rest in
             // Asked under the lock, so that no thread begins to try in between.
             if writer.isOnFullDisk { return .leftToAnother }
             return try writer.deleteCleared(limit: 256) ? .someLeft : .noneLeft
@@ -267,6 +266,22 @@ extension WriteConnection {
             let pages = try connection.int(SQL.pageCount) ?? 0
             return free > 256 && free * 4 > pages
         }
+    }
+
+    /// Returns so many free pages to the file system, if there are many.
+    ///
+    /// - Returns: Whether pages were freed, so that more may be left.
+    fileprivate func returnPages(_ limit: Int) throws(SQLiteError) -> Bool {
+        try commitBatch()
+        forgetRemovals()
+        guard try hasSpaceToReturn else { return false }
+        CrashPoint.reached(.spaceReturnBegins)
+        let before = try bytesOfPages
+        try connection.execute(SQL.freePages(limit))
+        countCommit()
+        CrashPoint.reached(.spaceReturned)
+        // A damaged file may name free pages that it does not have.
+        return try bytesOfPages < before
     }
 
     func write(_ touches: [Touch], of archive: ArchiveWriter) throws(SQLiteError) {

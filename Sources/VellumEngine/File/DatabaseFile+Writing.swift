@@ -196,7 +196,7 @@ extension ArchiveWrite {
     var size: Int {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .remove, .removeUnchanged, .removeAll: 0
+        case .remove, .removeUnchanged, .removeAll, .require: 0
         }
     }
 
@@ -204,7 +204,7 @@ extension ArchiveWrite {
     var isSliding: Bool {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil
-        case .remove, .removeUnchanged, .removeAll: false
+        case .remove, .removeUnchanged, .removeAll, .require: false
         }
     }
 }

@@ -106,7 +106,7 @@ package final class DatabaseFile: Sendable {
                 try writeAllTouches()
                 CrashPoint.reached(.closingTouchesWritten)
                 // Frees 16 MB of pages at most; the rest is freed when the file is open again.
-                for _ in 0..<16 where try reclaimSpace() {}
+                for _ in 0..<16 where try reclaimSpace(isClosing: true) {}
             } catch {
                 // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
                 guard error.isDamage else { throw error }

@@ -3,8 +3,8 @@ public import VellumCore
 
 /// What must still hold when a write is carried out. Otherwise the write is declined.
 ///
-/// A loaded value is recorded only if nothing was written or removed under its key since the load began. The archive evaluates the condition
-/// inside the lock under which it writes, so no write can come between.
+/// A loaded value is recorded only if nothing was written or removed under its key since the load began, and an updated one only if what it
+/// was made of is still there. The archive evaluates the condition inside the lock under which it writes, so no write can come between.
 @usableFromInline package final class WriteCondition: Sendable {
     /// The moment at which an entry must be valid.
     @usableFromInline package let now: WallInstant
@@ -13,31 +13,34 @@ public import VellumCore
 
     private let basis: Basis
     private let isOvertaken: @Sendable () -> Bool
-    private let leader: WriteCondition?
+    private let other: WriteCondition?
     private let wasMet = Atomic(false)
 
-    /// What was under the key when the load began.
+    /// What was under the key when it was read.
     @usableFromInline package enum Basis: Sendable {
-        /// This entry, or none.
+        /// This entry, or none. Now it may also be gone, or have expired.
         case version(EntryVersion?)
-        /// An entry that could not be read. Any entry may be replaced.
+        /// This entry, or none, and nothing else now.
+        case exactly(EntryVersion?)
+        /// An entry that could not be read, or that nobody has read. Any entry may be replaced.
         case unreadable
     }
 
     /// - Parameters:
     ///   - basis: The entry that no other process may have replaced by a valid one.
+    ///   - other: Another condition of the same transaction, which must be met, too.
     ///   - isOvertaken: Whether this process wrote or removed something since. Called inside the writer's lock.
     @usableFromInline package init(
-        unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, unless isOvertaken: @escaping @Sendable () -> Bool
+        unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, after other: WriteCondition? = nil,
+        unless isOvertaken: @escaping @Sendable () -> Bool
     ) {
         (self.basis, self.now, self.expiration, self.isOvertaken) = (basis, now, expiration, isOvertaken)
-        leader = nil
+        self.other = other
     }
 
     /// Creates the condition that an earlier write of the same transaction met its own.
-    @usableFromInline package init(following leader: WriteCondition) {
-        (basis, now, expiration, isOvertaken) = (.unreadable, leader.now, leader.expiration, { false })
-        self.leader = leader
+    @usableFromInline package convenience init(following leader: WriteCondition) {
+        self.init(unchangedSince: .unreadable, at: leader.now, under: leader.expiration, after: leader) { false }
     }
 
     /// Returns whether the write may be carried out. The archive calls it once for each write, in their order.
@@ -46,18 +49,21 @@ public import VellumCore
     ///   - present: The entry under the key, if there is one.
     ///   - isValid: Whether that entry is valid at ``now``, under ``expiration``. An expired entry stops no write.
     @usableFromInline package func isMet(by present: EntryVersion?, isValid: Bool) -> Bool {
-        if let leader { return leader.wasMet.load(ordering: .acquiring) }
-        let isMet = !isOvertaken() && (!isValid || isBasis(present))
+        let isMet = (other?.wasMetAtCommit ?? true) && !isOvertaken() && isBasis(present, isValid: isValid)
         wasMet.store(isMet, ordering: .releasing)
         return isMet
     }
 
-    private func isBasis(_ present: EntryVersion?) -> Bool {
+    private func isBasis(_ present: EntryVersion?, isValid: Bool) -> Bool {
         switch basis {
-        case .version(let version): present == nil || present == version
+        case .version(let version): !isValid || present == nil || present == version
+        case .exactly(let version): present == version
         case .unreadable: true
         }
     }
+
+    /// Whether the condition was met when its write was carried out, the last time.
+    var wasMetAtCommit: Bool { wasMet.load(ordering: .acquiring) }
 }
 
 /// What distinguishes an entry from those that were under its key before or after it.

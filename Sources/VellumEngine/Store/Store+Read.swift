@@ -66,12 +66,16 @@ extension Store {
             return (nil, entry)
         }
         state.counters.withLock { $0.diskHits += 1 }
+        release(memory.fill(try memoryItem(of: value, entry), forKey: key, ticket: ticket, at: now))
+        return (value, entry)
+    }
+
+    /// What memory keeps of an entry that was read.
+    @inlinable
+    func memoryItem(of value: Value, _ entry: Entry) throws(VellumError) -> MemoryCache<MemoryPayload<Value>>.Item {
         // Memory has bytes of the current version only.
         let bytes = entry.typeVersion == version || keepsValues ? entry.bytes : try encode(value)
-        let item = MemoryCache.Item(
-            payload: memoryPayload(value, bytes), cost: bytes.count, entryID: entry.id, validity: entry.validity)
-        release(memory.fill(item, forKey: key, ticket: ticket, at: now))
-        return (value, entry)
+        return MemoryCache.Item(payload: memoryPayload(value, bytes), cost: bytes.count, entryID: entry.id, validity: entry.validity)
     }
 
     /// Returns whether a valid entry is under the key. Does not affect the eviction order or decode.

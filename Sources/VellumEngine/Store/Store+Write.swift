@@ -89,11 +89,13 @@ extension Store {
     ///
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
+    ///   - kept: The age to give to the value; `nil` gives it `expiration`.
     /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit. The transaction is
     ///   unchanged then.
     @inlinable
     package mutating func record<Value>(
-        _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil
+        _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil,
+        keepingAgeOf kept: Validity? = nil
     ) throws(VellumError) {
         // Checked before taking a lock that another thread may have held when this process was forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
@@ -106,6 +108,7 @@ extension Store {
         var entry = Entry(
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
         entry.typeVersion = store.codec.version(of: value)
+        if let kept, kept.isOwn { (entry.expires, entry.idle) = (kept.until, kept.idle == .max ? nil : kept.idle) }
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let payload = store.memoryPayload(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)

@@ -1,0 +1,86 @@
+public import VellumCore
+internal import VellumEngine
+
+// Changing an object that may be there.
+
+extension ArchiveStore {
+    /// Lets a closure change the object with the key, or make it, or delete it: atomically among all threads and processes.
+    ///
+    /// The closure may run several times, each time with what is there then: when another thread or process wrote the object while it ran.
+    ///
+    /// ```swift
+    /// let visits = try counters.update(archiveWithKey: "home") { counter in
+    ///     counter = Counter(id: "home", count: (counter?.count ?? 0) + 1)
+    ///     return counter?.count
+    /// }
+    /// ```
+    ///
+    /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key
+    /// take turns. Blocks for the disk, and is as durable as ``record(_:expiration:)``. Archivable properties are recorded with the object.
+    /// The object becomes the most recently used. An object whose encoding did not change is not written.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - expiration: How long the object is valid from now on. `nil`: as long as before, or for the ``expiration`` of this handle if there was
+    ///     none.
+    ///   - body: Gets the object; `nil` if there is none, or it has expired. What it leaves is recorded; `nil` deletes the object. It must not
+    ///     write the same object by other calls. If it throws, nothing is changed.
+    /// - Returns: What the closure returned when it ran last.
+    /// - Complexity: O(log n) each time.
+    /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote the object 64 times in a
+    ///   row before this call did, ``VellumError/Code/recursiveUpdate`` if the closure writes the object itself,
+    ///   ``VellumError/Code/contradiction`` if the object it leaves has another key, or if the object that is there cannot be decoded or is of
+    ///   a newer version, or the disk fails. Nothing is changed.
+    @discardableResult
+    public func update<Result>(
+        archiveWithKey key: String, expiration: Expiration? = nil, _ body: (inout Archive?) throws -> Result
+    ) throws -> Result {
+        try update(EntryKey(key), AgeOfUpdated(expiration, ofNew: self.expiration), body)
+    }
+
+    /// Records an object unless there is a valid one with its key, which then stays: atomically among all threads and processes.
+    ///
+    /// ```swift
+    /// guard try sessions.recordIfAbsent(session) else { throw Duplicate() }
+    /// ```
+    ///
+    /// Blocks for the disk, and is as durable as ``record(_:expiration:)``. The object with the key becomes the most recently used.
+    ///
+    /// - Parameter expiration: How long the object is valid. `nil`: the ``expiration`` of this handle.
+    /// - Returns: Whether the object was recorded.
+    /// - Complexity: O(log n).
+    /// - Throws: ``VellumError`` as ``update(archiveWithKey:expiration:_:)``: an object that cannot be decoded counts as one that is there.
+    @discardableResult
+    public func recordIfAbsent(_ object: Archive, expiration: Expiration? = nil) throws -> Bool {
+        try update(EntryKey(object.primaryKey), AgeOfUpdated(nil, ofNew: expiration ?? self.expiration)) { present in
+            if present != nil { return false }
+            present = object
+            return true
+        }
+    }
+
+    private func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Archive?) throws -> Result) throws -> Result {
+        do {
+            guard !mark.isClosed else { throw VellumError.closed }
+            return try store.update(key, age, adding: add(propertiesOf:to:)) { object in
+                let result = try body(&object)
+                if let object, EntryKey(object.primaryKey) != key { throw VellumError.otherKey }
+                return result
+            }
+        } catch let error as VellumError {
+            throw store.located(error)
+        }
+    }
+
+    private func add(propertiesOf object: Archive, to transaction: inout StoreTransaction) throws(VellumError) {
+        // The handle may have been closed while the closure ran.
+        guard !mark.isClosed else { throw .closed }
+        try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
+    }
+}
+
+extension VellumError {
+    fileprivate static let otherKey = VellumError(
+        .contradiction,
+        "The closure of an update left an object with another key. Leave one with the same 'primaryKey', or 'nil' to delete it.")
+}

@@ -1,0 +1,95 @@
+package import VellumCore
+
+// Many keys at once.
+
+extension Store {
+    /// Returns the values under the keys, in their order; `nil` where there is no valid one. Affects the eviction order.
+    ///
+    /// Visits memory once, and reads what it does not have from one snapshot of the disk, for which it blocks.
+    ///
+    /// - Parameter undecodable: Whether to throw for a value that cannot be decoded, or to leave it out.
+    /// - Complexity: O(m log n) for m keys. The bytes of all that are read from the disk are in memory at once.
+    package func values(
+        forKeys keys: [EntryKey], under expiration: Expiration = .never, undecodable: UndecodableObjects = .fail
+    ) throws(VellumError) -> [Value?] {
+        guard forkGuard.isThisProcess else { throw .forked }
+        let now = clock.now()
+        let visit = memory.use(all: keys, at: now, under: expiration)
+        if visit.notifiesDisk { disk.touchesArePending(isUrgent: false) }
+
+        var values: [Value?] = []
+        values.reserveCapacity(keys.count)
+        var missed: [Int] = []
+        for (index, payload) in visit.payloads.enumerated() {
+            switch payload {
+            case .value(let value): values.append(value)
+            case .bytes(let bytes): values.append(try self.value(decoding: bytes, of: keys[index]))
+            case nil:
+                missed.append(index)
+                values.append(nil)
+            }
+        }
+        guard !missed.isEmpty else { return values }
+
+        let entries = try disk.entries(forKeys: missed.map { keys[$0] })
+        var skipped = 0
+        var fills: [(key: EntryKey, item: MemoryCache<MemoryPayload<Value>>.Item)?] = []
+        fills.reserveCapacity(missed.count)
+        for (index, found) in zip(missed, entries) {
+            do throws(VellumError) {
+                let (value, item) = try decoded(found, of: keys[index], at: now, expiration)
+                values[index] = value
+                fills.append(item.map { (keys[index], $0) })
+            } catch {
+                guard undecodable == .skip, error.isOfDecoding else { throw error }
+                skipped += 1
+                fills.append(nil)
+            }
+        }
+        let hits = fills.count { $0 != nil }
+        state.counters.withLock {
+            $0.diskHits += hits
+            $0.misses += missed.count - hits
+        }
+        release(memory.fill(fills, visit, at: now))
+        state.report(skipped: skipped, located)
+        return values
+    }
+
+    /// Returns the value of an entry that was read, if it is valid, and what memory keeps of it.
+    private func decoded(
+        _ found: ArchiveReader.Found?, of key: EntryKey, at now: WallInstant, _ expiration: Expiration
+    ) throws(VellumError) -> (Value?, MemoryCache<MemoryPayload<Value>>.Item?) {
+        switch found {
+        case nil: return (nil, nil)
+        case .damaged:
+            state.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
+            throw .corruptEntry
+        case .entry(let entry):
+            guard try isValid(entry, of: key, at: now, expiration), let value = try decode(entry, of: key) else { return (nil, nil) }
+            return (value, try memoryItem(of: value, entry))
+        }
+    }
+
+    /// Returns at most `limit` keys of valid entries that begin with the prefix, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Complexity: O(n log n): nothing orders keys.
+    package func keys(prefix: String, limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [EntryKey] {
+        guard limit > 0 else { return [] }
+        return Array(try keys(under: expiration).lazy.filter { $0.normalized.hasPrefix(prefix) }.prefix(limit))
+    }
+
+    /// Removes the entries under the keys, in transactions of at most 256.
+    ///
+    /// - Returns: How many there were.
+    package func removeAll(_ keys: [EntryKey]) throws(VellumError) -> Int {
+        var (removed, rest) = (0, keys[...])
+        while !rest.isEmpty {
+            var transaction = StoreTransaction()
+            for key in rest.prefix(256) { transaction.remove(key, in: self) }
+            removed += try transaction.commit().count { $0 }
+            rest = rest.dropFirst(256)
+        }
+        return removed
+    }
+}

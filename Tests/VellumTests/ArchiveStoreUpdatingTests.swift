@@ -1,0 +1,301 @@
+import Foundation
+import Testing
+import Vellum
+
+/// An object that counts, with archivable properties and a version.
+private struct Counter: ArchiveCodable, Equatable {
+    static var archiveName: String { "Counter" }
+    var primaryKey: String { id }
+    var id: String
+    var count = 0
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveStoreUpdatingTests {
+    private let temporary = TemporaryArchives()
+    private let counters: ArchiveStore<Counter>
+    private let notes: ArchiveStore<Note>
+
+    init() throws {
+        counters = try temporary.factory.store()
+        notes = try temporary.factory.store()
+    }
+
+    @discardableResult
+    private func countUp(_ key: String, in store: ArchiveStore<Counter>? = nil) throws -> Int {
+        try (store ?? counters).update(archiveWithKey: key) { counter in
+            let next = (counter?.count ?? 0) + 1
+            counter = Counter(id: key, count: next)
+            return next
+        }
+    }
+
+    private func code(_ body: () throws -> Void) -> VellumError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? VellumError)?.code
+        }
+    }
+
+    // MARK: One caller
+
+    @Test func anUpdateMakesChangesAndDeletes() throws {
+        #expect(try countUp("a") == 1)
+        #expect(try countUp("a") == 2)
+        #expect(try counters.access(archiveWithKey: "a") == Counter(id: "a", count: 2))
+
+        let old = try counters.update(archiveWithKey: "a") { counter in
+            defer { counter = nil }
+            return counter?.count
+        }
+
+        #expect(old == 2)
+        #expect(try counters.count() == 0)
+        try counters.update(archiveWithKey: "a") { #expect($0 == nil) }
+        #expect(try counters.count() == 0)
+    }
+
+    @Test func anErrorOfTheClosureChangesNothing() throws {
+        try countUp("a")
+        #expect(throws: Refusal.self) {
+            try counters.update(archiveWithKey: "a") { counter in
+                counter?.count = 100
+                throw Refusal(words: "never mind")
+            }
+        }
+        #expect(try counters.access(archiveWithKey: "a")?.count == 1)
+        // The turn is over.
+        #expect(try countUp("a") == 2)
+    }
+
+    @Test func anObjectThatDidNotChangeIsNotWritten() throws {
+        try countUp("a")
+        let written = try counters.metadata(forKey: "a")?.written
+        temporary.clock.advance(bySeconds: 10)
+        try counters.update(archiveWithKey: "a") { $0?.count += 0 }
+        #expect(try counters.metadata(forKey: "a")?.written == written)
+
+        try counters.update(archiveWithKey: "a", expiration: .after(.seconds(60))) { _ in }
+        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(60))
+    }
+
+    @Test func anObjectOfAClassIsFreshAndEncodedAgain() throws {
+        let note = Note("title", text: "old")
+        try notes.record(note)
+        try notes.update(archiveWithKey: "title") { present in
+            #expect(present !== note)
+            present?.text = "new"
+        }
+        #expect(note.text == "old")
+        #expect(try notes.access(archiveWithKey: "title")?.text == "new")
+        #expect(try temporary.anotherFactory().store(for: Note.self).access(archiveWithKey: "title")?.text == "new")
+    }
+
+    @Test func anObjectWithAnotherKeyIsAnError() throws {
+        try countUp("a")
+        #expect(code { try counters.update(archiveWithKey: "a") { $0 = Counter(id: "b") } } == .contradiction)
+        #expect(try counters.keys() == ["a"])
+    }
+
+    @Test func theAgeIsKeptUnlessOneIsGiven() throws {
+        try counters.record(Counter(id: "a"), expiration: .after(.seconds(60)))
+        temporary.clock.advance(bySeconds: 50)
+        try countUp("a")
+        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(10))
+        temporary.clock.advance(bySeconds: 10)
+        // Expired is absent.
+        #expect(try countUp("a") == 1)
+        #expect(try counters.metadata(forKey: "a")?.expires == nil)
+        try counters.update(archiveWithKey: "a", expiration: .after(.seconds(5))) { $0?.count = 7 }
+        temporary.clock.advance(bySeconds: 5)
+        #expect(try counters.access(archiveWithKey: "a") == nil)
+    }
+
+    @Test func aNewObjectHasTheAgeOfItsHandle() throws {
+        let handle = try temporary.factory.store(for: Counter.self, expiration: .after(.seconds(60)))
+        try countUp("a", in: handle)
+        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(60))
+    }
+
+    @Test func aSlidingAgeIsKept() throws {
+        try counters.record(Counter(id: "a"), expiration: .unused(for: .seconds(60)))
+        for count in 1...5 {
+            temporary.clock.advance(bySeconds: 50)
+            #expect(try countUp("a") == count)
+        }
+        temporary.clock.advance(bySeconds: 60)
+        #expect(try counters.access(archiveWithKey: "a") == nil)
+    }
+
+    @Test func whatCannotBeDecodedIsNotOverwritten() throws {
+        let parcels: ArchiveStore<Parcel> = try temporary.factory.store()
+        try parcels.record(Parcel("a"))
+        try parcels.close()
+        let users: ArchiveStore<Stranger> = try temporary.factory.store()
+        #expect(code { try users.update(archiveWithKey: "a") { $0 = Stranger(name: "a") } } == .notDecodable)
+        #expect(code { try users.recordIfAbsent(Stranger(name: "a")) } == .notDecodable)
+        try users.close()
+        #expect(try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a"))
+    }
+
+    @Test func anUpdateThroughAClosedHandleIsAnError() throws {
+        try counters.close()
+        #expect(code { try countUp("a") } == .closed)
+    }
+
+    @Test func anUpdateWhoseClosureClosesTheHandleChangesNothing() throws {
+        let other = try temporary.factory.store(for: Counter.self)
+        let result = code {
+            try counters.update(archiveWithKey: "a") { counter in
+                try counters.close()
+                counter = Counter(id: "a")
+            }
+        }
+        #expect(result == .closed)
+        #expect(try other.count() == 0)
+    }
+
+    // MARK: Calls inside the closure
+
+    @Test func aClosureThatWritesItsOwnKeyGetsAnError() throws {
+        for call in [
+            { try self.counters.record(Counter(id: "a")) }, { try self.counters.delete(archiveWithKey: "a") },
+            { try self.countUp("a") }, { try self.temporary.factory.transaction { try $0.record(Counter(id: "a"), in: self.counters) } },
+        ] as [() throws -> Void] {
+            #expect(code { try counters.update(archiveWithKey: "a") { _ in try call() } } == .recursiveUpdate)
+        }
+        #expect(try counters.count() == 0)
+        #expect(try countUp("a") == 1)
+    }
+
+    @Test func aClosureMayReadItsKeyAndUpdateOthers() throws {
+        let sum = try counters.update(archiveWithKey: "a") { counter in
+            #expect(try counters.access(archiveWithKey: "a") == nil)
+            counter = Counter(id: "a", count: try countUp("b"))
+            try notes.record(Note("a"))
+            return counter?.count
+        }
+        #expect(sum == 1)
+        #expect(try counters.count() == 2)
+    }
+
+    @Test func aClosureThatIsOvertakenRunsAgainWithTheNewObject() throws {
+        try countUp("a")
+        let writer = try temporary.factory.store(for: Counter.self)
+        var seen: [Int?] = []
+        try counters.update(archiveWithKey: "a") { counter in
+            seen.append(counter?.count)
+            if seen.count == 1 { OnAnotherThread { try? writer.record(Counter(id: "a", count: 10)) }.wait() }
+            if seen.count == 2 { OnAnotherThread { _ = try? writer.delete(archiveWithKey: "a") }.wait() }
+            counter = Counter(id: "a", count: (counter?.count ?? 0) + 1)
+        }
+        #expect(seen == [1, 10, nil])
+        #expect(try counters.access(archiveWithKey: "a")?.count == 1)
+    }
+
+    @Test func anUpdateThatIsOvertakenAgainAndAgainIsBusy() throws {
+        var runs = 0
+        let result = code {
+            try counters.update(archiveWithKey: "a") { counter in
+                runs += 1
+                OnAnotherThread { [counters, runs] in try? counters.record(Counter(id: "a", count: runs * 10)) }.wait()
+                counter = Counter(id: "a")
+            }
+        }
+        #expect(result == .busy)
+        #expect(runs == 64)
+        #expect(try counters.access(archiveWithKey: "a")?.count == 640)
+    }
+
+    // MARK: Several callers
+
+    @Test(arguments: [Durability.crashSafe, .relaxed])
+    func noUpdateIsLostAmongThreads(durability: Durability) async throws {
+        let temporary = TemporaryArchives()
+        let stores = try (0..<3).map { _ in try temporary.anotherFactory(durability: durability).store(for: Counter.self) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    try await stores[task % 3].perform { store in
+                        for round in 0..<200 {
+                            try store.update(archiveWithKey: "\(round % 3)") { counter in
+                                counter = Counter(id: "\(round % 3)", count: (counter?.count ?? 0) + 1)
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try (0..<3).map { try stores[0].access(archiveWithKey: "\($0)")?.count ?? 0 }.reduce(0, +) == 1600)
+    }
+
+    @Test func twoThatUpdateEachInsideTheOtherDoNotWaitForEachOther() async throws {
+        let counters = counters
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (outer, inner) in [("a", "b"), ("b", "a")] {
+                group.addTask {
+                    try await counters.perform { store in
+                        for _ in 0..<100 {
+                            try store.update(archiveWithKey: outer) { counter in
+                                try store.update(archiveWithKey: inner) { $0 = Counter(id: inner, count: ($0?.count ?? 0) + 1) }
+                                counter = Counter(id: outer, count: (counter?.count ?? 0))
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // A closure that ran again counted again.
+        #expect(try ["a", "b"].map { try counters.access(archiveWithKey: $0)?.count ?? 0 }.reduce(0, +) >= 200)
+    }
+
+    @Test func oneOfManyRecordsWhatIsAbsent() async throws {
+        let counters = counters
+        let recorded = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 {
+                group.addTask { try await counters.perform { try $0.recordIfAbsent(Counter(id: "a", count: number)) } }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(recorded == 1)
+        #expect(try counters.recordIfAbsent(Counter(id: "a")) == false)
+    }
+
+    @Test func anObjectThatIsOnlyInMemoryIsUpdated() throws {
+        let store = try temporary.factory.store(for: Parcel.self, memoryLimit: 1.megaByte, diskLimit: DataSize(bytes: 100))
+        try store.record(Parcel("a", size: 1000))
+        try store.update(archiveWithKey: "a") { parcel in
+            #expect(parcel?.size == 1000)
+            parcel?.size = 500
+        }
+        #expect(try store.access(archiveWithKey: "a")?.size == 500)
+        try store.update(archiveWithKey: "a") { $0?.size = 50 }
+        #expect(try store.access(archiveWithKey: "a")?.size == 50)
+        #expect(try temporary.anotherFactory().store(for: Parcel.self).access(archiveWithKey: "a")?.size == 50)
+    }
+}
+
+/// What another type takes for its own: an archive of the same name.
+private struct Stranger: ArchiveCodable, Equatable {
+    static var archiveName: String { Parcel.archiveName }
+    var primaryKey: String { name }
+    var name: String
+}
+
+/// Runs a closure on a thread of its own, which nothing else waits for.
+private final class OnAnotherThread: Sendable {
+    private let finished = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread { [finished] in
+            body()
+            finished.signal()
+        }
+    }
+
+    func wait() { finished.wait() }
+}
