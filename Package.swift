@@ -168,7 +168,8 @@ let package = Package(
             name: "ScriptedDisk",
             dependencies: ["VellumCore", "VellumEngine", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
             path: "Tests/ScriptedDisk"),
-        .target(name: "CrashScript", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
+        .target(
+            name: "CrashScript", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
             name: "CrashChild",
             dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase"],

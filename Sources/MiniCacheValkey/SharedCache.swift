@@ -61,6 +61,41 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
         try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
     }
 
+    /// Sets the value of a key unless the server has a valid one, which then stays: atomically among all machines.
+    ///
+    /// ```swift
+    /// guard try await jobs.setIfAbsent(host, forKey: "nightly", maxAge: .hours(1)) else { return }  // Another machine does it.
+    /// ```
+    ///
+    /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too.
+    ///
+    /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
+    /// - Returns: Whether the value was set.
+    /// - Complexity: O(1), and a round trip.
+    /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
+    @discardableResult
+    public func setIfAbsent(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) -> Bool {
+        try await store.setIfAbsent(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
+    }
+
+    /// Returns the values of the keys, by key. Keys without a valid value are left out.
+    ///
+    /// Asks the server with one command for all that are not remembered.
+    ///
+    /// - Parameter freshness: Whether the server is asked in any case.
+    /// - Complexity: O(keys), and a round trip.
+    /// - Throws: ``VellumError`` as ``value(forKey:freshness:)`` does.
+    public func values(forKeys keys: some Sequence<Key>, freshness: Freshness = .near) async throws(VellumError) -> [Key: Value]
+    where Key: Hashable {
+        var (all, entryKeys) = ([Key](), [EntryKey]())
+        for key in keys {
+            all.append(key)
+            entryKeys.append(try CacheKey.of(key))
+        }
+        let found = try await store.values(forKeys: entryKeys, asksServer: freshness == .confirmed)
+        return Dictionary(zip(all, found).lazy.compactMap { key, value in value.map { (key, $0) } }) { first, _ in first }
+    }
+
     /// Removes the value of a key.
     ///
     /// - Throws: ``VellumError``. Whatever the reason was, the removal is sent again until the server has executed it, as long as this

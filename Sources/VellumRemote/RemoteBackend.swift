@@ -10,6 +10,9 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// - Throws: ``RemoteFailure``.
     func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry
 
+    /// Returns the entries, valid or expired, in the order of their keys.
+    func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry]
+
     /// Looks for a valid entry, and takes the lease if there is none and no one holds it.
     ///
     /// - Parameters:
@@ -21,6 +24,11 @@ package protocol RemoteBackend: AnyObject, Sendable {
     ///
     /// - Parameter lifetime: After how many milliseconds the server forgets it; `nil` for never.
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure)
+
+    /// Stores an entry unless there is a valid one by the server's clock that has a value, and ends the lease.
+    ///
+    /// - Returns: Whether it was stored.
+    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool
 
     /// Removes the entries and ends the leases.
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure)

@@ -96,6 +96,30 @@ public import VellumCore
         return try receive(entry, key, ticket) ?? nil
     }
 
+    /// Returns the valid values of the keys, in their order, and asks the server once for those that memory does not have. Affects the eviction order
+    /// of memory and server.
+    package func values(forKeys keys: [EntryKey], asksServer: Bool) async throws(VellumError) -> [Value?] {
+        var values: [Value?] = []
+        var missed: [(index: Int, key: EntryKey, ticket: NearCache<Value>.Ticket)] = []
+        for (index, key) in keys.enumerated() {
+            let hit = asksServer ? nil : near.hit(forKey: key)
+            values.append(hit?.value)
+            if hit == nil { missed.append((index, key, near.ticket(forKey: key))) }
+        }
+        guard !missed.isEmpty else { return values }
+        let asked = missed.map(\.key)
+        let entries = try await remote { () throws(RemoteFailure) in
+            for key in asked { try await finishRemovals(of: key) }
+            do throws(RemoteFailure) {
+                return try await backend.entries(forKeys: asked)
+            } catch {
+                throw error.beforeSending  // Reading leaves nothing open.
+            }
+        }
+        for (place, entry) in zip(missed, entries) { values[place.index] = try receive(entry, place.key, place.ticket) ?? nil }
+        return values
+    }
+
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
         reads.add(1, ordering: .relaxed)
@@ -139,6 +163,23 @@ public import VellumCore
 
     /// Sets the value of a key. When the call returns, no read of this process returns an older one.
     package func set(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) {
+        _ = try await put(value, key, expiration) { [backend] (record, lifetime) throws(RemoteFailure) in
+            try await backend.put(record, forKey: key, lifetime: lifetime)
+            return true
+        }
+    }
+
+    /// Sets the value of a key unless the server has a valid one. Returns whether it was set.
+    package func setIfAbsent(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) -> Bool {
+        try await put(value, key, expiration) { [backend] (record, lifetime) throws(RemoteFailure) in
+            try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime)
+        }
+    }
+
+    private func put(
+        _ value: Value, _ key: EntryKey, _ expiration: Expiration,
+        _ send: (RemoteRecord, _ lifetime: Int64?) async throws(RemoteFailure) -> Bool
+    ) async throws(VellumError) -> Bool {
         let bytes: Data
         do {
             bytes = try coding.encode(value)
@@ -147,12 +188,12 @@ public import VellumCore
             throw VellumError(.notEncodable, reason, cause: error).located(archive: name, path: nil)
         }
         defer { near.forget([key], isWrite: true) }
-        try await remote { () throws(RemoteFailure) in
+        return try await remote { () throws(RemoteFailure) in
             // The first command learns the server's time.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
             let (record, lifetime) = try record(bytes, key, expiration)
             try await finishRemovals(of: key)
-            try await backend.put(record, forKey: key, lifetime: lifetime)
+            return try await send(record, lifetime)
         }
     }
 

@@ -22,6 +22,7 @@ import Vellum
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
 //     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
+//     CrashChild count FOLDER NAME                       counts keys up in two threads, until it is stopped
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -51,7 +52,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 
 let arguments = CommandLine.arguments
 // Ends a process that hangs, so that its observer does not hang.
-alarm(arguments[1] == "soak" ? 0 : 120)
+alarm(arguments[1] == "soak" ? 0 : arguments[1] == "count" ? 600 : 120)
 do {
     switch arguments[1] {
     case "script":
@@ -88,6 +89,9 @@ do {
         exit(0)
     case "empty":
         try FullDiskMode.empty(arguments)
+        exit(0)
+    case "count":
+        try CountMode.run(arguments)
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)

@@ -53,6 +53,13 @@ package struct Model: Hashable, Sendable {
         switch operation {
         case .write(let changes):
             for change in changes { apply(change) }
+        case .move(let from, let to, let key):
+            guard let held = valid(from, key) else { return }
+            archives[from]?[key] = nil
+            put(to, key, filling: held.filling, expires: nil)
+        case .update(let archive, let key):
+            let held = valid(archive, key)
+            put(archive, key, filling: Self.filling(after: held?.filling), expires: held?.expires)
         case .read(let archive, let key):
             use(archive, key)
         case .limit(let bytes):
@@ -88,17 +95,27 @@ package struct Model: Hashable, Sendable {
 
     private mutating func apply(_ change: Step.Change) {
         switch change.kind {
-        case .put(let filling, let age):
-            let item = Item(archive: change.archive, key: change.key, version: operations, filling: filling)
-            put(item, expires: age.map { now + Int64($0) }, used: now)
-            if change.archive == .tight {
-                let limit = tightLimit
-                removeColdest(of: .tight) { _, left in left > limit }
-            }
-            if change.archive == .cache { removeColdest(of: .cache) { _, left in left > ScriptArchive.cacheLimit } }
+        case .put(let filling, let age): put(change.archive, change.key, filling: filling, expires: age.map { now + Int64($0) })
         case .delete: archives[change.archive]?[change.key] = nil
         case .clear: archives[change.archive] = nil
         }
+    }
+
+    /// The length of the filling of an updated item.
+    package static func filling(after old: Int?) -> Int { old.map { ($0 + 7) % 400 } ?? 50 }
+
+    private func valid(_ archive: ScriptArchive, _ key: String) -> Held? {
+        archives[archive]?[key].flatMap { $0.expires ?? .max > now ? $0 : nil }
+    }
+
+    /// Records an item by this operation, and evicts what exceeds the limit then.
+    private mutating func put(_ archive: ScriptArchive, _ key: String, filling: Int, expires: Int64?) {
+        put(Item(archive: archive, key: key, version: operations, filling: filling), expires: expires, used: now)
+        if archive == .tight {
+            let limit = tightLimit
+            removeColdest(of: .tight) { _, left in left > limit }
+        }
+        if archive == .cache { removeColdest(of: .cache) { _, left in left > ScriptArchive.cacheLimit } }
     }
 
     private mutating func use(_ archive: ScriptArchive, _ key: String) {

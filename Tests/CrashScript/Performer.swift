@@ -39,6 +39,8 @@ package final class Performer {
         switch operation {
         case .write(let changes): try write(changes, library)
         case .starved(let changes): try starve(changes, library)
+        case .move(let from, let to, let key): try move(key, library.store(from), to, library)
+        case .update(let archive, let key): try update(archive, key, library)
         case .read(let archive, let key): try read(archive, key, library)
         case .query(let number): try query(number, library)
         case .flush: try library.store(.safe).flush()
@@ -124,6 +126,25 @@ package final class Performer {
     #else
         private static var fileSize: Int32 { RLIMIT_FSIZE }
     #endif
+
+    private func move(_ key: String, _ source: Store<Item>, _ to: ScriptArchive, _ library: Library) throws {
+        let target = try library.store(to)
+        try TransactionReads.retrying(on: { () throws(VellumError) in library.file }) { () throws -> Void? in
+            var (reads, writes) = (TransactionReads(), StoreTransaction())
+            if let item = try reads.value(forKey: EntryKey(key), in: source, after: writes) {
+                writes.remove(EntryKey(key), in: source)
+                try writes.record(
+                    Item(archive: to, key: key, version: model.operations, filling: item.filling), forKey: EntryKey(key), in: target)
+            }
+            return try reads.commit(writes) ? () : nil
+        }
+    }
+
+    private func update(_ archive: ScriptArchive, _ key: String, _ library: Library) throws {
+        try library.store(archive).update(EntryKey(key), AgeOfUpdated(nil, ofNew: nil)) { item in
+            item = Item(archive: archive, key: key, version: model.operations, filling: Model.filling(after: item?.filling))
+        }
+    }
 
     private func read(_ archive: ScriptArchive, _ key: String, _ library: Library) throws {
         let found = try library.store(archive).value(forKey: EntryKey(key))

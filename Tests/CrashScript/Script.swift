@@ -55,7 +55,9 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func mixed(_ chance: Int, _ random: inout SeededGenerator) -> Step {
         switch chance {
-        case ..<40: .write([change(on: Self.small.randomElement(using: &random) ?? .safe, &random)])
+        case ..<32: .write([change(on: Self.small.randomElement(using: &random) ?? .safe, &random)])
+        case ..<36: move(&random)
+        case ..<40: .update(Self.small.randomElement(using: &random) ?? .safe, key(&random))
         case ..<58:
             .write(
                 (0..<Int.random(in: 2...6, using: &random)).map { _ in
@@ -77,7 +79,8 @@ package enum Script: String, CaseIterable, Sendable {
 
     private func relaxed(_ chance: Int, _ random: inout SeededGenerator) -> Step {
         switch chance {
-        case ..<86: .write((0..<Int.random(in: 1...3, using: &random)).map { _ in change(on: .relaxed, &random) })
+        case ..<80: .write((0..<Int.random(in: 1...3, using: &random)).map { _ in change(on: .relaxed, &random) })
+        case ..<86: .update(.relaxed, key(&random))
         case ..<93: .read(.relaxed, key(&random))
         case ..<95: .write([change(on: .safe, &random)])
         case ..<97: .settle
@@ -137,6 +140,11 @@ package enum Script: String, CaseIterable, Sendable {
     }
 
     // MARK: Parts
+
+    private func move(_ random: inout SeededGenerator) -> Step {
+        let isForth = Bool.random(using: &random)
+        return .move(isForth ? .safe : .power, isForth ? .power : .safe, key(&random))
+    }
 
     private func key(_ random: inout SeededGenerator) -> String { "k\(Int.random(in: 0..<40, using: &random))" }
 

@@ -4,6 +4,10 @@ package enum Step: Hashable, Sendable {
     case write([Change])
     /// The same while no file can grow: the step fails and changes nothing.
     case starved([Change])
+    /// Moves an item from one archive to another, in a transaction that reads it; nothing if there is none.
+    case move(ScriptArchive, ScriptArchive, String)
+    /// Makes an item of what is there.
+    case update(ScriptArchive, String)
     case read(ScriptArchive, String)
     /// Queries the safe archive by group and by tag.
     case query(Int)
@@ -50,6 +54,8 @@ extension Step: LosslessStringConvertible {
         switch self {
         case .write(let changes): "write " + changes.map(\.description).joined(separator: ";")
         case .starved(let changes): "starved " + changes.map(\.description).joined(separator: ";")
+        case .move(let from, let to, let key): "move \(from.rawValue):\(to.rawValue):\(key)"
+        case .update(let archive, let key): "update \(archive.rawValue):\(key)"
         case .read(let archive, let key): "read \(archive.rawValue):\(key)"
         case .query(let number): "query \(number)"
         case .flush: "flush"
@@ -75,10 +81,16 @@ extension Step: LosslessStringConvertible {
             let changes = parts.compactMap { Change(String($0)) }
             guard changes.count == parts.count else { return nil }
             self = words.first == "write" ? .write(changes) : .starved(changes)
-        case "read":
-            let parts = rest.split(separator: ":")
-            guard parts.count == 2, let archive = ScriptArchive(rawValue: String(parts[0])) else { return nil }
-            self = .read(archive, String(parts[1]))
+        case "move":
+            let parts = rest.split(separator: ":").map(String.init)
+            guard parts.count == 3, let from = ScriptArchive(rawValue: parts[0]), let to = ScriptArchive(rawValue: parts[1]) else {
+                return nil
+            }
+            self = .move(from, to, parts[2])
+        case "read", "update":
+            let parts = rest.split(separator: ":").map(String.init)
+            guard parts.count == 2, let archive = ScriptArchive(rawValue: parts[0]) else { return nil }
+            self = words.first == "read" ? .read(archive, parts[1]) : .update(archive, parts[1])
         case "query": self = .query(Int(rest) ?? 0)
         case "flush": self = .flush
         case "limit": self = .limit(Int(rest) ?? 0)

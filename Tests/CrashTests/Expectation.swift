@@ -29,10 +29,11 @@ struct Expectation {
                 now = max(now, model.now)
                 break
             }
+            let isDurable = operation.isDurable(after: acknowledged, at: instant)
             model.apply(operation)
             acknowledged = model
             now = model.now
-            if operation.isDurable { (states, bytesAtRisk) = ([], []) }
+            if isDurable { (states, bytesAtRisk) = ([], []) }
             states.append(model)
             bytesAtRisk.append(operation.bytes)
             // Relaxed durability may lose at most 256 writes, or one megabyte.
@@ -74,8 +75,11 @@ extension Model {
 
 extension Step {
     /// Whether every earlier operation survives a killed process once this one is complete.
-    var isDurable: Bool {
+    func isDurable(after model: Model, at instant: Int64) -> Bool {
         switch self {
+        // Without an item there is no transaction.
+        case .move(let from, let to, let key): model.visible(on: from, at: instant)[key] != nil && to.durability > .relaxed
+        case .update(let archive, _): archive.durability > .relaxed
         case .write(let changes): changes.contains { $0.archive.durability > .relaxed }
         case .flush, .reopen, .index, .replace, .starved: true
         default: false
@@ -83,6 +87,7 @@ extension Step {
     }
 
     var bytes: Int {
+        if case .update = self { return 400 }
         guard case .write(let changes) = self else { return 0 }
         return changes.reduce(0) { sum, change in
             if case .put(let filling, _) = change.kind { sum + filling } else { sum }

@@ -52,6 +52,20 @@
             #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == nil)
         }
 
+        @Test func oneOfManyProgramsSetsWhatIsAbsent() async throws {
+            let programs = try (0..<4).map { _ in try Program(redis.port) }
+            let set = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for (number, program) in programs.enumerated() {
+                    group.addTask { try await program.cache.setIfAbsent(number, forKey: "a") }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(set == 1)
+            try await programs[0].cache.removeValue(forKey: "a")
+            #expect(try await programs[1].cache.setIfAbsent(7, forKey: "a"))
+            #expect(try await programs[2].cache.values(forKeys: ["a", "b"], freshness: .confirmed) == ["a": 7])
+        }
+
         @Test func aChangeOfAnotherProgramEndsANearHit() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
             try await one.cache.set(1, forKey: "a")

@@ -58,6 +58,36 @@
             #expect(try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long).integer ?? 0 < 2)
         }
 
+        @Test func aValidEntryWithAValueStays() async throws {
+            _ = try await lease("a")
+            #expect(try await backend.putIfAbsent(record("a"), forKey: key, lifetime: Self.long))
+            // What the holder of the lease has loaded is too late.
+            #expect(try await !backend.fill(record("loaded"), forKey: key, lifetime: nil, token: LeaseToken("a")))
+            #expect(try await !backend.putIfAbsent(record("b"), forKey: key, lifetime: nil))
+            #expect(try await backend.entry(forKey: key) == .record(record("a")))
+            let old = record("old", expires: WallInstant(rawValue: 1_700_000_000_001))
+            for absent in [old, record(nil)] {
+                try await backend.put(absent, forKey: key, lifetime: nil)
+                #expect(try await backend.putIfAbsent(record("c"), forKey: key, lifetime: nil))
+                #expect(try await backend.entry(forKey: key) == .record(record("c")))
+            }
+        }
+
+        @Test func manyEntriesAreThoseOfSingleCommands() async throws {
+            let (small, large): (EntryKey, EntryKey) = ("small", "large")
+            let long = String(repeating: "x", count: RemoteRecord.longest / 4)
+            try await backend.put(record("x"), forKey: small, lifetime: nil)
+            try await backend.put(record(long), forKey: large, lifetime: nil)
+            _ = try await link.call(RESPCommand("SET", keys.value(of: key), "x"), within: Self.long)
+            let asked = [small, large, "nothing", key, small, large]
+            var single: [RemoteEntry] = []
+            for key in asked { single.append(try await backend.entry(forKey: key)) }
+            #expect(try await backend.entries(forKeys: asked) == single)
+            #expect(single[1] == .record(record(long)))
+            #expect(single[2...3] == [.missing, .damaged])
+            #expect(try await backend.entries(forKeys: []) == [])
+        }
+
         @Test func oneOfManyGetsTheLease() async throws {
             let answers = try await withThrowingTaskGroup(of: LeaseAnswer.self) { group in
                 for number in 0..<32 { group.addTask { try await lease("\(number)") } }

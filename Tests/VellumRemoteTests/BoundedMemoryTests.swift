@@ -59,7 +59,9 @@ private final class ForgetfulBackend: RemoteBackend {
     func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
         .granted(old: .missing)
     }
+    func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] { keys.map { _ in .missing } }
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {}
+    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool { true }
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {}
     func dropAll() async throws(RemoteFailure) {}
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {

@@ -44,6 +44,10 @@ final class ScriptedBackend: RemoteBackend {
         try call("entry") { $0.entries[key].map(RemoteEntry.record) ?? .missing }
     }
 
+    func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
+        try call("entries") { state in keys.map { state.entries[$0].map(RemoteEntry.record) ?? .missing } }
+    }
+
     func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
         let now = clock.now()
         return try call("entryOrLease") { state in
@@ -58,6 +62,15 @@ final class ScriptedBackend: RemoteBackend {
 
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
         try call("put") { ($0.entries[key], $0.leases[key]) = (record, nil) }
+    }
+
+    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
+        let now = clock.now()
+        return try call("putIfAbsent") { state in
+            if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now { return false }
+            (state.entries[key], state.leases[key]) = (record, nil)
+            return true
+        }
     }
 
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {

@@ -76,6 +76,27 @@ struct SharedStoreTests {
                 options: options, load: loader))
     }
 
+    @Test func oneOfManySetsWhatIsAbsent() async throws {
+        let set = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 { group.addTask { try await store.setIfAbsent("\(number)", forKey: "a", under: .never) } }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(set == 1)
+        #expect(try await !store.setIfAbsent("late", forKey: "a", under: .never))
+    }
+
+    @Test func manyKeysAreOneCommand() async throws {
+        for key in ["a", "b", "c"] { try await store.set(key, forKey: EntryKey(key), under: .never) }
+        _ = try await store.value(forKey: "b", asksServer: false)
+        let before = backend.calls.count
+        #expect(try await store.values(forKeys: ["a", "nothing", "b", "c", "a"], asksServer: false) == ["a", nil, "b", "c", "a"])
+        #expect(Array(backend.calls.dropFirst(before)) == ["entries"])
+        #expect(try await store.values(forKeys: ["a", "c"], asksServer: false) == ["a", "c"])
+        #expect(backend.calls.count == before + 1)
+        #expect(try await store.values(forKeys: ["a", "c"], asksServer: true) == ["a", "c"])
+        #expect(backend.calls.count == before + 2)
+    }
+
     @Test func aLoadedValueIsStoredUnderItsLease() async throws {
         #expect(try await load("a") { "1" } == Loaded("1", .loaded))
         #expect(backend.record("a")?.value == Data("1".utf8))

@@ -29,6 +29,19 @@
             return try entry(reply, key)
         }
 
+        package func entries(forKeys asked: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
+            // One reply has no more bytes than one of a single entry: callers of the connection wait for it.
+            let longest = RemoteRecord.longest / max(1, asked.count)
+            let reply = try await run(Scripts.entries, asked.map(keys.value), [Int64(longest)], within: times.read)
+            guard let parts = reply.elements, parts.count == asked.count else { throw .unexpectedReply }
+            var entries: [RemoteEntry] = []
+            for (key, part) in zip(asked, parts) {
+                let isLong = part == .bytes(Data("x".utf8))
+                entries.append(isLong ? try await entry(forKey: key) : try entry(part, key))
+            }
+            return entries
+        }
+
         package func entryOrLease(
             forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool
         ) async throws(RemoteFailure) -> LeaseAnswer {
@@ -47,11 +60,21 @@
         }
 
         package func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
+            guard try await put(record, key, lifetime, by: Scripts.put) else { throw .unexpectedReply }
+        }
+
+        package func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
+            try await put(record, key, lifetime, by: Scripts.putIfAbsent)
+        }
+
+        private func put(
+            _ record: RemoteRecord, _ key: EntryKey, _ lifetime: Int64?, by script: String
+        ) async throws(RemoteFailure) -> Bool {
             let value = keys.value(of: key)
-            let reply = try await run(
-                Scripts.put, [value, keys.lease(of: key)], [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0],
-                within: times.write)
-            guard reply == .integer(1) else { throw .unexpectedReply }
+            return try isDone(
+                await run(
+                    script, [value, keys.lease(of: key)], [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0],
+                    within: times.write))
         }
 
         package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {

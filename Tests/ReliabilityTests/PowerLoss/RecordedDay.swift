@@ -66,6 +66,8 @@ final class RecordedDay {
         for index in 0..<8 { try record(.small, "e\(index)", length: 150 * index) }
         try read()
         try transaction(with: .safe)
+        try move("m4", from: .main, to: .safe)
+        try update(.main, "m3")
         try record(.main, "m3", length: 10)
         try flush()
         try record(.other, "o1", length: 20)
@@ -163,6 +165,35 @@ final class RecordedDay {
             try stores[name]?.remove(EntryKey(key))
         } model: {
             values[name.rawValue]?[key] = nil
+        }
+    }
+
+    /// Removes an item where it was read, and records another where it was not, in one transaction.
+    private func move(_ key: String, from name: Name, to other: Name) throws {
+        guard let source = stores[name], let target = stores[other], let file else { return }
+        let new = item(values[name.rawValue]?[key] == nil ? 0 : 700)
+        try write(other == .safe ? .powerSafe : .crashSafe) {
+            try TransactionReads.retrying(on: { () throws(VellumError) in file }) { () throws -> Void? in
+                var (reads, writes) = (TransactionReads(), StoreTransaction())
+                guard try reads.value(forKey: EntryKey(key), in: source, after: writes) != nil,
+                    try reads.value(forKey: EntryKey(key), in: target, after: writes) == nil
+                else { return () }
+                writes.remove(EntryKey(key), in: source)
+                try writes.record(new, forKey: EntryKey(key), in: target)
+                return try reads.commit(writes) ? () : nil
+            }
+        } model: {
+            values[name.rawValue]?[key] = nil
+            values[other.rawValue, default: [:]][key] = new
+        }
+    }
+
+    private func update(_ name: Name, _ key: String) throws {
+        let new = item(400)
+        try write(.crashSafe) {
+            try stores[name]?.update(EntryKey(key), AgeOfUpdated(nil, ofNew: nil)) { $0 = new }
+        } model: {
+            values[name.rawValue, default: [:]][key] = new
         }
     }
 

@@ -1,0 +1,71 @@
+import Foundation
+import ShallowsSQLite
+import Synchronization
+import Testing
+import VellumTestSupport
+
+/// `update(forKey:_:)` on a file that others write, too.
+@Suite(.timeLimit(.minutes(1)))
+struct SQLiteStorageUpdatingTests {
+    let temporary: TemporaryStorages
+
+    init() throws { temporary = try TemporaryStorages() }
+
+    @Test func anUpdateChangesTheValue() async throws {
+        let numbers = temporary.storage(of: Int.self)
+        try await numbers.set(1, forKey: "a")
+        #expect(try await numbers.update(forKey: "a") { $0 += 1 } == 2)
+        #expect(try await numbers.retrieve(forKey: "a") == 2)
+        #expect(try numbers.makeSyncStorage().update(forKey: "a") { $0 += 1 } == 3)
+        let error = await #expect(throws: ShallowsError.self) { try await numbers.update(forKey: "nothing") { $0 += 1 } }
+        #expect(error?.isMiss == true)
+    }
+
+    @Test func anUpdateThatIsOvertakenRunsAgain() async throws {
+        let numbers = temporary.storage(of: Int.self)
+        try await numbers.set(1, forKey: "a")
+        let (runs, sync) = (Runs(), numbers.makeSyncStorage())
+        let result = try await numbers.update(forKey: "a") { value in
+            if runs.next() == 1 {
+                do { try sync.set(10, forKey: "a") } catch { Issue.record(error) }
+            }
+            value += 1
+        }
+        #expect(result == 11)
+        #expect(runs.count == 2)
+        #expect(try await numbers.retrieve(forKey: "a") == 11)
+    }
+
+    @Test func anUpdateThatIsOvertakenAgainAndAgainIsBusy() async throws {
+        let numbers = temporary.storage(of: Int.self)
+        try await numbers.set(0, forKey: "a")
+        let (runs, sync) = (Runs(), numbers.makeSyncStorage())
+        let error = await #expect(throws: ShallowsError.self) {
+            try await numbers.update(forKey: "a") { value in
+                let run = runs.next()
+                do { try sync.set(run * 10, forKey: "a") } catch { Issue.record(error) }
+                value += 1
+            }
+        }
+        #expect(error?.code == .busy)
+        #expect(try await numbers.retrieve(forKey: "a") == 640)
+    }
+
+    @Test func noUpdateIsLostAmongStoragesOnOneFile() async throws {
+        let storages = (0..<3).map { _ in temporary.storage(of: Int.self) }
+        try await storages[0].set(0, forKey: "a")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<6 {
+                group.addTask { for _ in 0..<50 { try await storages[task % 3].update(forKey: "a") { $0 += 1 } } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await storages[1].retrieve(forKey: "a") == 300)
+    }
+}
+
+private final class Runs: Sendable {
+    private let number = Atomic(0)
+    var count: Int { number.load(ordering: .relaxed) }
+    func next() -> Int { number.add(1, ordering: .relaxed).newValue }
+}
