@@ -30,6 +30,23 @@ extension SQLiteStorage {
         }
     }
 
+    /// Runs `work` with the synchronous calls of this storage, on a thread that may block.
+    ///
+    /// ```swift
+    /// let names = try await cities.perform { cities in try ids.map { try cities.retrieve(forKey: $0).name } }
+    /// ```
+    ///
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. Its calls run after those that
+    /// were made before.
+    ///
+    /// - Throws: The error of `work`.
+    public func perform<Result: Sendable>(
+        _ work: @escaping @Sendable (SyncStorage<Filename, Value>) throws -> Result
+    ) async throws -> Result {
+        let storage = makeSyncStorage()
+        return try await BlockingPool.run { try work(storage) }
+    }
+
     /// Returns what was counted since the file was opened, and the contents of the file and of memory.
     ///
     /// - Complexity: O(1).

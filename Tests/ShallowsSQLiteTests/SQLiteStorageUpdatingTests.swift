@@ -51,6 +51,32 @@ struct SQLiteStorageUpdatingTests {
         #expect(try await numbers.retrieve(forKey: "a") == 640)
     }
 
+    @TaskLocal private static var request = 0
+
+    @Test func performRunsSynchronousCallsWithTaskLocalValues() async throws {
+        let numbers = temporary.storage(of: Int.self)
+        let (value, request) = try await Self.$request.withValue(7) {
+            try await numbers.perform { numbers in
+                try numbers.set(1, forKey: "a")
+                return (try numbers.update(forKey: "a") { $0 += 1 }, Self.request)
+            }
+        }
+        #expect(value == 2)
+        #expect(request == 7)
+    }
+
+    /// A thread of `perform` may block for a storage that answers later, although it runs a task.
+    @Test func performMayWaitForAStorageThatAnswersLater() async throws {
+        let numbers = temporary.storage(of: Int.self)
+        try await numbers.set(1, forKey: "a")
+        let late = Storage<Filename, Int>(
+            storageName: "late",
+            retrieve: { _, completion in DispatchQueue.global().async { completion(.success(5)) } },
+            set: { _, _, completion in DispatchQueue.global().async { completion(.success(())) } }
+        ).makeSyncStorage()
+        #expect(try await numbers.perform { try late.retrieve(forKey: "a") + $0.retrieve(forKey: "a") } == 6)
+    }
+
     @Test func noUpdateIsLostAmongStoragesOnOneFile() async throws {
         let storages = (0..<3).map { _ in temporary.storage(of: Int.self) }
         try await storages[0].set(0, forKey: "a")

@@ -11,7 +11,7 @@ struct DocumentationTests {
     }
 
     /// Each example in the README is the visible part of a snippet, which is compiled.
-    @Test(arguments: ["GettingStarted", "Queries", "Caching", "ThreeLayers"])
+    @Test(arguments: ["GettingStarted", "Queries", "Updating", "Caching", "ThreeLayers"])
     func theExamplesOfTheReadmeAreCompiled(_ name: String) throws {
         let snippet = try text("Tests/Clients/Snippets/\(name).swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
         let shown = snippet.prefix { !$0.hasPrefix("// snippet.hide") }.joined(separator: "\n")
@@ -35,7 +35,8 @@ struct DocumentationTests {
 
     /// Each example of a guide for those who come from elsewhere is part of its snippet.
     @Test(arguments: [
-        "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults", "Vellum/ComingFromGRDB", "MiniCache/ComingFromMiniCache",
+        "Vellum/Updating", "MiniCache/InAServer", "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults", "Vellum/ComingFromGRDB",
+        "MiniCache/ComingFromMiniCache",
         "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
     ])
     func theExamplesOfTheGuidesAreCompiled(_ name: String) throws {
@@ -108,7 +109,7 @@ struct DocumentationTests {
     }
 
     @Test func theReadmeIsShort() throws {
-        #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 170)
+        #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
     }
 
     /// The names of the decision records, without the index.

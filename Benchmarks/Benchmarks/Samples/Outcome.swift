@@ -119,7 +119,7 @@ public struct Outcome: Codable, Sendable {
 
 /// The compared operations, in the order of the report.
 public enum Work: String, Codable, Sendable, CaseIterable {
-    case memoryHit, diskHit, recordNew, recordOver, recordPowerSafe, bulk, opening
+    case memoryHit, diskHit, manyKeys, update, recordNew, recordOver, recordPowerSafe, bulk, opening
     case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
     case growth, unindexed, recordIndexed, bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
@@ -130,7 +130,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     /// What survives of a write that has returned, on the sides that do not say something else.
     public var durability: String? {
         switch self {
-        case .recordNew, .recordOver, .bulk, .recordIndexed, .bulkIndexed, .cacheSetNew, .cacheSetOver, .shallowsFolderSetNew,
+        case .update, .recordNew, .recordOver, .bulk, .recordIndexed, .bulkIndexed, .cacheSetNew, .cacheSetOver, .shallowsFolderSetNew,
             .shallowsFolderSetOver, .shallowsSQLiteSet, .coderRecordOver:
             "crash-safe"
         case .recordPowerSafe, .shallowsSQLiteSetPowerSafe: "power-safe"
@@ -143,6 +143,8 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         switch self {
         case .memoryHit: "Memory hit"
         case .diskHit: "Disk hit"
+        case .manyKeys: "Disk hits, fifty keys, each"
+        case .update: "Update"
         case .recordNew: "Record under a new key, crash-safe"
         case .recordOver: "Record over what is there, crash-safe"
         case .recordPowerSafe: "Record under a new key, power-safe"

@@ -8,6 +8,8 @@ let benchmarks: @Sendable () -> Void = {
         registerAll(of: User.self, scale)
         registerAll(of: Airport.self, scale)
     }
+    Runner.register(UpdateComparison.make(.twentyThousand))
+    Runner.register(ManyKeysComparison.make(.twentyThousand))
     // With so many turns that their p99.9 is not their maximum.
     Runner.register(
         RecordComparison<User>.make(.recordOver, .twentyThousand, rounds: 20_000, seconds: 15, changed: User.make(_:changedIn:)))

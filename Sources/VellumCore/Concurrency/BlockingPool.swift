@@ -2,7 +2,15 @@ internal import Dispatch
 
 /// A pool of threads that may block, separate from the threads that run tasks.
 package enum BlockingPool {
-    private static let queue = DispatchQueue(label: "vellum.blocking", attributes: .concurrent)
+    private static let queue: DispatchQueue = {
+        let queue = DispatchQueue(label: "vellum.blocking", attributes: .concurrent)
+        queue.setSpecific(key: mark, value: true)
+        return queue
+    }()
+    private static let mark = DispatchSpecificKey<Bool>()
+
+    /// Whether the current thread is one of the pool, also while it runs a task.
+    package static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
 
     /// Starts work without waiting for it. The work may wait for a thread, because the system limits their number.
     package static func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }

@@ -1,0 +1,50 @@
+// Changing what may be there: atomic among threads and processes.
+
+import Foundation
+import Vellum
+
+struct Account: ArchiveCodable {
+    var primaryKey: String { owner }
+    var owner: String
+    var credit = 0
+}
+
+let factory = ArchivesFactory.shared
+let accounts = try factory.store(for: Account.self)
+
+let credit = try accounts.update(archiveWithKey: "ann") { account in
+    var ann = account ?? Account(owner: "ann")
+    ann.credit += 5
+    account = ann
+    return ann.credit
+}
+print(credit)
+// snippet.hide
+
+// Reads by key see what the transaction has written. All of it is committed, or nothing.
+try factory.transaction { transaction in
+    guard var ann = try transaction.access(archiveWithKey: "ann", in: accounts), ann.credit >= 5 else { return }
+    var bob = try transaction.access(archiveWithKey: "bob", in: accounts) ?? Account(owner: "bob")
+    ann.credit -= 5
+    bob.credit += 5
+    try transaction.record(ann, in: accounts)
+    try transaction.record(bob, in: accounts)
+}
+
+struct Duplicate: Error {}
+
+guard try accounts.recordIfAbsent(Account(owner: "cleo")) else { throw Duplicate() }
+
+try accounts.update(archiveWithKey: "cleo") { $0 = nil }
+
+try accounts.update(archiveWithKey: "bob", expiration: .after(.seconds(60))) { _ in }
+
+let page = ["ann", "bob"]
+let rows = try accounts.access(allKeys: page)
+print(page.compactMap { rows[$0] })
+
+try accounts.deleteAll(prefix: "guest-")
+
+try await accounts.perform { accounts in
+    try accounts.update(archiveWithKey: "ann") { $0?.credit += 1 }
+}
