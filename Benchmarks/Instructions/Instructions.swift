@@ -44,6 +44,9 @@ struct Instructions {
         try measured("record new", calls: new.count - 1) { for person in new.dropFirst() { try store.record(person) } }
         let longer = shuffled(people).prefix(1000).map { Person($0, longerBy: 3) }
         try measured("record over", calls: longer.count) { for person in longer { try store.record(person) } }
+        let some = longer.map(\.id)
+        for key in some.prefix(10) { try store.update(archiveWithKey: key) { $0?.age += 1 } }
+        try measured("update", calls: some.count) { for key in some { try store.update(archiveWithKey: key) { $0?.age += 1 } } }
 
         try factory.close()
 
@@ -53,6 +56,10 @@ struct Instructions {
         for key in keys.prefix(100) { _ = try onDisk.access(archiveWithKey: key) }
         let few = keys.suffix(1000)
         try measured("disk hit", calls: few.count) { for key in few { _ = try onDisk.access(archiveWithKey: key) } }
+        _ = try onDisk.access(allKeys: keys.prefix(50))
+        try measured("fifty keys, each", calls: few.count) {
+            for start in stride(from: few.startIndex, to: few.endIndex, by: 50) { _ = try onDisk.access(allKeys: few[start..<start + 50]) }
+        }
         try other.close()
     }
 

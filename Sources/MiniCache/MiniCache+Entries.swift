@@ -62,7 +62,7 @@ extension MiniCache {
     /// let prices = try cache.values(forKeys: page.map(\.id))
     /// ```
     ///
-    /// Reads what memory does not have from one snapshot of the file: several times faster than a call for each key. Blocks for that.
+    /// Reads what memory does not have from one snapshot of the file, and blocks for that.
     ///
     /// - Complexity: O(m log n) for m keys; the data of all values that are read is in memory.
     /// - Throws: ``MiniCacheError`` as ``value(forKey:)`` does.

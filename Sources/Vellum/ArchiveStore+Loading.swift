@@ -169,7 +169,7 @@ extension ArchiveStore where Archive: Sendable {
 }
 
 extension VellumError.Code {
-    /// A loader returned an object whose key is not the requested one.
+    /// A loader returned, or the closure of an update left, an object whose key is not the requested one.
     public static let otherKey = VellumError.Code("otherKey")
 }
 

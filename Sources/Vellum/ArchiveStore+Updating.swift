@@ -1,5 +1,5 @@
 public import VellumCore
-internal import VellumEngine
+public import VellumEngine
 
 // Changing an object that may be there.
 
@@ -29,9 +29,10 @@ extension ArchiveStore {
     /// - Complexity: O(log n) each time.
     /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote the object 64 times in a
     ///   row before this call did, ``VellumError/Code/recursiveUpdate`` if the closure writes the object itself,
-    ///   ``VellumError/Code/contradiction`` if the object it leaves has another key, or if the object that is there cannot be decoded or is of
+    ///   ``VellumError/Code/otherKey`` if the object it leaves has another key, or if the object that is there cannot be decoded or is of
     ///   a newer version, or the disk fails. Nothing is changed.
     @discardableResult
+    @inlinable
     public func update<Result>(
         archiveWithKey key: String, expiration: Expiration? = nil, _ body: (inout Archive?) throws -> Result
     ) throws -> Result {
@@ -51,6 +52,7 @@ extension ArchiveStore {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` as ``update(archiveWithKey:expiration:_:)``: an object that cannot be decoded counts as one that is there.
     @discardableResult
+    @inlinable
     public func recordIfAbsent(_ object: Archive, expiration: Expiration? = nil) throws -> Bool {
         try update(EntryKey(object.primaryKey), AgeOfUpdated(nil, ofNew: expiration ?? self.expiration)) { present in
             if present != nil { return false }
@@ -59,12 +61,13 @@ extension ArchiveStore {
         }
     }
 
-    private func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Archive?) throws -> Result) throws -> Result {
+    @inlinable
+    func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Archive?) throws -> Result) throws -> Result {
         do {
             guard !mark.isClosed else { throw VellumError.closed }
             return try store.update(key, age, adding: add(propertiesOf:to:)) { object in
                 let result = try body(&object)
-                if let object, EntryKey(object.primaryKey) != key { throw VellumError.otherKey }
+                if let object, EntryKey(object.primaryKey) != key { throw VellumError.updatedToOtherKey }
                 return result
             }
         } catch let error as VellumError {
@@ -72,7 +75,8 @@ extension ArchiveStore {
         }
     }
 
-    private func add(propertiesOf object: Archive, to transaction: inout StoreTransaction) throws(VellumError) {
+    @inlinable
+    func add(propertiesOf object: Archive, to transaction: inout StoreTransaction) throws(VellumError) {
         // The handle may have been closed while the closure ran.
         guard !mark.isClosed else { throw .closed }
         try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
@@ -80,7 +84,8 @@ extension ArchiveStore {
 }
 
 extension VellumError {
-    fileprivate static let otherKey = VellumError(
-        .contradiction,
+    @usableFromInline
+    static let updatedToOtherKey = VellumError(
+        .otherKey,
         "The closure of an update left an object with another key. Leave one with the same 'primaryKey', or 'nil' to delete it.")
 }

@@ -127,16 +127,21 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// let rows = try users.access(allKeys: page.map(\.id))
     /// ```
     ///
-    /// Reads what memory does not have from one snapshot of the file: several times faster than a call for each key. Blocks for that.
+    /// Reads what memory does not have from one snapshot of the file, and blocks for that. It takes about as long as a call for each key, which
+    /// keep their snapshot, too, while they follow one another.
     ///
     /// - Parameter undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to skip it.
     /// - Complexity: O(m log n) for m keys; the data of all objects that are read is in memory.
     /// - Throws: ``VellumError`` as ``access(archiveWithKey:)`` does.
+    @inlinable
     public func access(allKeys keys: some Sequence<String>, undecodable: UndecodableObjects = .fail) throws -> [String: Archive] {
         try withOpenHandle { () throws(VellumError) in
             let keys = Array(keys)
             let objects = try store.values(forKeys: keys.map { EntryKey($0) }, undecodable: undecodable)
-            return Dictionary(zip(keys, objects).lazy.compactMap { key, object in object.map { (key, $0) } }) { first, _ in first }
+            var found: [String: Archive] = [:]
+            found.reserveCapacity(keys.count)
+            for (key, object) in zip(keys, objects) { if let object { found[key] = object } }
+            return found
         }
     }
 

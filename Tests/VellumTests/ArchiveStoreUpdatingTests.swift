@@ -95,7 +95,7 @@ struct ArchiveStoreUpdatingTests {
 
     @Test func anObjectWithAnotherKeyIsAnError() throws {
         try countUp("a")
-        #expect(code { try counters.update(archiveWithKey: "a") { $0 = Counter(id: "b") } } == .contradiction)
+        #expect(code { try counters.update(archiveWithKey: "a") { $0 = Counter(id: "b") } } == .otherKey)
         #expect(try counters.keys() == ["a"])
     }
 

@@ -22,6 +22,12 @@ package struct LockKey: Hashable, Sendable {
         self.key = AnyKey(key)
     }
 
+    /// Creates the lock key of an object's key, without finding out whether that is `Hashable`.
+    package init(of storage: some AnyObject, hashable key: some Hashable & Sendable) {
+        owner = .object(ObjectIdentifier(storage))
+        self.key = AnyKey(hashable: key)
+    }
+
     /// Creates the lock key of an object's key whose type was erased before; `nil` stands for a key that is not `Hashable`.
     package init(of storage: some AnyObject, erased key: AnyKey?) {
         owner = .object(ObjectIdentifier(storage))
@@ -49,6 +55,8 @@ package struct AnyKey: Hashable, @unchecked Sendable {  // Unchecked because key
         guard let hashable = key as? any Hashable, let key = Self.erased(hashable) else { return nil }
         self.key = key
     }
+
+    fileprivate init(hashable key: some Hashable & Sendable) { self.key = AnyHashable(key) }
 
     /// Compares the key by its own type, which takes a fraction of comparing two `AnyHashable`.
     private static func erased(_ key: some Hashable) -> AnyHashable? { key == key ? AnyHashable(key) : nil }

@@ -2,19 +2,24 @@
 
 extension MemoryCache {
     /// What memory has under many keys.
+    @usableFromInline
     package struct Visit {
         /// In the order of the keys; `nil` where there is no valid payload.
-        package var payloads: [Payload?] = []
+        @usableFromInline package var payloads: [Payload?] = []
         /// For each key without a payload, in their order, what ``fill(_:visit:at:)`` needs.
-        var tickets: [FillTicket] = []
+        @usableFromInline var tickets: [FillTicket] = []
         /// Whether touches are pending for the disk that were not before.
-        package var notifiesDisk = false
-        fileprivate var hasManyDirty = false
+        @usableFromInline package var notifiesDisk = false
+        @usableFromInline var hasManyDirty = false
+
+        @inlinable
+        init() {}
     }
 
     /// Returns the valid payloads under the keys. Affects the eviction order. One visit for all, under one lock.
     ///
     /// - Complexity: O(keys).
+    @inlinable
     package func use(all keys: [EntryKey], at now: WallInstant, under expiration: Expiration) -> Visit {
         let hashes = keys.map(hash.of)
         while true {
@@ -35,7 +40,8 @@ extension MemoryCache {
         }
     }
 
-    private func use(
+    @inlinable
+    func use(
         _ key: EntryKey, _ hash: UInt64, _ moment: (now: WallInstant, expiration: Expiration), _ contents: UnsafePointer<Contents>,
         _ notes: inout Notes, _ visit: inout Visit
     ) {
@@ -59,6 +65,7 @@ extension MemoryCache {
     ///
     /// - Parameter items: For each key that the visit did not find, in their order; `nil` where nothing was read.
     /// - Complexity: O(items).
+    @inlinable
     package func fill(_ items: [(key: EntryKey, item: Item)?], _ visit: Visit, at now: WallInstant) -> DeferredEffects {
         changing { contents, notes, effects in
             var notifiesDisk = false

@@ -36,9 +36,6 @@ final class ArchiveReader {
     indirect enum Found {
         case entry(Entry)
         case damaged
-
-        /// Whether it is an entry whose validity depends on its last use.
-        var isSliding: Bool { if case .entry(let entry) = self { entry.idle != nil } else { false } }
     }
 
     func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {

@@ -98,17 +98,29 @@ public import VellumCore
     }
 
     /// Reads the entries under the keys, in their order, from one snapshot.
-    func entries(forKeys keys: [EntryKey]) throws(VellumError) -> [ArchiveReader.Found?] {
-        let entries = try intercepting(.entries(keys)) { () throws(VellumError) in
+    ///
+    /// - Returns: Also the first key whose entry is damaged.
+    func entries(forKeys keys: [EntryKey]) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
+        let found = try intercepting(.entries(keys)) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) -> [ArchiveReader.Found?] in
-                var entries: [ArchiveReader.Found?] = []
-                entries.reserveCapacity(keys.count)
-                for key in keys { entries.append(try archive.entry(forKey: key)) }
-                return entries
+                var found: [ArchiveReader.Found?] = []
+                found.reserveCapacity(keys.count)
+                for key in keys { found.append(try archive.entry(forKey: key)) }
+                return found
             }
         }
-        if entries.contains(where: { $0?.isSliding ?? false }) { hasSlidingUses.store(true, ordering: .relaxed) }
-        return entries
+        var entries: [Entry?] = []
+        entries.reserveCapacity(keys.count)
+        for (key, found) in zip(keys, found) {
+            switch found {
+            case .entry(let entry):
+                if entry.idle != nil { hasSlidingUses.store(true, ordering: .relaxed) }
+                entries.append(entry)
+            case .damaged: return ([], key)
+            case nil: entries.append(nil)
+            }
+        }
+        return (entries, nil)
     }
 
     @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {

@@ -1,4 +1,5 @@
-package import VellumCore
+public import Foundation
+public import VellumCore
 
 // Many keys at once.
 
@@ -9,6 +10,7 @@ extension Store {
     ///
     /// - Parameter undecodable: Whether to throw for a value that cannot be decoded, or to leave it out.
     /// - Complexity: O(m log n) for m keys. The bytes of all that are read from the disk are in memory at once.
+    @inlinable
     package func values(
         forKeys keys: [EntryKey], under expiration: Expiration = .never, undecodable: UndecodableObjects = .fail
     ) throws(VellumError) -> [Value?] {
@@ -31,44 +33,46 @@ extension Store {
         }
         guard !missed.isEmpty else { return values }
 
-        let entries = try disk.entries(forKeys: missed.map { keys[$0] })
+        let entries = try entriesOnDisk(forKeys: missed.map { keys[$0] })
         var skipped = 0
         var fills: [(key: EntryKey, item: MemoryCache<MemoryPayload<Value>>.Item)?] = []
         fills.reserveCapacity(missed.count)
-        for (index, found) in zip(missed, entries) {
+        for (index, entry) in zip(missed, entries) {
             do throws(VellumError) {
-                let (value, item) = try decoded(found, of: keys[index], at: now, expiration)
+                guard let entry, try isValid(entry, of: keys[index], at: now, expiration), let value = try decode(entry, of: keys[index])
+                else {
+                    fills.append(nil)
+                    continue
+                }
                 values[index] = value
-                fills.append(item.map { (keys[index], $0) })
+                fills.append((keys[index], try memoryItem(of: value, entry)))
             } catch {
                 guard undecodable == .skip, error.isOfDecoding else { throw error }
                 skipped += 1
                 fills.append(nil)
             }
         }
-        let hits = fills.count { $0 != nil }
-        state.counters.withLock {
-            $0.diskHits += hits
-            $0.misses += missed.count - hits
-        }
         release(memory.fill(fills, visit, at: now))
-        state.report(skipped: skipped, located)
+        count(diskHits: fills.count { $0 != nil }, of: missed.count, skipped: skipped)
         return values
     }
 
-    /// Returns the value of an entry that was read, if it is valid, and what memory keeps of it.
-    private func decoded(
-        _ found: ArchiveReader.Found?, of key: EntryKey, at now: WallInstant, _ expiration: Expiration
-    ) throws(VellumError) -> (Value?, MemoryCache<MemoryPayload<Value>>.Item?) {
-        switch found {
-        case nil: return (nil, nil)
-        case .damaged:
-            state.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
-            throw .corruptEntry
-        case .entry(let entry):
-            guard try isValid(entry, of: key, at: now, expiration), let value = try decode(entry, of: key) else { return (nil, nil) }
-            return (value, try memoryItem(of: value, entry))
+    @usableFromInline
+    func count(diskHits hits: Int, of asked: Int, skipped: Int) {
+        state.counters.withLock {
+            $0.diskHits += hits
+            $0.misses += asked - hits
         }
+        state.report(skipped: skipped, located)
+    }
+
+    /// Reads entries from one snapshot, and reports the first that is damaged.
+    @usableFromInline
+    func entriesOnDisk(forKeys keys: [EntryKey]) throws(VellumError) -> [Entry?] {
+        let (entries, damaged) = try disk.entries(forKeys: keys)
+        guard let damaged else { return entries }
+        state.archiveDidReport(.damagedEntry(key: damaged.normalized, .corruptEntry))
+        throw .corruptEntry
     }
 
     /// Returns at most `limit` keys of valid entries that begin with the prefix, most recently used first. Does not affect the eviction order.

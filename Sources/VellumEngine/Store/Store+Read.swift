@@ -317,5 +317,6 @@ extension VellumError {
     package var concernsOneEntry: Bool { code == .damagedEntry || code == .notDecodable }
 
     /// Whether an object is whole but cannot be decoded by this program.
+    @usableFromInline
     package var isOfDecoding: Bool { code == .notDecodable || code == .newerVersion }
 }

@@ -1,6 +1,5 @@
-internal import Foundation
-internal import Synchronization
-package import VellumCore
+public import Foundation
+public import VellumCore
 
 // Updating: read, change, and record if nothing was written meanwhile; otherwise again. Nothing is locked while the caller's closure runs.
 
@@ -18,6 +17,7 @@ extension Store {
     /// - Complexity: O(log n).
     /// - Throws: The error of `body`, or ``VellumError``: as `value(forKey:under:)` and `record(_:forKey:expiration:)`, and
     ///   ``VellumError/Code/busy`` if others wrote 64 times in a row before the result was recorded. Nothing is changed.
+    @inlinable
     package func update<Result>(
         _ key: EntryKey, under readers: Expiration = .never, _ age: AgeOfUpdated, isNone: (Value) -> Bool = { _ in false },
         adding addition: (Value, inout StoreTransaction) throws(VellumError) -> Void = { (_, _) throws(VellumError) in },
@@ -25,26 +25,23 @@ extension Store {
     ) throws -> Result {
         guard forkGuard.isThisProcess else { throw VellumError.forked }
         let turn = try UpdateTurn.begin(for: key, in: disk)
-        disk.updates.add(1, ordering: .relaxed)
-        defer {
-            disk.updates.subtract(1, ordering: .relaxed)
-            turn.end()
-        }
+        defer { turn.end() }
         for _ in 0..<Retrying.most {
             var found = try read(key, under: readers, after: nil)
             if let value = found.value, isNone(value) { found.value = nil }
             var value = found.value
-            let result = try turn.run { try body(&value) }
+            var result: Result?
+            try turn.run { result = try body(&value) }
+            guard let result else { preconditionFailure("The closure of an update returned nothing.") }
             guard var transaction = try change(of: key, found, to: value, age, addition) else { return result }
-            transaction.setCondition(found.condition)
-            try transaction.commit()
-            if found.condition.wasMetAtCommit { return result }
+            if try transaction.commit(if: found.condition) { return result }
         }
         throw VellumError.lostRaces(Retrying.most)
     }
 
     /// Returns what records the new value; `nil` if nothing changes.
-    private func change(
+    @inlinable
+    func change(
         of key: EntryKey, _ found: FoundForWriting, to value: Value?, _ age: AgeOfUpdated,
         _ addition: (Value, inout StoreTransaction) throws(VellumError) -> Void
     ) throws(VellumError) -> StoreTransaction? {
@@ -76,56 +73,78 @@ extension Store {
     ) throws(VellumError) -> Bool {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
-        transaction.setCondition(condition)
-        try transaction.commit()
-        return condition.wasMetAtCommit
+        return try transaction.commit(if: condition)
     }
 
     /// What is under a key, and the condition that it still is.
+    @usableFromInline
     struct FoundForWriting {
         /// `nil` if there is no valid value.
-        var value: Value?
-        var validity: Validity?
+        @usableFromInline var value: Value?
+        @usableFromInline var validity: Validity?
         /// The encoded value; `nil` if only memory has it, decoded.
-        var bytes: Data?
-        var typeVersion: Int64 = 0
-        let condition: WriteCondition
+        @usableFromInline var bytes: Data?
+        @usableFromInline var typeVersion: Int64 = 0
+        @usableFromInline let condition: WriteCondition
+
+        @inlinable
+        init(_ condition: WriteCondition) { self.condition = condition }
     }
 
     /// Reads the value under the key for a write that depends on it. Affects the eviction order.
     ///
     /// - Parameter other: Another condition of the same transaction, which must be met, too.
+    @inlinable
     func read(_ key: EntryKey, under readers: Expiration, after other: WriteCondition?) throws(VellumError) -> FoundForWriting {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
-        // Begins before anything is read. The entry on disk does not tell what only memory has.
-        let watch = KeyWatch(key, memory)
-        if let item = memory.peek(key), item.entryID == 0 {
-            let condition = WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { !watch.isUnchanged }
-            guard item.isValid(at: now, key, under: readers) else { return FoundForWriting(condition: condition) }
-            switch item.payload {
-            case .value(let value): return FoundForWriting(value: value, validity: item.validity, condition: condition)
-            case .bytes(let bytes):
-                return FoundForWriting(
-                    value: try decode(bytes, of: key), validity: item.validity, bytes: bytes, typeVersion: version, condition: condition)
-            }
-        }
+        if memory.memoryOnlyCount > 0, let found = try readInMemory(key, now, readers, after: other) { return found }
         let (value, entry) = try lookOnDisk(forKey: key, now, readers)
-        return FoundForWriting(
-            value: value, validity: entry?.validity, bytes: entry?.bytes, typeVersion: entry?.typeVersion ?? 0,
-            condition: WriteCondition(unchangedSince: .exactly(entry?.version), at: now, under: readers, after: other) {
-                !watch.isUnchanged
-            })
+        var found = FoundForWriting(condition(that: entry?.version, isUnder: key, now, readers, after: other))
+        guard let entry else { return found }
+        (found.value, found.validity, found.bytes, found.typeVersion) = (value, entry.validity, entry.bytes, entry.typeVersion)
+        return found
+    }
+
+    /// - Returns: `nil` if the disk has the value, or nobody.
+    @usableFromInline
+    func readInMemory(
+        _ key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?
+    ) throws(VellumError) -> FoundForWriting? {
+        // Begins before the value is read.
+        let watch = KeyWatch(key, memory)
+        guard let item = memory.peek(key), item.entryID == 0 else { return nil }
+        var found = FoundForWriting(
+            WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { !watch.isUnchanged })
+        guard item.isValid(at: now, key, under: readers) else { return found }
+        found.validity = item.validity
+        switch item.payload {
+        case .value(let value): found.value = value
+        case .bytes(let bytes): (found.value, found.bytes, found.typeVersion) = (try decode(bytes, of: key), bytes, version)
+        }
+        return found
+    }
+
+    /// The condition that the disk has this entry under the key, or none, and that memory has nothing else.
+    @usableFromInline
+    func condition(
+        that entry: EntryVersion?, isUnder key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?
+    ) -> WriteCondition {
+        WriteCondition(unchangedSince: .exactly(entry), at: now, under: readers, after: other) { [memory] in
+            memory.memoryOnlyCount > 0 && memory.peek(key)?.entryID == 0
+        }
     }
 }
 
 /// The age of an updated value.
+@usableFromInline
 package struct AgeOfUpdated: Sendable {
     /// `nil` keeps that of the old value.
-    let given: Expiration?
+    @usableFromInline let given: Expiration?
     /// That of a value where there was none; `nil` leaves it to each reader.
-    let ofNew: Expiration?
+    @usableFromInline let ofNew: Expiration?
 
+    @inlinable
     package init(_ given: Expiration?, ofNew: Expiration?) { (self.given, self.ofNew) = (given, ofNew) }
 }
 
@@ -147,8 +166,19 @@ private final class KeyWatch: Sendable {
 
 extension StoreTransaction {
     /// Whether the first write stores these bytes of this version.
-    fileprivate func stores(_ bytes: Data?, version: Int64) -> Bool {
+    @usableFromInline
+    func stores(_ bytes: Data?, version: Int64) -> Bool {
         guard let bytes, case .store(let entry) = writes.first?.operation else { return false }
         return entry.typeVersion == version && entry.bytes == bytes
+    }
+
+    /// Applies all writes if the condition is met, or none.
+    ///
+    /// - Returns: Whether it was met.
+    @usableFromInline
+    mutating func commit(if condition: WriteCondition) throws(VellumError) -> Bool {
+        setCondition(condition)
+        try commit()
+        return condition.wasMetAtCommit
     }
 }

@@ -65,7 +65,9 @@ package struct TransactionReads {
         let turn = UpdateTurn.beginTransaction(in: try file())
         defer { turn.end() }
         for _ in 1..<Retrying.most {
-            if let result = try turn.run(transaction) { return result }
+            var result: Result?
+            try turn.run { result = try transaction() }
+            if let result { return result }
         }
         throw VellumError.lostRaces(Retrying.most)
     }

@@ -1,5 +1,6 @@
 internal import Dispatch
-internal import VellumCore
+internal import Synchronization
+public import VellumCore
 
 /// A caller's turn to update a key of an archive: callers in one process take turns, so that none of them loses a race to another.
 ///
@@ -11,32 +12,39 @@ internal import VellumCore
 ///
 /// A caller that has a turn never waits for another one: two that waited for each other would wait forever. It goes on without, and may
 /// have to run again.
+@usableFromInline
 struct UpdateTurn {
     private static let mutex = KeyedMutex()
 
     private let hold: KeyedMutex.Hold?
     private let work: ReentrancyGuard.Work
+    /// The archive of the key, which counts its updates.
+    private let archive: DiskArchive?
 
     /// Waits until nobody else in this process has the turn. Blocks.
     ///
     /// - Throws: ``VellumError/Code/recursiveUpdate`` if the caller runs inside an update of the same key.
+    @usableFromInline
     static func begin(for key: EntryKey, in archive: DiskArchive) throws(VellumError) -> UpdateTurn {
-        guard !isActive(for: key, in: archive) else { throw .recursiveUpdate }
-        return UpdateTurn(LockKey(of: archive, key))
+        let key = LockKey(of: archive, hashable: key)
+        guard !ReentrancyGuard.isActive(work(key)) else { throw .recursiveUpdate }
+        archive.updates.add(1, ordering: .relaxed)
+        return UpdateTurn(key, archive)
     }
 
     /// Waits until no other transaction that lost a race in this process is tried again. Blocks.
-    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(LockKey(of: file, 0)) }
+    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(LockKey(of: file, hashable: 0), nil) }
 
     /// Whether the caller runs inside an update of the key.
     static func isActive(for key: EntryKey, in archive: DiskArchive) -> Bool {
-        ReentrancyGuard.isActive(work(LockKey(of: archive, key)))
+        ReentrancyGuard.isActive(work(LockKey(of: archive, hashable: key)))
     }
 
     private static func work(_ key: LockKey) -> ReentrancyGuard.Work { .holding(key, mutex: ObjectIdentifier(mutex)) }
 
-    private init(_ key: LockKey) {
+    private init(_ key: LockKey, _ archive: DiskArchive?) {
         work = Self.work(key)
+        self.archive = archive
         hold = ReentrancyGuard.isHolding(mutex: ObjectIdentifier(Self.mutex)) ? Self.mutex.tryLock(key) : Self.wait(for: key)
     }
 
@@ -64,20 +72,24 @@ struct UpdateTurn {
     }
 
     /// Runs the caller's closure as part of the turn.
-    func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    @usableFromInline
+    func run(_ body: () throws -> Void) rethrows {
         let running = ReentrancyGuard(work)
         defer { running.end() }
-        return try running.run(body)
+        try running.run(body)
     }
 
+    @usableFromInline
     func end() {
+        archive?.updates.subtract(1, ordering: .relaxed)
         if let hold { Self.mutex.unlock(hold) }
     }
 }
 
 /// How often an update or a transaction runs before it fails.
+@usableFromInline
 enum Retrying {
-    static let most = 64
+    @inlinable static var most: Int { 64 }
 }
 
 extension VellumError {
@@ -88,6 +100,7 @@ extension VellumError {
         else to its key.
         """)
 
+    @usableFromInline
     static func lostRaces(_ count: Int) -> VellumError {
         VellumError(
             .busy,
