@@ -104,7 +104,7 @@ let package = Package(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
-        // Ten works whose instructions are counted: `make instructions`.
+        // Thirteen works whose instructions are counted: `make instructions`.
         .executableTarget(name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions"),
 
         // Tests: one target for each of the sources, then queries against a model, shared caches, the seeds as clients see them, and
