@@ -10,6 +10,14 @@ private struct Counter: ArchiveCodable, Equatable {
     var count = 0
 }
 
+private struct Order: ArchiveCodable {
+    static var archiveName: String { "Order" }
+    static var archivePropertyBehavior: ArchivePropertyBehavior { .replaceExisting }
+    var primaryKey: String { id }
+    var id: String
+    var counter: Counter
+}
+
 @Suite(.timeLimit(.minutes(1)))
 struct ArchiveStoreUpdatingTests {
     private let temporary = TemporaryArchives()
@@ -155,6 +163,34 @@ struct ArchiveStoreUpdatingTests {
         }
         #expect(result == .closed)
         #expect(try other.count() == 0)
+    }
+
+    @Test func anObjectOfAnOlderVersionIsMigratedUpdatedAndIndexed() throws {
+        let old = try temporary.factory.store(for: Program0.Invoice.self)
+        try old.record(Program0.Invoice(number: "1", customer: "ann", total: 5))
+        try old.close()
+        let invoices = try temporary.factory.store(for: Program1.Invoice.self)
+        try invoices.update(archiveWithKey: "1") { invoice in
+            invoice?.total += 1
+            invoice?.client = "bob"
+        }
+        let expected = Program1.Invoice(number: "1", client: "bob", total: 6, currency: "CHF")
+        #expect(try invoices.access(archiveWithKey: "1") == expected)
+        #expect(try invoices.fetch(where: #Predicate { $0.client == "bob" }) == [expected])
+        #expect(try invoices.fetch(where: #Predicate { $0.client == "ann" }) == [])
+        // One that did not change is written in its new version, too.
+        #expect(try temporary.factory.archives().map(\.version) == [1])
+    }
+
+    @Test func archivablePropertiesAreRecordedWithTheirObject() throws {
+        let orders = try temporary.factory.store(for: Order.self)
+        try orders.update(archiveWithKey: "1") { $0 = Order(id: "1", counter: Counter(id: "a", count: 3)) }
+        #expect(try counters.access(archiveWithKey: "a")?.count == 3)
+        try orders.update(archiveWithKey: "1") { $0?.counter.count = 4 }
+        #expect(try counters.access(archiveWithKey: "a")?.count == 4)
+        // It stays as it is if the object does, and is not recorded if the object is not.
+        #expect(try orders.recordIfAbsent(Order(id: "1", counter: Counter(id: "a", count: 9))) == false)
+        #expect(try counters.access(archiveWithKey: "a")?.count == 4)
     }
 
     // MARK: Calls inside the closure

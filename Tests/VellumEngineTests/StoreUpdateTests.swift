@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+@testable import VellumEngine
+
+/// What an update requires of the disk and of memory.
+@Suite(.timeLimit(.minutes(1)))
+struct StoreUpdateTests {
+    private let clock = ManualClock()
+    private let faults: ArchiveFaults
+    private let store: Store<String>
+
+    init() throws {
+        let folder = try TemporaryDirectory()
+        faults = ArchiveFaults(in: folder)
+        let disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
+            .archive(named: "archive", capacity: Capacity(DataSize(bytes: 1000)), interceptedBy: faults)
+        var options = StoreOptions<String>()
+        options.caching = .values
+        store = Store(
+            disk: disk, codec: JSONCodec<String>(), memory: try Capacity(DataSize(bytes: 100_000)), options, clock: clock.wallClock)
+    }
+
+    private func append(_ text: String) throws {
+        try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + text }
+    }
+
+    @Test(arguments: [VellumError.Code.diskFull, .inputOutput, .busy])
+    func aFailedWriteChangesNothing(code: VellumError.Code) throws {
+        try append("1")
+        faults.fail(.commit, with: VellumError(code, "No."))
+        #expect(throws: VellumError.self) { try append("2") }
+        faults.heal()
+        #expect(try store.value(forKey: "a") == "1")
+        store.trimMemory(to: 0)
+        #expect(try store.value(forKey: "a") == "1")
+        try append("2")
+        #expect(try store.value(forKey: "a") == "12")
+    }
+
+    @Test func aFailedReadRunsNoClosure() throws {
+        try append("1")
+        faults.fail(.read, with: VellumError(.inputOutput, "No."))
+        #expect(throws: VellumError.self) {
+            try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in Issue.record("The closure ran.") }
+        }
+    }
+
+    /// Runs `step` once, between the reading of the key and the writing.
+    private func append(_ text: String, after step: @escaping @Sendable () throws -> Void) throws -> Int {
+        var runs = 0
+        try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { value in
+            runs += 1
+            if runs == 1 {
+                let result = OnThread { Result { try step() } }.result()
+                try result.get()
+            }
+            value = (value ?? "") + text
+        }
+        return runs
+    }
+
+    @Test func anEntryThatWasEvictedMeanwhileIsNotTakenForTheOneThatWasRead() throws {
+        try append("1")
+        let store = store
+        let runs = try append("2") { try store.record(String(repeating: "x", count: 996), forKey: "b") }
+        #expect(runs == 2)
+        // Memory still has it.
+        #expect(try store.value(forKey: "a") == "12")
+    }
+
+    @Test func aValueThatIsOnlyInMemoryIsNotedAlthoughTheDiskIsUnchanged() throws {
+        let store = store
+        let large = String(repeating: "y", count: 2000)
+        // Nothing is under the key on the disk, before and after.
+        #expect(try append("2") { try store.record(large, forKey: "a") } == 2)
+        #expect(try store.value(forKey: "a") == large + "2")
+        #expect(try append("3") { try store.record(large, forKey: "a") } == 2)
+        #expect(try store.value(forKey: "a") == large + "3")
+        #expect(try append("4") { try store.remove("a") } == 2)
+        #expect(try store.value(forKey: "a") == "4")
+    }
+
+    @Test func anEntryThatExpiresMeanwhileIsStillTheOneThatWasRead() throws {
+        try store.record("1", forKey: "a", expiration: .after(.seconds(10)))
+        let clock = clock
+        #expect(try append("2") { clock.advance(by: .seconds(20)) } == 1)
+        // It keeps the age, which is over.
+        #expect(try store.value(forKey: "a") == nil)
+    }
+
+    @Test func aRecordOfTheSameBytesIsNoReasonToRunAgainAndLosesNothing() throws {
+        try append("1")
+        let store = store
+        let runs = try append("2") { try store.record("1", forKey: "a") }
+        #expect(runs <= 2)
+        #expect(try store.value(forKey: "a") == "12")
+    }
+
+    /// Random updates, records, removals and the passing of time, against a dictionary.
+    @Test func updatesAgreeWithADictionary() throws {
+        var random = SeededGenerator(seed: 38)
+        var model: [String: (text: String, expires: WallInstant?)] = [:]
+        for round in 0..<2000 {
+            let key = "k\(Int.random(in: 0..<8, using: &random))"
+            let valid = model[key].flatMap { $0.expires ?? .never > clock.now ? $0 : nil }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                let isGiven = Bool.random(using: &random)
+                let age = isGiven ? Expiration.after(.seconds(Int.random(in: 1...20, using: &random))) : nil
+                let new = Int.random(in: 0..<8, using: &random) == 0 ? nil : "\(round)"
+                try store.update(EntryKey(key), AgeOfUpdated(age, ofNew: nil)) { value in
+                    #expect(value == valid?.text, "round \(round)")
+                    value = new
+                }
+                let expires = age.map { clock.now.advanced(byMilliseconds: $0.age(of: EntryKey(key), written: clock.now)) }
+                model[key] = new.map { ($0, isGiven ? expires : valid?.expires) }
+            case 5..<7:
+                try store.record("\(round)", forKey: EntryKey(key))
+                model[key] = ("\(round)", nil)
+            case 7: model[key] = try store.remove(EntryKey(key)) ? nil : nil
+            case 8: clock.advance(by: .seconds(Int.random(in: 0...5, using: &random)))
+            default: store.trimMemory(to: DataSize(bytes: Int.random(in: 0...40, using: &random)))
+            }
+            let now = model[key].flatMap { $0.expires ?? .never > clock.now ? $0.text : nil }
+            #expect(try store.value(forKey: EntryKey(key)) == now, "round \(round)")
+        }
+    }
+}
