@@ -18,14 +18,16 @@ extension MiniCache {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - maxAge: How long the value is valid for every reader from now on. `nil`: as long as before; a new value leaves it to each reader.
+    ///   - maxAge: How long the value is valid for every reader from now on. `nil`: as long as before, also where each reader has an age;
+    ///     a new value leaves it to each reader.
     ///   - body: Gets the value; `nil` if there is none that is valid for this handle. What it leaves is set; `nil` removes the value. It must not
     ///     write the same key by other calls. If it throws, nothing is changed.
     /// - Returns: What the closure returned when it ran last.
     /// - Complexity: O(log n) each time.
     /// - Throws: The error of the closure, or ``MiniCacheError``: with the code ``VellumError/Code/busy`` if others wrote the key 64 times in a
     ///   row before this call did, ``VellumError/Code/recursiveUpdate`` if the closure writes it itself, or if the value that is there cannot be
-    ///   decoded or is of a newer version, or the disk fails. Nothing is changed.
+    ///   decoded or is of a newer version, or the disk fails. Nothing is changed, but if only the sync of ``Durability/powerSafe`` failed:
+    ///   then the result was set, with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     public func update<Result>(
         forKey key: Key, maxAge: CacheMaxAge? = nil, _ body: (inout Value?) throws -> Result
@@ -80,16 +82,26 @@ extension MiniCache {
     }
 
     private func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Value?) throws -> Result) throws -> Result {
+        // An error of the closure, which may come from another cache, is passed on as it is.
+        var ofClosure: (any Error)?
+        let body = { (value: inout Value?) throws -> Result in
+            do {
+                return try body(&value)
+            } catch {
+                ofClosure = error
+                throw error
+            }
+        }
         do {
             let result: Result
             do {
                 result = try update(key, age, in: try openStore(), body)
-            } catch let error as MiniCacheError where error.code == .vanished {
+            } catch let error as MiniCacheError where error.code == .vanished && ofClosure == nil {
                 result = try update(key, age, in: try openStore(), body)
             }
             core.didStore(key)
             return result
-        } catch let error as MiniCacheError {
+        } catch let error as MiniCacheError where ofClosure == nil {
             throw core.located(error.code == .notEncodable ? notEncodable(error) : error)
         }
     }
@@ -97,9 +109,11 @@ extension MiniCache {
     private func update<Result>(
         _ key: EntryKey, _ age: AgeOfUpdated, in store: Store<CachedValue>, _ body: (inout Value?) throws -> Result
     ) throws -> Result {
-        // A remembered miss is no value.
-        try store.update(key, under: expiration, age, isNone: \.isTombstone) { cached in
+        // A remembered miss is no value, nor is one that its migration drops.
+        var isNone = false
+        return try store.update(key, under: expiration, age, isNone: { _ in isNone }) { cached in
             var value = try cached.flatMap { (cached) throws(MiniCacheError) in try self.value(of: cached, key) }
+            isNone = value == nil
             let result = try body(&value)
             cached = try value.map { (value) throws(MiniCacheError) in try self.cached(value) }
             return result

@@ -67,7 +67,8 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// guard try await jobs.setIfAbsent(host, forKey: "nightly", maxAge: .hours(1)) else { return }  // Another machine does it.
     /// ```
     ///
-    /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too.
+    /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too. An entry that cannot be read
+    /// counts as one that is there.
     ///
     /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Returns: Whether the value was set.
@@ -80,7 +81,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Returns the values of the keys, by key. Keys without a valid value are left out.
     ///
-    /// Asks the server with one command for all that are not remembered.
+    /// Asks the server with one command for all that are not remembered, or with a few if they have more than ten megabytes.
     ///
     /// - Parameter freshness: Whether the server is asked in any case.
     /// - Complexity: O(keys), and a round trip.

@@ -17,7 +17,8 @@ extension ArchiveStore {
     ///
     /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key
     /// take turns. Blocks for the disk, and is as durable as ``record(_:expiration:)``. Archivable properties are recorded with the object.
-    /// The object becomes the most recently used. An object whose encoding did not change is not written.
+    /// The object becomes the most recently used. An object whose encoding did not change is not written, nor are its
+    /// archivable properties.
     ///
     /// - Parameters:
     ///   - key: The key of the object.
@@ -30,7 +31,8 @@ extension ArchiveStore {
     /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote the object 64 times in a
     ///   row before this call did, ``VellumError/Code/recursiveUpdate`` if the closure writes the object itself,
     ///   ``VellumError/Code/otherKey`` if the object it leaves has another key, or if the object that is there cannot be decoded or is of
-    ///   a newer version, or the disk fails. Nothing is changed.
+    ///   a newer version, or the disk fails. Nothing is changed, but if only the sync of ``Durability/powerSafe`` failed: then the
+    ///   result was recorded, with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     @inlinable
     public func update<Result>(
@@ -63,22 +65,28 @@ extension ArchiveStore {
 
     @inlinable
     func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Archive?) throws -> Result) throws -> Result {
+        var ofClosure: (any Error)?
         do {
             guard !mark.isClosed else { throw VellumError.closed }
             return try store.update(key, age, adding: add(propertiesOf:to:)) { object in
-                let result = try body(&object)
+                let result: Result
+                do {
+                    result = try body(&object)
+                } catch {
+                    ofClosure = error
+                    throw error
+                }
+                guard !mark.isClosed else { throw VellumError.closed }
                 if let object, EntryKey(object.primaryKey) != key { throw VellumError.updatedToOtherKey }
                 return result
             }
-        } catch let error as VellumError {
+        } catch let error as VellumError where ofClosure == nil {
             throw store.located(error)
         }
     }
 
     @inlinable
     func add(propertiesOf object: Archive, to transaction: inout StoreTransaction) throws(VellumError) {
-        // The handle may have been closed while the closure ran.
-        guard !mark.isClosed else { throw .closed }
         try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
     }
 }

@@ -54,6 +54,9 @@ public struct ArchiveTransaction {
         writes.removeAll(in: store.store)
     }
 
+    /// Whether some of what was read is not there any more.
+    func isOutdated() -> Bool { reads.areOutdated() }
+
     /// - Returns: Whether everything that was read was still there; otherwise nothing was changed.
     func commit() throws(VellumError) -> Bool {
         guard !closedChecks.contains(where: { $0() }) else { throw VellumError.closed }

@@ -208,16 +208,25 @@ public final class ArchivesFactory: Sendable {
     /// what the transaction has written; reads by the archives themselves do not, and are not required at the commit. Queries are not part of a
     /// transaction: nothing would notice an object that begins to match. A transaction that reads nothing runs once.
     ///
+    /// While the closure runs, others may write between two of its reads, which then disagree. It runs again in that case, also if it threw.
+    ///
     /// - Parameter body: If it throws, nothing is written.
     /// - Returns: What the closure returned when it ran last.
     /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote what was read 64 times in
-    ///   a row, or if an archive is closed or the disk fails. Nothing is written.
+    ///   a row, or if an archive is closed or the disk fails. Nothing is written, but if only the sync of ``Durability/powerSafe`` failed:
+    ///   then everything was, with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
         try TransactionReads.retrying(on: { () throws(VellumError) in try openFile() }) { () throws -> Result? in
             var transaction = ArchiveTransaction()
-            let result = try body(&transaction)
-            return try transaction.commit() ? result : nil
+            do {
+                let result = try body(&transaction)
+                return try transaction.commit() ? result : nil
+            } catch {
+                // What it read may never have been there at one moment.
+                if transaction.isOutdated() { return nil }
+                throw error
+            }
         }
     }
 

@@ -37,11 +37,13 @@ struct MiniCacheUpdatingTests {
             #expect(value == nil)
             value = 5
         }
-        // Without an age of its own, the handle's age counts from the update.
+        // Without an age of its own, the handle's age counts from the first setting.
         caches.clock.advance(by: .seconds(60))
         try cache.update(forKey: "a") { $0? += 1 }
-        caches.clock.advance(by: .seconds(60))
         #expect(cache["a"] == 6)
+        caches.clock.advance(by: .seconds(40))
+        #expect(cache["a"] == nil)
+        try cache.update(forKey: "a") { $0 = 6 }
         try cache.update(forKey: "a", maxAge: .seconds(5)) { _ in }
         caches.clock.advance(by: .seconds(5))
         #expect(cache["a"] == nil)
@@ -72,6 +74,15 @@ struct MiniCacheUpdatingTests {
         #expect(try cache.setIfAbsent(2, forKey: "a"))
         caches.clock.advance(by: .seconds(10))
         #expect(cache["a"] == 2)
+    }
+
+    @Test func anErrorOfTheClosureIsPassedOnAsItIs() throws {
+        let (cache, others) = (caches.cache(), caches.cache("Others", of: Stubborn.self))
+        let error = #expect(throws: MiniCacheError.self) {
+            try cache.update(forKey: "a") { _ in try others.set(Stubborn(isWilling: false), forKey: "b") }
+        }
+        #expect(error?.message.contains("Stubborn") == true)
+        #expect(error.map { "\($0)" }?.contains("Others") == true)
     }
 
     @Test func aValueThatIsThereStays() throws {

@@ -83,6 +83,36 @@ struct StoreUpdateTests {
         #expect(try store.value(forKey: "a") == "4")
     }
 
+    /// Two that wait for each other in a way that no turn knows of.
+    @Test func nobodyWaitsForATurnForever() throws {
+        let store = store
+        let runs = try UpdateTurn.$patience.withValue(.milliseconds(20)) {
+            try append("2") {
+                try UpdateTurn.$patience.withValue(.milliseconds(20)) {
+                    try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + "1" }
+                }
+            }
+        }
+        #expect(runs == 2)
+        #expect(try store.value(forKey: "a") == "12")
+        // The turn that nobody took is passed on.
+        try append("3")
+        #expect(try store.value(forKey: "a") == "123")
+    }
+
+    /// What a reader's age counts from is kept, so that a counter ends with its window.
+    @Test func theDateFromWhichAReadersAgeCountsIsKept() throws {
+        let readers = Expiration.after(.seconds(60))
+        for expected in ["1", "11", "111"] {
+            try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + "1" }
+            #expect(try store.value(forKey: "a", under: readers) == expected)
+            clock.advance(by: .seconds(25))
+        }
+        #expect(try store.value(forKey: "a", under: readers) == nil)
+        try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + "1" }
+        #expect(try store.value(forKey: "a", under: readers) == "1")
+    }
+
     @Test func anEntryThatExpiresMeanwhileIsStillTheOneThatWasRead() throws {
         try store.record("1", forKey: "a", expiration: .after(.seconds(10)))
         let clock = clock

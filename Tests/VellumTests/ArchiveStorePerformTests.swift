@@ -59,8 +59,9 @@ struct ArchiveStorePerformTests {
     /// Threads that run tasks are as many as there are processors: with these blocked, nothing else would go on.
     @Test func aClosureThatBlocksHoldsNoThreadOfTheTasks() async throws {
         let (store, gate) = (store, DispatchSemaphore(value: 0))
-        let blocked = (0..<2).map { _ in Task { try await store.perform { _ in gate.wait() } } }
-        for _ in 0..<2 { await Task { _ = gate.signal() }.value }
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let blocked = (0..<count).map { _ in Task { try await store.perform { _ in gate.wait() } } }
+        for _ in 0..<count { await Task { _ = gate.signal() }.value }
         for task in blocked { try await task.value }
     }
 }

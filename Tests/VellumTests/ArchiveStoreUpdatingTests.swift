@@ -153,16 +153,18 @@ struct ArchiveStoreUpdatingTests {
         #expect(code { try countUp("a") } == .closed)
     }
 
-    @Test func anUpdateWhoseClosureClosesTheHandleChangesNothing() throws {
+    @Test(arguments: [true, false])
+    func anUpdateWhoseClosureClosesTheHandleChangesNothing(isDeletion: Bool) throws {
         let other = try temporary.factory.store(for: Counter.self)
+        try countUp("a")
         let result = code {
             try counters.update(archiveWithKey: "a") { counter in
                 try counters.close()
-                counter = Counter(id: "a")
+                counter = isDeletion ? nil : Counter(id: "a", count: 7)
             }
         }
         #expect(result == .closed)
-        #expect(try other.count() == 0)
+        #expect(try other.access(archiveWithKey: "a")?.count == 1)
     }
 
     @Test func anObjectOfAnOlderVersionIsMigratedUpdatedAndIndexed() throws {
@@ -204,6 +206,32 @@ struct ArchiveStoreUpdatingTests {
         }
         #expect(try counters.count() == 0)
         #expect(try countUp("a") == 1)
+    }
+
+    @Test func anErrorOfTheClosureIsPassedOnAsItIs() throws {
+        let other = TemporaryArchives()
+        let closed: ArchiveStore<Counter> = try other.factory.store()
+        try closed.close()
+        let error = #expect(throws: VellumError.self) {
+            try counters.update(archiveWithKey: "a") { _ in try closed.delete(archiveWithKey: "a") }
+        }
+        #expect(error.map { "\($0)" }?.contains(other.factory.directory.path) == true)
+        let own = #expect(throws: VellumError.self) {
+            try counters.update(archiveWithKey: "a") { _ in throw VellumError(.cancelled, "Never mind.") }
+        }
+        #expect(own.map { "\($0)" }?.contains("Counter") == false)
+    }
+
+    @Test func aTransactionInsideMayReadTheKey() throws {
+        try countUp("a")
+        try counters.update(archiveWithKey: "a") { counter in
+            try temporary.factory.transaction { transaction in
+                let count = try transaction.access(archiveWithKey: "a", in: counters)?.count ?? 0
+                try transaction.record(Counter(id: "b", count: count), in: counters)
+            }
+            counter?.count += 1
+        }
+        #expect(try counters.access(archiveWithKey: "b")?.count == 1)
     }
 
     @Test func aClosureMayReadItsKeyAndUpdateOthers() throws {

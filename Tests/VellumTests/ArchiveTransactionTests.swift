@@ -169,6 +169,38 @@ struct ArchiveTransactionTests {
         #expect(try notes.count() == 0)
     }
 
+    @Test func anErrorOfReadsThatDisagreeIsNotPassedOn() throws {
+        for key in ["a", "b"] { try parcels.record(Parcel(key, size: 100)) }
+        var runs = 0
+        try temporary.factory.transaction { transaction in
+            runs += 1
+            let one = try transaction.access(archiveWithKey: "a", in: parcels)?.size ?? 0
+            if runs == 1 { try parcels.record(contentsOf: [Parcel("a", size: 150), Parcel("b", size: 50)]) }
+            let other = try transaction.access(archiveWithKey: "b", in: parcels)?.size ?? 0
+            guard one + other == 200 else { throw Refusal(words: "The sum is wrong.") }
+        }
+        #expect(runs == 2)
+        // An error that is right is passed on at once.
+        #expect(throws: Refusal.self) {
+            try temporary.factory.transaction { transaction in
+                runs += 1
+                for key in ["a", "b"] { _ = try transaction.access(archiveWithKey: key, in: parcels) }
+                throw Refusal(words: "never mind")
+            }
+        }
+        #expect(runs == 3)
+    }
+
+    @Test func aTransactionMayReadThousandsOfObjects() throws {
+        try parcels.record(contentsOf: (0..<200).map { Parcel("\($0)", size: 10) })
+        let sum = try temporary.factory.transaction { transaction in
+            try (0..<20_000).reduce(0) { sum, number in
+                sum + (try transaction.access(archiveWithKey: "\(number % 200)", in: parcels)?.size ?? 0)
+            }
+        }
+        #expect(sum == 200_000)
+    }
+
     @Test func somethingThatWasAbsentMustStillBe() throws {
         var runs = 0
         try temporary.factory.transaction { transaction in

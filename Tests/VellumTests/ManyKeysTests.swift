@@ -66,6 +66,18 @@ struct ManyKeysTests {
         #expect(try strangers.access(allKeys: ["a", "b"], undecodable: .skip) == ["b": Stranger(name: "b")])
     }
 
+    /// Memory keeps the bytes of instances of classes.
+    @Test(arguments: [false, true])
+    func whatMemoryCannotDecodeIsLeftOutAsWhatIsOnDisk(isTrimmed: Bool) throws {
+        let notes: ArchiveStore<Note> = try temporary.factory.store()
+        try notes.record(Note("a", text: "two\nlines"))
+        try notes.record(Note("b", text: "one"))
+        if isTrimmed { notes.trimMemory(to: .zero) }
+        let error = #expect(throws: VellumError.self) { try notes.access(allKeys: ["a", "b"]) }
+        #expect(error?.code == .notDecodable)
+        #expect(try notes.access(allKeys: ["a", "b", "c"], undecodable: .skip).keys.sorted() == ["b"])
+    }
+
     @Test func keysWithAPrefixAreListedAndDeleted() throws {
         try users.record(contentsOf: (0..<600).map { User(name: ($0 % 2 == 0 ? "even " : "odd ") + "\($0)") })
         #expect(try users.keys(prefix: "odd").count == 300)

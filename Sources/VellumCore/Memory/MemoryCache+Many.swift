@@ -27,6 +27,7 @@ extension MemoryCache {
                 guard isFresh(contents.pointee) else { return nil }
                 var visit = Visit()
                 visit.payloads.reserveCapacity(keys.count)
+                visit.tickets.reserveCapacity(keys.count)
                 for (key, hash) in zip(keys, hashes) { use(key, hash, (now, expiration), contents, &notes, &visit) }
                 visit.hasManyDirty = notes.dirty.count >= Notes.mostDirty
                 return visit

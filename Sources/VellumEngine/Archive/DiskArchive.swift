@@ -218,7 +218,10 @@ public import VellumCore
 
     /// Throws if the caller is inside the update of a key that it writes: the update would be overtaken by it again and again.
     private func refuse(_ writes: [ArchiveWrite]) throws(VellumError) {
+        guard UpdateTurn.isActive else { return }
         for write in writes where write.archive === self {
+            // What is only required may be read by the closure.
+            if case .require = write.operation { continue }
             guard !UpdateTurn.isActive(for: write.key, in: self) else { throw .recursiveUpdate }
         }
     }

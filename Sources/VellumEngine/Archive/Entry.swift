@@ -46,6 +46,13 @@ public import VellumCore
         idle = expiration.idle == .max ? nil : expiration.idle
     }
 
+    /// Takes over the age of an older value.
+    @usableFromInline
+    mutating func keepAge(of old: Validity) {
+        guard old.isOwn else { return written = old.written }
+        (expires, idle) = (old.until, old.idle == .max ? nil : old.idle)
+    }
+
     /// The size of the value in bytes.
     var size: Int { bytes.count }
 

@@ -13,8 +13,15 @@ public import VellumCore
 
     private let basis: Basis
     private let isOvertaken: @Sendable () -> Bool
-    private let other: WriteCondition?
-    private let wasMet = Atomic(false)
+    /// What the conditions of one transaction share: none keeps the one before it, of which there may be thousands.
+    private let group: Group
+    /// Whether it is the first of them.
+    private let begins: Bool
+
+    private final class Group: Sendable {
+        /// Whether all so far were met.
+        let areMet = Atomic(false)
+    }
 
     /// What was under the key when it was read.
     @usableFromInline package enum Basis: Sendable {
@@ -28,14 +35,14 @@ public import VellumCore
 
     /// - Parameters:
     ///   - basis: The entry that no other process may have replaced by a valid one.
-    ///   - other: Another condition of the same transaction, which must be met, too.
+    ///   - other: One of the conditions before it in the same transaction, which must all be met, too.
     ///   - isOvertaken: Whether this process wrote or removed something since. Called inside the writer's lock.
     @usableFromInline package init(
         unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, after other: WriteCondition? = nil,
         unless isOvertaken: @escaping @Sendable () -> Bool
     ) {
         (self.basis, self.now, self.expiration, self.isOvertaken) = (basis, now, expiration, isOvertaken)
-        self.other = other
+        (group, begins) = (other?.group ?? Group(), other == nil)
     }
 
     /// Creates the condition that an earlier write of the same transaction met its own.
@@ -49,8 +56,8 @@ public import VellumCore
     ///   - present: The entry under the key, if there is one.
     ///   - isValid: Whether that entry is valid at ``now``, under ``expiration``. An expired entry stops no write.
     @usableFromInline package func isMet(by present: EntryVersion?, isValid: Bool) -> Bool {
-        let isMet = (other?.wasMetAtCommit ?? true) && !isOvertaken() && isBasis(present, isValid: isValid)
-        wasMet.store(isMet, ordering: .releasing)
+        let isMet = (begins || wasMetAtCommit) && !isOvertaken() && isBasis(present, isValid: isValid)
+        group.areMet.store(isMet, ordering: .releasing)
         return isMet
     }
 
@@ -62,8 +69,8 @@ public import VellumCore
         }
     }
 
-    /// Whether the condition was met when its write was carried out, the last time.
-    var wasMetAtCommit: Bool { wasMet.load(ordering: .acquiring) }
+    /// Whether the condition, and all others of its transaction, were met when they were carried out, the last time.
+    var wasMetAtCommit: Bool { group.areMet.load(ordering: .acquiring) }
 }
 
 /// What distinguishes an entry from those that were under its key before or after it.

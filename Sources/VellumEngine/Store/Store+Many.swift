@@ -21,20 +21,29 @@ extension Store {
 
         var values: [Value?] = []
         values.reserveCapacity(keys.count)
-        var missed: [Int] = []
+        var (missed, skipped) = ([Int](), 0)
         for (index, payload) in visit.payloads.enumerated() {
             switch payload {
             case .value(let value): values.append(value)
-            case .bytes(let bytes): values.append(try self.value(decoding: bytes, of: keys[index]))
+            case .bytes(let bytes):
+                do throws(VellumError) {
+                    values.append(try self.value(decoding: bytes, of: keys[index]))
+                } catch {
+                    guard undecodable == .skip, error.isOfDecoding else { throw error }
+                    skipped += 1
+                    values.append(nil)
+                }
             case nil:
                 missed.append(index)
                 values.append(nil)
             }
         }
-        guard !missed.isEmpty else { return values }
+        guard !missed.isEmpty else {
+            if skipped > 0 { count(diskHits: 0, of: 0, skipped: skipped) }
+            return values
+        }
 
         let entries = try entriesOnDisk(forKeys: missed.map { keys[$0] })
-        var skipped = 0
         var fills: [(key: EntryKey, item: MemoryCache<MemoryPayload<Value>>.Item)?] = []
         fills.reserveCapacity(missed.count)
         for (index, entry) in zip(missed, entries) {

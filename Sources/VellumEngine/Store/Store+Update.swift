@@ -11,12 +11,13 @@ extension Store {
     /// - Parameters:
     ///   - readers: The reader's expiration, for entries that have none of their own.
     ///   - age: The age of the result.
-    ///   - isNone: Whether a value that is there stands for none.
+    ///   - isNone: Whether a value that is there stands for none. Asked after the closure.
     ///   - addition: Adds to the transaction that records a new value.
     ///   - body: `nil` is no valid value, before and after. If it throws, nothing is changed.
     /// - Complexity: O(log n).
     /// - Throws: The error of `body`, or ``VellumError``: as `value(forKey:under:)` and `record(_:forKey:expiration:)`, and
-    ///   ``VellumError/Code/busy`` if others wrote 64 times in a row before the result was recorded. Nothing is changed.
+    ///   ``VellumError/Code/busy`` if others wrote 64 times in a row before the result was recorded. Nothing is changed, but for a failed sync as
+    ///   `StoreTransaction.commit()` says.
     @inlinable
     package func update<Result>(
         _ key: EntryKey, under readers: Expiration = .never, _ age: AgeOfUpdated, isNone: (Value) -> Bool = { _ in false },
@@ -28,12 +29,12 @@ extension Store {
         defer { turn.end() }
         for _ in 0..<Retrying.most {
             var found = try read(key, under: readers, after: nil)
-            if let value = found.value, isNone(value) { found.value = nil }
             var value = found.value
             var result: Result?
             try turn.run { result = try body(&value) }
             guard let result else { preconditionFailure("The closure of an update returned nothing.") }
-            guard var transaction = try change(of: key, found, to: value, age, addition) else { return result }
+            if let value = found.value, isNone(value) { found.value = nil }
+            guard var transaction = try change(of: key, found, to: value, readers, age, addition) else { return result }
             if try transaction.commit(if: found.condition) { return result }
         }
         throw VellumError.lostRaces(Retrying.most)
@@ -42,7 +43,7 @@ extension Store {
     /// Returns what records the new value; `nil` if nothing changes.
     @inlinable
     func change(
-        of key: EntryKey, _ found: FoundForWriting, to value: Value?, _ age: AgeOfUpdated,
+        of key: EntryKey, _ found: FoundForWriting, to value: Value?, _ readers: Expiration, _ age: AgeOfUpdated,
         _ addition: (Value, inout StoreTransaction) throws(VellumError) -> Void
     ) throws(VellumError) -> StoreTransaction? {
         var transaction = StoreTransaction()
@@ -51,10 +52,11 @@ extension Store {
             transaction.remove(key, in: self)
             return transaction
         }
-        let kept = age.given == nil && found.value != nil ? found.validity : nil
-        let expiration = kept == nil ? age.given ?? age.ofNew : nil
-        try transaction.record(value, forKey: key, in: self, expiration: expiration, keepingAgeOf: kept)
-        if kept != nil, transaction.stores(found.bytes, version: found.typeVersion) { return nil }
+        let keepsAge = age.given == nil && found.value != nil
+        // A date is an age only where a reader has one.
+        let kept = keepsAge && (found.validity?.isOwn ?? false || !readers.isNever) ? found.validity : nil
+        try transaction.record(value, forKey: key, in: self, expiration: keepsAge ? nil : age.given ?? age.ofNew, keepingAgeOf: kept)
+        if keepsAge, transaction.stores(found.bytes, version: found.typeVersion) { return nil }
         try addition(value, &transaction)
         return transaction
     }
@@ -114,10 +116,15 @@ extension Store {
         // Begins before the value is read.
         let watch = KeyWatch(key, memory)
         guard let item = memory.peek(key), item.entryID == 0 else { return nil }
+        // The watch notices writes of this process. What another one wrote is gone from memory.
         var found = FoundForWriting(
-            WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { !watch.isUnchanged })
+            WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { [memory] in
+                !watch.isUnchanged || memory.peek(key)?.entryID != 0
+            })
         guard item.isValid(at: now, key, under: readers) else { return found }
         found.validity = item.validity
+        var notifiesDisk = false
+        _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _ in true }
         switch item.payload {
         case .value(let value): found.value = value
         case .bytes(let bytes): (found.value, found.bytes, found.typeVersion) = (try decode(bytes, of: key), bytes, version)

@@ -89,7 +89,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
-    ///   - kept: The age to give to the value; `nil` gives it `expiration`.
+    ///   - kept: The age to give to the value: its own, or the date from which that of its readers counts. `nil` gives it `expiration`.
     /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit. The transaction is
     ///   unchanged then.
     @inlinable
@@ -108,7 +108,7 @@ extension Store {
         var entry = Entry(
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
         entry.typeVersion = store.codec.version(of: value)
-        if let kept, kept.isOwn { (entry.expires, entry.idle) = (kept.until, kept.idle == .max ? nil : kept.idle) }
+        if let kept { entry.keepAge(of: kept) }
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let payload = store.memoryPayload(value, bytes)
         let (cost, validity) = (bytes.count, entry.validity)

@@ -51,6 +51,18 @@ package struct TransactionReads {
         return condition.wasMetAtCommit
     }
 
+    /// Whether some of what was read is not there any more, so that it may never have been there at one moment: what the caller made of it, an
+    /// error also, says nothing. Blocks for the disk.
+    package consuming func areOutdated() -> Bool {
+        guard let condition, requirements.count > 1 else { return false }
+        do throws(VellumError) {
+            try requirements.commit()
+            return !condition.wasMetAtCommit
+        } catch {
+            return false  // The caller has an error already.
+        }
+    }
+
     /// Runs a transaction until what it has read was still there when it was committed. From the second time on, transactions of this process
     /// that lost a race take turns.
     ///

@@ -1,4 +1,4 @@
-internal import Dispatch
+package import Dispatch
 internal import Synchronization
 public import VellumCore
 
@@ -10,8 +10,9 @@ public import VellumCore
 /// try turn.run { body(&value) }
 /// ```
 ///
-/// A caller that has a turn never waits for another one: two that waited for each other would wait forever. It goes on without, and may
-/// have to run again.
+/// A turn is a courtesy, which keeps nobody from writing. A caller that has one never waits for another: two that waited for each other would
+/// wait forever. Nobody waits for longer than five seconds: the one who has the turn may be waiting for the caller in some other way. Who
+/// got no turn goes on without, and may have to run again.
 @usableFromInline
 struct UpdateTurn {
     private static let mutex = KeyedMutex()
@@ -20,6 +21,9 @@ struct UpdateTurn {
     private let work: ReentrancyGuard.Work
     /// The archive of the key, which counts its updates.
     private let archive: DiskArchive?
+
+    /// How long a caller waits at most.
+    @TaskLocal package static var patience = DispatchTimeInterval.seconds(5)
 
     /// Waits until nobody else in this process has the turn. Blocks.
     ///
@@ -35,6 +39,9 @@ struct UpdateTurn {
     /// Waits until no other transaction that lost a race in this process is tried again. Blocks.
     static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(LockKey(of: file, hashable: 0), nil) }
 
+    /// Whether the caller runs inside an update of any key.
+    static var isActive: Bool { ReentrancyGuard.isHolding(mutex: ObjectIdentifier(mutex)) }
+
     /// Whether the caller runs inside an update of the key.
     static func isActive(for key: EntryKey, in archive: DiskArchive) -> Bool {
         ReentrancyGuard.isActive(work(LockKey(of: archive, hashable: key)))
@@ -45,30 +52,48 @@ struct UpdateTurn {
     private init(_ key: LockKey, _ archive: DiskArchive?) {
         work = Self.work(key)
         self.archive = archive
-        hold = ReentrancyGuard.isHolding(mutex: ObjectIdentifier(Self.mutex)) ? Self.mutex.tryLock(key) : Self.wait(for: key)
+        hold = Self.isActive ? Self.mutex.tryLock(key) : Self.wait(for: key)
     }
 
-    private static func wait(for key: LockKey) -> KeyedMutex.Hold {
-        let turn = DispatchSemaphore(value: 0)
-        let passed = Passed()
+    private static func wait(for key: LockKey) -> KeyedMutex.Hold? {
+        let (turn, line) = (DispatchSemaphore(value: 0), Line())
         let hold = mutex.lock(key) {
             KeyedMutex.Waiter { hold in
-                passed.hold.withLock { $0 = hold }
+                let isTaken = line.pass(hold)
                 turn.signal()
-                return true
+                return isTaken
             }
         }
         if let hold { return hold }
         ReentrancyGuard.threadWillBlock()
-        while true {
-            turn.wait()
-            if let hold = passed.hold.withLock({ $0 }) { return hold }
-        }
+        _ = turn.wait(timeout: .now() + patience)
+        return line.leave()
     }
 
-    /// The key, as its last holder passed it on.
-    private final class Passed: Sendable {
-        let hold = Locked<KeyedMutex.Hold?>(nil)
+    /// The place of a caller that waits.
+    private final class Line: Sendable {
+        private struct State {
+            var hold: KeyedMutex.Hold?
+            var hasLeft = false
+        }
+
+        private let state = Locked(State())
+
+        /// - Returns: Whether the caller still waits.
+        func pass(_ hold: KeyedMutex.Hold) -> Bool {
+            state.withLock { state in
+                if !state.hasLeft { state.hold = hold }
+                return !state.hasLeft
+            }
+        }
+
+        /// - Returns: The key, if it was passed to the caller.
+        func leave() -> KeyedMutex.Hold? {
+            state.withLock { state in
+                state.hasLeft = true
+                return state.hold
+            }
+        }
     }
 
     /// Runs the caller's closure as part of the turn.

@@ -11,24 +11,28 @@ enum Scripts {
     /// Arguments: the bytes, and their lifetime in milliseconds; 0 for no end.
     static let put = store
 
-    /// Arguments: as ``put``. Returns 0 if there is a valid entry that has a value: the second byte of an entry says so, and the nineteenth begins
-    /// the end of its age (``RemoteRecord``).
+    /// Arguments: as ``put``. Returns 0 if there is a valid entry that has a value: the first bytes of an entry say so, and the nineteenth begins
+    /// the end of its age (``RemoteRecord``). Its checksum is not looked at: one that is damaged counts as one that is there.
     static let putIfAbsent = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, 29)
-        if #entry >= 30 and entry:byte(2) == 0 then
+        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) == 0 then
           local time = redis.call('TIME')
           if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return 0 end
         end
         \(store)
         """
 
-    /// The keys are those of the values. Argument: how many bytes each may have. Returns the entries; one is empty if it is missing, and a byte
-    /// if it is larger.
+    /// The keys are those of the values. Argument: how many bytes an entry may have, and all together. Returns the entries; one is empty if it is
+    /// missing, and null if there was no room for it. There always is for the first, and a byte more.
     static let entries = """
-        local entries = {}
+        local entries, left = {}, tonumber(ARGV[1])
         for i = 1, #KEYS do
-          entries[i] = redis.call('GETRANGE', KEYS[i], 0, ARGV[1])
-          if #entries[i] > tonumber(ARGV[1]) then entries[i] = 'x' end
+          if left > 0 then
+            entries[i] = redis.call('GETRANGE', KEYS[i], 0, ARGV[1])
+            left = left - #entries[i]
+          else
+            entries[i] = false
+          end
         end
         return entries
         """

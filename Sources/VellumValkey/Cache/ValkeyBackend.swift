@@ -30,14 +30,13 @@
         }
 
         package func entries(forKeys asked: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
-            // One reply has no more bytes than one of a single entry: callers of the connection wait for it.
-            let longest = RemoteRecord.longest / max(1, asked.count)
-            let reply = try await run(Scripts.entries, asked.map(keys.value), [Int64(longest)], within: times.read)
-            guard let parts = reply.elements, parts.count == asked.count else { throw .unexpectedReply }
             var entries: [RemoteEntry] = []
-            for (key, part) in zip(asked, parts) {
-                let isLong = part == .bytes(Data("x".utf8))
-                entries.append(isLong ? try await entry(forKey: key) : try entry(part, key))
+            while entries.count < asked.count {
+                // One reply has hardly more bytes than that of a large entry: callers of the connection wait for it.
+                let rest = asked[entries.count...]
+                let reply = try await run(Scripts.entries, rest.map(keys.value), [Int64(RemoteRecord.longest)], within: times.read)
+                guard let parts = reply.elements, parts.count == rest.count, parts.first != .null else { throw .unexpectedReply }
+                for (key, part) in zip(rest, parts.prefix { $0 != .null }) { entries.append(try entry(part, key)) }
             }
             return entries
         }

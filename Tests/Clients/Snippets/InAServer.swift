@@ -10,7 +10,10 @@ struct CachePersistDriver: PersistDriver {
 
     func create<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws {
         let data = try CBOREncoder().encode(value)
-        let isNew = try await cache.perform { try $0.setIfAbsent(data, forKey: key, expiration: expires.map { .after($0) } ?? .never) }
+        let isNew = try await cache.perform { cache in
+            if let expires { return try cache.setIfAbsent(data, forKey: key, expiration: .after(expires)) }
+            return try cache.setIfAbsent(data, forKey: key)
+        }
         guard isNew else { throw PersistError.duplicate }
     }
 
@@ -50,7 +53,8 @@ struct PageCache: Sendable {
         let data = try page.map { try CBOREncoder().encode($0) }
         try await cache.perform { cache in
             guard let data else { return _ = try cache.removeValue(forKey: key) }
-            try cache.set(data, forKey: key, expiration: age.map { .after($0) } ?? .never)
+            if let age { return try cache.set(data, forKey: key, expiration: .after(age)) }
+            try cache.set(data, forKey: key)
         }
     }
 }
