@@ -14,7 +14,7 @@ public import VellumCore
 /// wait forever. Nobody waits for longer than five seconds: the one who has the turn may be waiting for the caller in some other way. Who
 /// got no turn goes on without, and may have to run again.
 @usableFromInline
-struct UpdateTurn {
+package struct UpdateTurn {
     private static let mutex = KeyedMutex()
 
     private let hold: KeyedMutex.Hold?

@@ -54,27 +54,44 @@ final class SameSchema<Value: Archivable> {
     func close() { log.finish() }
 }
 
-/// The hash of a key as the file has it: CRC-32C over the archive's name and the key (`Documentation/Format.md`).
+/// The hash of a key as the file has it, with the seed of the archive (`Documentation/Format.md`).
 private struct KeyHash {
-    private static let table: [UInt32] = (0..<256).map { byte in
-        (0..<8).reduce(UInt32(byte)) { crc, _ in crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0x82F6_3B78 }
-    }
+    private static let mix: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    private let ofName: UInt32
+    private let seed: UInt64
+    private let secret: UInt64
 
     /// - Parameter database: A file with one archive.
     init(_ database: RawDatabase) throws {
-        let find = try database.prepare("SELECT CAST(name AS BLOB) FROM archives WHERE id = 1")
-        _ = try find.step()
-        ofName = find.data(0).withUnsafeBytes { Self.extend(.max, $0) }
+        let find = try database.prepare("SELECT hash_seed FROM archives WHERE id = 1")
+        guard try find.step() else { throw CocoaError(.fileReadCorruptFile) }
+        seed = UInt64(bitPattern: find.int(0))
+        secret = (seed ^ 0xA409_3822_299F_31D1) | 1
     }
 
-    func of(_ key: UnsafeRawBufferPointer) -> Int64 { Int64(Int32(bitPattern: ~Self.extend(ofName, key))) }
-
-    private static func extend(_ crc: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        Self.table.withUnsafeBufferPointer { table in
-            bytes.reduce(crc) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ crc >> 8 }
+    func of(_ key: UnsafeRawBufferPointer) -> Int64 {
+        let count = key.count
+        func word(_ offset: Int) -> UInt64 { key.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        func half(_ offset: Int) -> UInt64 { UInt64(key.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+        var (hash, place) = (Self.folded(seed ^ Self.mix, secret), 0)
+        while count - place > 16 {
+            hash = Self.folded(word(place) ^ secret, word(place + 8) ^ hash)
+            place += 16
         }
+        let (first, last): (UInt64, UInt64) =
+            switch count {
+            case 8...: (word(count >= 16 ? count - 16 : 0), word(count - 8))
+            case 4...: (half(0), half(count - 4))
+            case 1...: (UInt64(key[0]) << 8 | UInt64(key[count / 2]), UInt64(key[count - 1]))
+            default: (0, 0)
+            }
+        hash = Self.folded(first ^ secret, last ^ hash)
+        return Int64(Int32(truncatingIfNeeded: Self.folded(hash ^ secret, UInt64(count) ^ Self.mix)))
+    }
+
+    private static func folded(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
     }
 }
 
