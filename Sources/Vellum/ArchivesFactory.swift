@@ -217,7 +217,7 @@ public final class ArchivesFactory: Sendable {
     ///   then everything was, with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
-        try TransactionReads.retrying(on: { () throws(VellumError) in try openFile() }) { () throws -> Result? in
+        try TransactionReads.retrying(on: state.withLock { $0.file?.file }) { () throws -> Result? in
             var transaction = ArchiveTransaction()
             do {
                 let result = try body(&transaction)

@@ -129,7 +129,7 @@ package final class Performer {
 
     private func move(_ key: String, _ source: Store<Item>, _ to: ScriptArchive, _ library: Library) throws {
         let target = try library.store(to)
-        try TransactionReads.retrying(on: { () throws(VellumError) in library.file }) { () throws -> Void? in
+        try TransactionReads.retrying(on: library.file) { () throws -> Void? in
             var (reads, writes) = (TransactionReads(), StoreTransaction())
             if let item = try reads.value(forKey: EntryKey(key), in: source, after: writes) {
                 writes.remove(EntryKey(key), in: source)

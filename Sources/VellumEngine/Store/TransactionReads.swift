@@ -63,18 +63,23 @@ package struct TransactionReads {
         }
     }
 
-    /// Runs a transaction until what it has read was still there when it was committed. From the second time on, transactions of this process
-    /// that lost a race take turns.
+    /// Runs a transaction until what it has read was still there when it was committed. Those of this process that lost a race take turns, and
+    /// others begin after them.
     ///
     /// - Parameters:
-    ///   - file: The file of the archives.
+    ///   - file: The file of the archives; `nil` if it is not open.
     ///   - transaction: Returns `nil` if what it has read was not there any more.
     /// - Throws: The error of `transaction`, or ``VellumError`` with the code ``VellumError/Code/busy`` after 64 times.
     package static func retrying<Result>(
-        on file: () throws(VellumError) -> DatabaseFile, _ transaction: () throws -> Result?
+        on file: DatabaseFile?, _ transaction: () throws -> Result?
     ) throws -> Result {
-        if let result = try transaction() { return result }
-        let turn = UpdateTurn.beginTransaction(in: try file())
+        guard let file else {
+            guard let result = try transaction() else { throw VellumError.lostRaces(1) }
+            return result
+        }
+        // Others would overtake it again and again.
+        if !UpdateTurn.isTakenByTransaction(in: file), let result = try transaction() { return result }
+        let turn = UpdateTurn.beginTransaction(in: file)
         defer { turn.end() }
         for _ in 1..<Retrying.most {
             var result: Result?

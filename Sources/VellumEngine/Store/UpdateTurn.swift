@@ -37,7 +37,12 @@ package struct UpdateTurn {
     }
 
     /// Waits until no other transaction that lost a race in this process is tried again. Blocks.
-    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(LockKey(of: file, hashable: 0), nil) }
+    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(ofTransactions(in: file), nil) }
+
+    /// Whether a transaction that lost a race in this process is tried again.
+    static func isTakenByTransaction(in file: DatabaseFile) -> Bool { mutex.isHeld(ofTransactions(in: file)) }
+
+    private static func ofTransactions(in file: DatabaseFile) -> LockKey { LockKey(of: file, hashable: 0) }
 
     /// Whether the caller runs inside an update of any key.
     static var isActive: Bool { ReentrancyGuard.isHolding(mutex: ObjectIdentifier(mutex)) }

@@ -173,7 +173,7 @@ final class RecordedDay {
         guard let source = stores[name], let target = stores[other], let file else { return }
         let new = item(values[name.rawValue]?[key] == nil ? 0 : 700)
         try write(other == .safe ? .powerSafe : .crashSafe) {
-            try TransactionReads.retrying(on: { () throws(VellumError) in file }) { () throws -> Void? in
+            try TransactionReads.retrying(on: file) { () throws -> Void? in
                 var (reads, writes) = (TransactionReads(), StoreTransaction())
                 guard try reads.value(forKey: EntryKey(key), in: source, after: writes) != nil,
                     try reads.value(forKey: EntryKey(key), in: target, after: writes) == nil
