@@ -52,6 +52,22 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
+    /// An entry that is too large for the disk.
+    @Test func anUpdateOfWhatOnlyMemoryHasIsOvertakenByAnotherProcess() throws {
+        for round in 0..<Self.rounds / 50 {
+            try archives.put(.tight, "k", round, filling: 30_000)
+            var seen: [Int?] = []
+            try archives.store(.tight).update("k", AgeOfUpdated(nil, ofNew: nil)) { item in
+                seen.append(item?.version)
+                if seen.count == 1 { #expect(other.ask("delete tight k") == "done") }
+                item = Item(archive: .tight, key: "k", version: (item?.version ?? 0) + 7, filling: 10)
+            }
+            #expect(seen == [round, nil], "round \(round)")
+            try expectBoth(.tight, "k", 7, round)
+        }
+        try archives.file.close()
+    }
+
     @Test func everythingIsGoneAfterAnotherProcessDeletedIt() throws {
         for round in 0..<Self.rounds / 4 {
             for number in 0..<4 { try archives.put(.safe, "k\(number)", round) }
