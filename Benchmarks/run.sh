@@ -69,6 +69,8 @@ if [ -z "$filter" ]; then
 fi
 VELLUM_BENCH_SWIFT="$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/Swift \1/p')"
 export VELLUM_BENCH_SWIFT
+VELLUM_BENCH_COMMIT="${VELLUM_BENCH_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || true)}"
+export VELLUM_BENCH_COMMIT
 "$tools/Report" Report/run.json
 if [ -n "$python" ]; then
     "$python" Pictures Report/run.json

@@ -23,10 +23,11 @@ ul { margin: 6px 0; padding-left: 20px; font-size: 14px; }
 def machine(run):
     """What was measured on, and when, in two lines."""
     known = run["machine"]
+    commit = f", commit {known['commit']}" if known.get("commit") else ""
     load = f", at a load average of {known['load']:g}" if known.get("load") else ""
     return [
         ", ".join(filter(None, [known["processor"], f"{known['cores']} cores", known["system"], known["swift"]])),
-        f"{known['date']}{', a quick run' if run['isQuick'] else ''}{load}. Benchmarks/README.md says what each side does, and what its writes survive.",
+        f"{known['date']}{commit}{', a quick run' if run['isQuick'] else ''}{load}. Benchmarks/README.md says what each side does, and what its writes survive.",
     ]
 
 

@@ -110,6 +110,8 @@ struct Machine: Codable {
     var cores = ProcessInfo.processInfo.activeProcessorCount
     var system = Self.nameOfSystem()
     var swift = ProcessInfo.processInfo.environment["VELLUM_BENCH_SWIFT"] ?? ""
+    /// The commit that was measured; empty if that is unknown.
+    var commit = ProcessInfo.processInfo.environment["VELLUM_BENCH_COMMIT"] ?? ""
     /// How many threads wanted to run in the last fifteen minutes, on average: one of them is the run's.
     var load = Self.meanLoad()
     var date = Date().formatted(.iso8601.year().month().day())
