@@ -49,7 +49,10 @@ extension MiniCache {
     ///
     /// Blocks for the disk, and is as durable as ``set(_:forKey:maxAge:)``. The value of the key becomes the most recently used one.
     ///
-    /// - Parameter maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
+    /// - Parameters:
+    ///   - value: The value. Encoded only if it is set.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Returns: Whether the value was set.
     /// - Complexity: O(log n).
     /// - Throws: ``MiniCacheError`` as ``update(forKey:maxAge:_:)``: a value that cannot be decoded counts as one that is there.

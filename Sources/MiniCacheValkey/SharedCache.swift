@@ -70,7 +70,10 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too. An entry that cannot be read
     /// counts as one that is there.
     ///
-    /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Returns: Whether the value was set.
     /// - Complexity: O(1), and a round trip.
     /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
@@ -83,7 +86,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     ///
     /// Asks the server with one command for all that are not remembered, or with a few if they have more than ten megabytes.
     ///
-    /// - Parameter freshness: Whether the server is asked in any case.
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - freshness: Whether the server is asked in any case.
     /// - Complexity: O(keys), and a round trip.
     /// - Throws: ``VellumError`` as ``value(forKey:freshness:)`` does.
     public func values(forKeys keys: some Sequence<Key>, freshness: Freshness = .near) async throws(VellumError) -> [Key: Value]

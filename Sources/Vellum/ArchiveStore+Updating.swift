@@ -49,7 +49,9 @@ extension ArchiveStore {
     ///
     /// Blocks for the disk, and is as durable as ``record(_:expiration:)``. The object with the key becomes the most recently used.
     ///
-    /// - Parameter expiration: How long the object is valid. `nil`: the ``expiration`` of this handle.
+    /// - Parameters:
+    ///   - object: Encoded only if it is recorded.
+    ///   - expiration: How long the object is valid. `nil`: the ``expiration`` of this handle.
     /// - Returns: Whether the object was recorded.
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` as ``update(archiveWithKey:expiration:_:)``: an object that cannot be decoded counts as one that is there.

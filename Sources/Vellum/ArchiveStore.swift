@@ -130,7 +130,9 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Reads what memory does not have from one snapshot of the file, and blocks for that. It takes about as long as a call for each key, which
     /// keep their snapshot, too, while they follow one another.
     ///
-    /// - Parameter undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to skip it.
+    /// - Parameters:
+    ///   - keys: The keys. One that is there twice is read twice.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, because its type has changed, or to skip it.
     /// - Complexity: O(m log n) for m keys; the data of all objects that are read is in memory.
     /// - Throws: ``VellumError`` as ``access(archiveWithKey:)`` does.
     @inlinable
