@@ -29,7 +29,10 @@ COLOURS = {
 
 
 # What nobody would pick instead, and shows how close one can get: on the page, and not among the pictures of README.md.
-FLOORS = {"same statements", "leanest table", "point read", "locked Dictionary", "SQL by hand", "an archive", "LMDB", "LMDB, MDB_NOSYNC", "LMDB, synced", "MMKV"}
+FLOORS = {
+    "same statements", "leanest table", "point read", "locked Dictionary", "SQL by hand", "LMDB", "LMDB, MDB_NOSYNC", "LMDB, synced", "MMKV",
+    "an archive", "access and record, not atomic", "record", "a call for each",
+}
 
 
 # The classes of a histogram for each power of ten (`Tools/Report/Summary.swift`).
