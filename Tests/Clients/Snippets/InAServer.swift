@@ -4,7 +4,7 @@ import Foundation
 import CBORCoding
 import MiniCache
 
-/// Sessions of Hummingbird: `app.addServices(sessions)`, `PersistDriver` in `FluentPersistDriver`'s place.
+/// Keeps what Hummingbird persists, such as sessions: `app.addServices(driver)`.
 struct CachePersistDriver: PersistDriver {
     let cache: MiniCache<String, Data>
 
@@ -70,10 +70,10 @@ struct CacheService: Service {
 }
 
 let manager = MiniCacheManager(name: "Server", directory: URL(fileURLWithPath: "/var/lib/shop"), durability: .crashSafe)
-let sessions = CachePersistDriver(cache: manager.cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30)))
+let driver = CachePersistDriver(cache: manager.cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30)))
 // snippet.hide
 
-try await sessions.create(key: "a", value: 1, expires: .seconds(60))
+try await driver.create(key: "a", value: 1, expires: .seconds(60))
 let pages = PageCache(cache: manager.cache(cacheName: "pages", cacheVersion: .custom("1"), maxAge: .days(1)))
 try await pages.set("a", to: 1, expiresIn: nil)
 print(try await pages.get("a", as: Int.self) ?? 0, CacheService(manager: manager))
