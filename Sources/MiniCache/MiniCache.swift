@@ -210,7 +210,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller.
     ///
     /// - Throws: The error of `work`.
-    public func perform<Result: Sendable>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+    public func perform<Result: Sendable>(
+        _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
+    ) async throws -> Result where Key: SendableMetatype, Value: SendableMetatype {
         try await BlockingPool.run { try work(self) }
     }
 

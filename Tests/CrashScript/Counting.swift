@@ -1,5 +1,5 @@
 package import Foundation
-package import Vellum
+internal import Vellum
 
 /// What several processes count up together, and who has counted how far.
 package struct Counts: ArchiveCodable {

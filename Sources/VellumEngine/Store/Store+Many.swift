@@ -1,4 +1,3 @@
-public import Foundation
 public import VellumCore
 
 // Many keys at once.
