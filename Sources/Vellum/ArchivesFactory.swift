@@ -219,14 +219,16 @@ public final class ArchivesFactory: Sendable {
     public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
         try TransactionReads.retrying(on: state.withLock { $0.file?.file }) { () throws -> Result? in
             var transaction = ArchiveTransaction()
+            let result: Result
             do {
-                let result = try body(&transaction)
-                return try transaction.commit() ? result : nil
+                result = try body(&transaction)
             } catch {
                 // What it read may never have been there at one moment.
                 if transaction.isOutdated() { return nil }
                 throw error
             }
+            // An error of the commit is final: if only the sync failed, everything is written, and would be written twice.
+            return try transaction.commit() ? result : nil
         }
     }
 

@@ -191,6 +191,24 @@ struct ArchiveTransactionTests {
         #expect(runs == 3)
     }
 
+    @Test func anErrorOfTheCommitIsFinal() throws {
+        for key in ["a", "b"] { try parcels.record(Parcel(key, size: 100)) }
+        let others = try temporary.factory.store(for: Parcel.self)
+        var runs = 0
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.transaction { transaction in
+                runs += 1
+                for key in ["a", "b"] { _ = try transaction.access(archiveWithKey: key, in: others) }
+                try transaction.record(Note("note"), in: notes)
+                // What was read is outdated, and the commit fails all the same.
+                try others.record(Parcel("a", size: 150))
+                try notes.close()
+            }
+        }
+        #expect(error?.code == .closed)
+        #expect(runs == 1)
+    }
+
     @Test func aTransactionMayReadThousandsOfObjects() throws {
         try parcels.record(contentsOf: (0..<200).map { Parcel("\($0)", size: 10) })
         let sum = try temporary.factory.transaction { transaction in

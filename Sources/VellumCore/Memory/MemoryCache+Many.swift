@@ -6,7 +6,7 @@ extension MemoryCache {
     package struct Visit {
         /// In the order of the keys; `nil` where there is no valid payload.
         @usableFromInline package var payloads: [Payload?] = []
-        /// For each key without a payload, in their order, what ``fill(_:visit:at:)`` needs.
+        /// For each key without a payload, in their order, what ``fill(_:_:at:)`` needs.
         @usableFromInline var tickets: [FillTicket] = []
         /// Whether touches are pending for the disk that were not before.
         @usableFromInline package var notifiesDisk = false
