@@ -282,7 +282,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         core.didStore(entryKey)
     }
 
-    /// What the store keeps of a value.
+    /// Returns the value as the store keeps it, decoded or encoded.
     func cached(_ value: Value) throws(MiniCacheError) -> CachedValue {
         do {
             return CachedValue(keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value))
