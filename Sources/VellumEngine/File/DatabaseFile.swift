@@ -105,8 +105,7 @@ package final class DatabaseFile: Sendable {
                 try commitBatch()
                 try writeAllTouches()
                 CrashPoint.reached(.closingTouchesWritten)
-                // Frees 16 MB of pages at most; the rest is freed when the file is open again.
-                for _ in 0..<16 where try reclaimSpace(isClosing: true) {}
+                try reclaimSpaceBeforeClosing()
             } catch {
                 // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
                 guard error.isDamage else { throw error }
@@ -127,6 +126,16 @@ package final class DatabaseFile: Sendable {
             if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
+    }
+
+    /// Frees 16 MB of pages at most. The rest, and what a full disk has no room for, is freed when the file is open again.
+    private func reclaimSpaceBeforeClosing() throws(SQLiteError) {
+        do throws(SQLiteError) {
+            for _ in 0..<16 where try reclaimSpace(isClosing: true) {}
+        } catch {
+            guard error.isFull else { throw error }
+            Log.error("The free pages of an archive file could not be returned before it was closed.", error)
+        }
     }
 
     /// Commits the open transaction and closes the writer. The last connection that closes copies the log into the database and removes it.
