@@ -210,7 +210,15 @@ extension DatabaseFile {
     /// - Returns: Whether there may be more.
     func writeTouches(_ number: Int64) throws(SQLiteError) -> Bool {
         let limit = 256  // Each may change a different page, and the log is bounded.
-        let written = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (Bool, WriteState)? in
+        let written = try retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(number, limit: limit) }
+        guard let (count, state) = written else { return false }
+        scheduleMaintenance(state)
+        return count == limit
+    }
+
+    /// - Returns: How many were written, and the writer's state; `nil` if there are none.
+    private func writeSomeTouches(_ number: Int64, limit: Int) throws(SQLiteError) -> (count: Int, WriteState)? {
+        try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (count: Int, WriteState)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
             guard let owner = archive.owner else { return nil }
             let touches = owner.takeTouches(limit: limit)
@@ -227,11 +235,8 @@ extension DatabaseFile {
             }
             CrashPoint.reached(.touchesCommitted)
             isWritten = true
-            return (touches.count == limit, WriteState(writer))
+            return (touches.count, WriteState(writer))
         }
-        guard let (more, state) = written else { return false }
-        scheduleMaintenance(state)
-        return more
     }
 
     /// Writes the last touches of an owner that is being released.
