@@ -219,7 +219,7 @@
                 try await group.waitForAll()
             }
             let took = (ContinuousClock.now - start) / .milliseconds(1)
-            say("loaders of 16 programs", ratio: Double(programs.reduce(0) { $0 + $1.statistics.loads }), 1)
+            say("loaders of 16 programs", ratio: Double(programs.reduce(0) { $0 + $1.statistics.loading.loads }), 1)
             print(String(format: "  … all have the value after %.1f ms of a loader of 100 ms", took))
         }
 

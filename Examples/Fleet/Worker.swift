@@ -61,7 +61,7 @@
                 // A line for the conductor: second, process, reads, near hits, answers of the server, loads, failures, slowest in ms.
                 let fields = [
                     second, number, count.reads, now.nearHits - before.nearHits, now.serverReads - before.serverReads,
-                    now.loads - before.loads, count.failures, Int(count.slowest / .milliseconds(1)),
+                    now.loading.loads - before.loading.loads, count.failures, Int(count.slowest / .milliseconds(1)),
                 ]
                 print(fields.map(String.init).joined(separator: " "))
                 fflush(nil)

@@ -12,7 +12,9 @@
 @_exported public import struct VellumCore.Expiration
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.LoadOptions
+@_exported public import enum VellumCore.LoadResult
 @_exported public import enum VellumCore.LoadSource
+@_exported public import struct VellumCore.LoadStatistics
 @_exported public import struct VellumCore.Loaded
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.VellumError

@@ -27,6 +27,13 @@ public protocol LoadingCache<Key, Value>: Sendable {
         _ key: Key, maxAge: CacheMaxAge?, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?>
+
+    /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
+    /// its result is valid.
+    func load(
+        _ key: Key, maxAge: CacheMaxAge?, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
+        orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
+    ) async throws -> Loaded<Value?>
 }
 
 extension LoadingCache {
@@ -47,6 +54,18 @@ extension LoadingCache {
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Value? {
+        try await self.load(
+            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
+    }
+
+    /// Returns the value of a key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its result is
+    /// valid.
+    @inlinable
+    public func value(
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Value? {
         try await self.load(
             key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load

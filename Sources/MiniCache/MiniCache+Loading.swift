@@ -1,5 +1,5 @@
 public import VellumCore
-internal import VellumEngine
+public import VellumEngine
 
 // Loading: a missing value is requested from its source, once for all waiting callers.
 
@@ -41,8 +41,11 @@ extension MiniCache {
     ) async throws -> Value {
         let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return value }
-        return try await loaded(entryKey, (staleWhileRevalidate, staleIfError), options, load).value
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
+            return value
+        }
+        return try await loaded(entryKey, stale, options, load).value
     }
 
     /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -57,8 +60,47 @@ extension MiniCache {
     ) async throws -> Value? {
         let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return value }
-        return try await answer(entryKey, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
+            return value
+        }
+        return try await answer(entryKey, stale, options, acceptsNil: true, .plain(load)).value
+    }
+
+    /// Returns the value of a key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its result is
+    /// valid.
+    ///
+    /// ```swift
+    /// let token = try await cache.value(forKey: "token") { _ in
+    ///     let answer = try await issuer.token()
+    ///     return .value(answer.token, maxAge: .seconds(answer.life))
+    /// }
+    /// ```
+    ///
+    /// Works like `value(forKey:orLoad:)` otherwise. A value that is unchanged gets a new date and is not written again.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - maxAge: How long a loaded value is valid, where the loader does not say it.
+    ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
+    ///   - staleIfError: How long past its age a stale value is returned if the loader fails.
+    ///   - options: How long failures and misses are remembered, and how long a caller waits.
+    ///   - load: Receives the value under the key, valid or not; `nil` if there is none, it cannot be decoded, or another version of the cache
+    ///     has set it.
+    /// - Throws: The error of the loader, `CancellationError`, or ``MiniCacheError``.
+    @inlinable
+    public func value(
+        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
+    ) async throws -> Value? {
+        let options = try checked(options, maxAge, saysAge: true)
+        let entryKey = try entryKey(of: key)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
+            return value
+        }
+        return try await answer(entryKey, stale, options, acceptsNil: true, .informed(load)).value
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one.
@@ -71,8 +113,11 @@ extension MiniCache {
     ) async throws -> Loaded<Value> {
         let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return Loaded(value, .cached) }
-        return try await loaded(entryKey, (staleWhileRevalidate, staleIfError), options, load)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
+            return Loaded(value, .cached)
+        }
+        return try await loaded(entryKey, stale, options, load)
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -84,18 +129,40 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
-        if staleWhileRevalidate == .zero, staleIfError == .zero, let value = try findReadable(entryKey) { return Loaded(value, .cached) }
-        return try await answer(entryKey, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
+            return Loaded(value, .cached)
+        }
+        return try await answer(entryKey, stale, options, acceptsNil: true, .plain(load))
+    }
+
+    /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
+    /// its result is valid.
+    @inlinable
+    public func load(
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
+    ) async throws -> Loaded<Value?> {
+        let options = try checked(options, maxAge, saysAge: true)
+        let entryKey = try entryKey(of: key)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
+            return Loaded(value, .cached)
+        }
+        return try await answer(entryKey, stale, options, acceptsNil: true, .informed(load))
     }
 
     // MARK: Steps
 
-    /// Returns the options with the age, and throws an error for negative durations even if nothing will be loaded.
+    /// Returns the options with the age, and throws an error for invalid ones even if nothing will be loaded.
+    ///
+    /// - Parameter saysAge: Whether the loader may say the age.
     @inlinable
-    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
-        try options.check()
-        guard let maxAge else { return options }
-        return aged(options, maxAge)
+    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?, saysAge: Bool = false) throws(MiniCacheError) -> LoadOptions {
+        let options = if let maxAge { aged(options, maxAge) } else { options }
+        try options.check(under: saysAge ? nil : expiration)
+        return options
     }
 
     @usableFromInline
@@ -103,6 +170,21 @@ extension MiniCache {
         var options = options
         options.expiration = maxAge.expiration
         return options
+    }
+
+    /// Returns the valid value of a key. A caller that takes expired ones goes on to load, which looks for both at once.
+    ///
+    /// - Parameter refresh: Called if it is time to load the value again.
+    @inlinable
+    func hit(
+        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
+        _ refresh: () throws(MiniCacheError) -> Void
+    ) throws(MiniCacheError) -> Value? {
+        guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
+        guard let part = options.refreshAhead else { return try findReadable(entryKey) }
+        guard let hit = try findReadable(entryKey, refreshAhead: part) else { return nil }
+        if hit.isDue { try refresh() }
+        return hit.value
     }
 
     /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
@@ -116,6 +198,39 @@ extension MiniCache {
         }
     }
 
+    /// The same, and whether the given part of the value's age is over.
+    @inlinable
+    func findReadable(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
+        do throws(MiniCacheError) {
+            return try find(entryKey, refreshAhead: part)
+        } catch {
+            try reportUnreadable(error, entryKey)
+            return nil
+        }
+    }
+
+    @inlinable
+    func find(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, refreshAhead: part) }
+        let found: (value: CachedValue, isDue: Bool)
+        do throws(VellumError) {
+            guard let hit = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part) else { return nil }
+            found = hit
+        } catch {
+            guard error.code == .vanished else { throw error }
+            return try findAfterOpening(entryKey, refreshAhead: part)
+        }
+        if let decoded = found.value.decoded(as: Value.self) { return (decoded.value, found.isDue) }
+        return try decode(found.value, entryKey).map { ($0, found.isDue) }
+    }
+
+    @usableFromInline
+    func findAfterOpening(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
+        let found = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration, refreshAhead: part) }
+        guard let found, let value = try value(of: found.value, entryKey) else { return nil }
+        return (value, found.isDue)
+    }
+
     @usableFromInline
     func reportUnreadable(_ error: MiniCacheError, _ entryKey: EntryKey) throws(MiniCacheError) {
         // If the file cannot be opened, `answer` reports it and runs the loader.
@@ -126,12 +241,23 @@ extension MiniCache {
         report(error, entryKey, "value")
     }
 
+    /// Loads a value in the background that is still valid.
+    @usableFromInline
+    func refresh(_ entryKey: EntryKey, _ options: LoadOptions, _ loader: Loader<Value>) throws(MiniCacheError) {
+        let store = try openStore()
+        do throws(VellumError) {
+            store.refreshAhead(try request(entryKey, (.zero, .zero), options, loader))
+        } catch {
+            throw core.located(error)
+        }
+    }
+
     @usableFromInline
     func loaded(
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await answer(entryKey, stale, options, acceptsNil: false, loader)
+        let answer = try await answer(entryKey, stale, options, acceptsNil: false, .plain(loader))
         guard let value = answer.value else { preconditionFailure("The store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
@@ -139,7 +265,7 @@ extension MiniCache {
     @usableFromInline
     func answer(
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
-        _ loader: @escaping @Sendable () async throws -> Value?
+        _ loader: Loader<Value>
     ) async throws -> Loaded<Value?> {
         let store: Store<CachedValue>
         do throws(MiniCacheError) {
@@ -148,16 +274,12 @@ extension MiniCache {
             // A file that cannot be opened does not keep the caller from the source.
             guard isValid, error.code != .closed else { throw error }
             report(error, "load")
-            let value = try await loader()
-            return Loaded(value, .loaded)
+            return Loaded(try await loader.valueWithoutCache(), .loaded)
         }
-        let forms = LoadedForms(coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
         do {
-            let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
-            var request = try LoadRequest<CachedValue>(
-                key: entryKey, under: expiration, staleness: staleness, options: options, load: map(loader, to: forms.stored))
-            (request.tombstone, request.acceptsNil) = (Tombstone(.tombstone, meaning: forms.meaning), acceptsNil)
-            let answer = try await store.load(request, hasLooked: staleness.window == 0)
+            var request = try request(entryKey, stale, options, loader)
+            request.acceptsNil = acceptsNil
+            let answer = try await store.load(request, hasLooked: request.staleness.window == 0)
             if answer.source == .loaded { core.didWrite(entryKey) }
             if store.isReplaced { report(core.located(.cacheVersionChanged), "load") }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
@@ -165,15 +287,43 @@ extension MiniCache {
             throw core.located(error)
         }
     }
+
+    private func request(
+        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, _ loader: Loader<Value>
+    ) throws(VellumError) -> LoadRequest<CachedValue> {
+        let forms = LoadedForms(coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
+        let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+        var request = try LoadRequest<CachedValue>(
+            key: entryKey, under: expiration, staleness: staleness, options: options,
+            loader: map(loader, to: forms.stored) { previous in try forms.value(of: previous, key: entryKey) })
+        request.tombstone = Tombstone(.tombstone, meaning: forms.meaning)
+        return request
+    }
 }
 
 /// Returns a loader of what the store keeps.
 ///
 /// Does not require `Codable`: a concurrent closure must not capture a conformance that may be isolated to an actor.
 private func map<Value>(
-    _ load: @escaping @Sendable () async throws -> Value?, to stored: @escaping @Sendable (Value) throws -> CachedValue
-) -> @Sendable () async throws -> CachedValue? {
-    { try await load().map(stored) }
+    _ loader: Loader<Value>, to stored: @escaping @Sendable (Value) throws -> CachedValue,
+    from read: @escaping @Sendable (CachedValue) throws -> Value?
+) -> Loader<CachedValue> {
+    switch loader {
+    case .plain(let load): .plain { try await load().map(stored) }
+    case .informed(let load):
+        .informed { previous in
+            // One that another program has set may not be readable: then there is none.
+            let old: Value?
+            do { old = try previous.flatMap(read) } catch { old = nil }
+            switch try await load(old) {
+            case .value(let value, let age): return .value(try stored(value), maxAge: age)
+            case .unchanged(let age):
+                if old == nil { throw VellumError.nothingUnchanged }
+                return .unchanged(maxAge: age)
+            case .none(let age): return .none(maxAge: age)
+            }
+        }
+    }
 }
 
 /// The forms of a loaded value: how a handle stores it, and how it reads the store's values.
@@ -192,6 +342,12 @@ private struct LoadedForms<Value: Codable>: Sendable {
             guard isSendable else { throw error }
             return CachedValue(DecodedForm(value, coding))
         }
+    }
+
+    /// Returns a value of the store as this handle reads it; `nil` if a migration drops it.
+    func value(of cached: CachedValue, key: EntryKey) throws -> Value? {
+        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
+        return try coding.decode(cached.form, of: key)
     }
 
     /// Returns what a value of the store means to this handle.

@@ -123,7 +123,7 @@ extension SharedCache: LoadingCache {
     /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
     /// stands still for longer than ``ValkeyConfiguration/lease``, another loader runs, and a late result of the first one is not stored.
     /// If the value is set or removed while the loader runs, that change stays, and another loader may run immediately. If the server cannot be
-    /// reached, each process runs one loader, and stores nothing.
+    /// reached, each process runs one loader, and returns its result again for as long as ``ValkeyConfiguration/outageMaxAge`` says.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -139,10 +139,17 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try options.check()
+        try check(options, maxAge)
         let entryKey = try CacheKey.of(key)
-        if let value = store.near.hit(forKey: entryKey)?.value { return Loaded(value, .cached) }
-        return try await loaded(entryKey, maxAge, staleWhileRevalidate, staleIfError, options, load)
+        if let part = options.refreshAhead {
+            if let near = store.near.hit(forKey: entryKey, refreshAhead: part), let value = near.hit.value {
+                if near.isDue { try refresh(entryKey, maxAge, options, .plain(load)) }
+                return Loaded(value, .cached)
+            }
+        } else if let value = store.near.hit(forKey: entryKey)?.value {
+            return Loaded(value, .cached)
+        }
+        return try await loaded(entryKey, maxAge, (staleWhileRevalidate, staleIfError), options, load)
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -151,29 +158,56 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        var request = try request(CacheKey.of(key), maxAge, staleWhileRevalidate, staleIfError, options, load)
+        try check(options, maxAge)
+        var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .plain(load))
         request.acceptsNil = true
         return try await store.load(request)
     }
 
+    /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
+    /// its result is valid.
+    ///
+    /// Works like `load(_:orLoad:)` otherwise. Of a value that is unchanged only the date is sent to the server.
+    public func load(
+        _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
+    ) async throws -> Loaded<Value?> {
+        try options.check(under: nil)
+        var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .informed(load))
+        request.acceptsNil = true
+        return try await store.load(request)
+    }
+
+    /// Throws an error for invalid options even if nothing will be loaded.
+    @usableFromInline
+    func check(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(VellumError) {
+        try options.check(under: maxAge?.expiration ?? expiration)
+    }
+
+    /// Loads a value in the background that is still valid.
+    @usableFromInline
+    func refresh(_ key: EntryKey, _ maxAge: CacheMaxAge?, _ options: LoadOptions, _ loader: Loader<Value>) throws(VellumError) {
+        store.refreshAhead(try request(key, maxAge, (.zero, .zero), options, loader))
+    }
+
     @usableFromInline
     func loaded(
-        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
+        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let answer = try await store.load(request(key, maxAge, whileRevalidate, ifError, options, load), hasLooked: true)
+        let answer = try await store.load(request(key, maxAge, stale, options, .plain(load)), hasLooked: true)
         guard let value = answer.value else { preconditionFailure("A store must not return nil to a reader that does not accept it.") }
         return Loaded(value, answer.source)
     }
 
     private func request(
-        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ whileRevalidate: Duration, _ ifError: Duration, _ options: LoadOptions,
-        _ load: @escaping @Sendable () async throws -> Value?
+        _ key: EntryKey, _ maxAge: CacheMaxAge?, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
+        _ loader: Loader<Value>
     ) throws(VellumError) -> LoadRequest<Value> {
         var options = options
         if let maxAge { options.expiration = maxAge.expiration }
         return try LoadRequest(
-            key: key, under: expiration, staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-            options: options, load: load)
+            key: key, under: expiration, staleness: Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError),
+            options: options, loader: loader)
     }
 }

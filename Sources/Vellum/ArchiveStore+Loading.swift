@@ -44,8 +44,9 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
         try check(options)
-        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return object }
-        return try await loaded(key, (staleWhileRevalidate, staleIfError), options, load).value
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) { return object }
+        return try await loaded(key, stale, options, load).value
     }
 
     /// Returns the object with the key. If there is no valid one, a loader that may return `nil` loads it.
@@ -66,8 +67,40 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
         try check(options)
-        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return object }
-        return try await answer(key, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) { return object }
+        return try await answer(key, stale, options, acceptsNil: true, .plain(load)).value
+    }
+
+    /// Returns the object with the key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its
+    /// result is valid.
+    ///
+    /// ```swift
+    /// let rate = try await rates.value(forKey: "USD") { previous in
+    ///     let answer = try await bank.rate(of: "USD", ifNoneMatch: previous?.etag)
+    ///     return answer.isUnchanged ? .unchanged(maxAge: answer.age) : .value(answer.rate, maxAge: answer.age)
+    /// }
+    /// ```
+    ///
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with a loader that returns an object. An object that is
+    /// unchanged gets a new date and is not written again, nor are its archivable properties.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached, where the loader does not say it.
+    ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    @inlinable
+    public func value(
+        forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
+    ) async throws -> Archive? {
+        try check(options, saysAge: true)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) { return object }
+        return try await answer(key, stale, options, acceptsNil: true, .informed(load)).value
     }
 
     /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
@@ -87,8 +120,11 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
         try check(options)
-        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return Loaded(object, .cached) }
-        return try await loaded(key, (staleWhileRevalidate, staleIfError), options, load)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
+            return Loaded(object, .cached)
+        }
+        return try await loaded(key, stale, options, load)
     }
 
     /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
@@ -109,27 +145,71 @@ extension ArchiveStore where Archive: Sendable {
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         try check(options)
-        if let object = try hit(key, (staleWhileRevalidate, staleIfError)) { return Loaded(object, .cached) }
-        return try await answer(key, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
+            return Loaded(object, .cached)
+        }
+        return try await answer(key, stale, options, acceptsNil: true, .plain(load))
+    }
+
+    /// Returns the object with the key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for
+    /// how long its result is valid.
+    ///
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with such a loader. Use it to tell stale objects from
+    /// valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached, where the loader does not say it.
+    ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    @inlinable
+    public func load(
+        _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
+    ) async throws -> Loaded<Archive?> {
+        try check(options, saysAge: true)
+        let stale = (staleWhileRevalidate, staleIfError)
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
+            return Loaded(object, .cached)
+        }
+        return try await answer(key, stale, options, acceptsNil: true, .informed(load))
     }
 
     // MARK: Steps
 
+    /// - Parameter saysAge: Whether the loader may say the age.
     @inlinable
-    func check(_ options: LoadOptions) throws(VellumError) {
-        try withOpenHandle { () throws(VellumError) in try options.check() }
+    func check(_ options: LoadOptions, saysAge: Bool = false) throws(VellumError) {
+        try withOpenHandle { () throws(VellumError) in try options.check(under: saysAge ? nil : expiration ?? .never) }
     }
 
     /// Returns the valid object. A caller that takes expired ones goes on to load, which looks for both at once.
+    ///
+    /// - Parameter refresh: Called if it is time to load the object again.
     @inlinable
-    func hit(_ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration)) throws(VellumError) -> Archive? {
+    func hit(
+        _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
+        _ refresh: () throws(VellumError) -> Void
+    ) throws(VellumError) -> Archive? {
         guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
-            return try store.hit(forKey: EntryKey(key), under: .never)
+            guard let part = options.refreshAhead else { return try store.hit(forKey: EntryKey(key), under: .never) }
+            guard let hit = try store.hit(forKey: EntryKey(key), under: .never, refreshAhead: part) else { return nil }
+            if hit.isDue { try refresh() }
+            return hit.value
         } catch {
             throw store.located(error)
         }
+    }
+
+    /// Loads an object in the background that is still valid.
+    @usableFromInline
+    func refresh(_ key: String, _ options: LoadOptions, _ loader: Loader<Archive>) throws(VellumError) {
+        store.refreshAhead(try request(EntryKey(key), (.zero, .zero), options, loader), adding: addNested)
     }
 
     @usableFromInline
@@ -137,7 +217,7 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        let answer = try await answer(key, stale, options, acceptsNil: false, loader)
+        let answer = try await answer(key, stale, options, acceptsNil: false, .plain(loader))
         guard let object = answer.value else { preconditionFailure("A caller that does not accept nil received nil.") }
         return Loaded(object, answer.source)
     }
@@ -145,25 +225,51 @@ extension ArchiveStore where Archive: Sendable {
     @usableFromInline
     func answer(
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
-        _ loader: @escaping @Sendable () async throws -> Archive?
+        _ loader: Loader<Archive>
     ) async throws -> Loaded<Archive?> {
-        let key = EntryKey(key)
+        do {
+            var request = try request(EntryKey(key), stale, options, loader)
+            request.acceptsNil = acceptsNil
+            return try await store.load(request, hasLooked: request.staleness.window == 0, adding: addNested)
+        } catch let error as VellumError {
+            throw store.located(error)
+        }
+    }
+
+    private func request(
+        _ key: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, _ loader: Loader<Archive>
+    ) throws(VellumError) -> LoadRequest<Archive> {
         var options = options
         options.expiration = options.expiration ?? expiration
-        do {
-            let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
-            var request = try LoadRequest<Archive>(key: key, under: .never, staleness: staleness, options: options) {
-                guard let object = try await loader() else { return nil }
+        let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+        return try LoadRequest(key: key, under: .never, staleness: staleness, options: options, loader: loader.checkingKey(key))
+    }
+
+    /// Records the archivable properties of a loaded object.
+    private var addNested: StoreLoader<Archive>.Addition {
+        { [self] (object, transaction) throws(VellumError) in
+            guard !mark.isClosed else { throw .closed }
+            try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
+        }
+    }
+}
+
+extension Loader where Value: Archivable {
+    /// The same loader, which fails if it returns an object with another key.
+    fileprivate func checkingKey(_ key: EntryKey) -> Loader {
+        switch self {
+        case .plain(let load):
+            .plain {
+                guard let object = try await load() else { return nil }
                 guard EntryKey(object.primaryKey) == key else { throw VellumError.otherKey }
                 return object
             }
-            request.acceptsNil = acceptsNil
-            return try await store.load(request, hasLooked: staleness.window == 0) { [self] (object, transaction) throws(VellumError) in
-                guard !mark.isClosed else { throw .closed }
-                try nestedArchives.add(propertiesOf: object, to: &transaction, factory)
+        case .informed(let load):
+            .informed { previous in
+                let result = try await load(previous)
+                if case .value(let object, _) = result, EntryKey(object.primaryKey) != key { throw VellumError.otherKey }
+                return result
             }
-        } catch let error as VellumError {
-            throw store.located(error)
         }
     }
 }

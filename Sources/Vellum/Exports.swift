@@ -19,7 +19,9 @@
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import struct VellumCore.MigrationProgress
 @_exported public import enum VellumCore.UndecodableObjects
+@_exported public import enum VellumCore.LoadResult
 @_exported public import enum VellumCore.LoadSource
+@_exported public import struct VellumCore.LoadStatistics
 @_exported public import struct VellumCore.Loaded
 @_exported public import struct VellumCore.QueryExplanation
 @_exported public import enum VellumCore.RemovalCause

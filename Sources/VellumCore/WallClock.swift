@@ -49,6 +49,8 @@ public import Foundation
 @frozen
 public struct WallClock: Sendable {
     @usableFromInline let source: (@Sendable () -> WallInstant)?
+    /// The clock by which callers of loads stop waiting.
+    package let timer: LoadTimer
 
     /// The system's clock, with a resolution of a few milliseconds.
     public static let system = WallClock(source: nil)
@@ -56,14 +58,17 @@ public struct WallClock: Sendable {
     /// Creates a clock that calls `now`, on any thread.
     public init(_ now: @escaping @Sendable () -> Date) {
         source = { WallInstant(now()) }
+        timer = .system
     }
 
-    package init(instants now: @escaping @Sendable () -> WallInstant) {
+    package init(instants now: @escaping @Sendable () -> WallInstant, timer: LoadTimer = .system) {
         source = now
+        self.timer = timer
     }
 
     private init(source: (@Sendable () -> WallInstant)?) {
         self.source = source
+        timer = .system
     }
 
     /// Returns the current instant.

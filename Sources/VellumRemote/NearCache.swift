@@ -15,10 +15,13 @@ public import VellumCore
 
     @usableFromInline let memory: MemoryCache<Value?>
     @usableFromInline package let trust: Trust
+    /// What this process has loaded while the server was out of reach. Forgotten with everything else when the server is back.
+    let outage: MemoryCache<Value?>
 
-    /// - Parameter capacity: The limit of memory, in bytes on the server.
+    /// - Parameter capacity: The limit of memory, in bytes on the server. In an outage, a quarter of it may be used besides.
     package init(capacity: Capacity, trust: Trust) {
         memory = MemoryCache(capacity: capacity)
+        outage = MemoryCache(capacity: Capacity(bytes: max(capacity.bytes / 4, 1), entries: capacity.entries))
         self.trust = trust
     }
 
@@ -47,6 +50,19 @@ public import VellumCore
         return value.map(Hit.value) ?? .nothing
     }
 
+    /// The same, and whether the given part of the answer's age is over.
+    @inlinable
+    package func hit(forKey key: EntryKey, refreshAhead part: Double) -> (hit: Hit, isDue: Bool)? {
+        guard let now = trust.timeIfTrusted() else { return nil }
+        var (notifiesDisk, isDue) = (false, false)
+        let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk) { payload, validity -> Value?? in
+            isDue = validity.isPast(part, of: key, at: now)
+            return .some(copy payload)
+        }
+        guard let value else { return nil }
+        return (value.map(Hit.value) ?? .nothing, isDue)
+    }
+
     /// Returns a ticket for a caller that is about to ask the server.
     package func ticket(forKey key: EntryKey) -> Ticket { Ticket(memory: memory.ticket(forMissed: key)) }
 
@@ -69,6 +85,27 @@ public import VellumCore
         return ExpiredValue(value, end: item.validity.until)
     }
 
+    // MARK: While the server is out of reach
+
+    /// Returns what this process has loaded a moment ago; `.some(nil)` if there is nothing under the key.
+    ///
+    /// - Parameter now: By the steady clock, as in the fill.
+    package func outageValue(forKey key: EntryKey, at now: WallInstant) -> Value?? {
+        var notifiesDisk = false
+        return outage.use(key, at: now, notifiesDisk: &notifiesDisk)
+    }
+
+    /// Returns a ticket for a caller that is about to load without the server.
+    package func outageTicket(forKey key: EntryKey) -> Ticket { Ticket(memory: outage.ticket(forMissed: key)) }
+
+    /// Remembers a loaded value, unless the key was written, or the server came back, since the ticket was taken.
+    package func fillInOutage(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
+        let validity = Validity(written: record.written, expires: record.expires)
+        let item = MemoryCache<Value?>.Item(
+            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
+        release(outage.fill(item, forKey: key, ticket: ticket.memory, at: record.written))
+    }
+
     package var usage: StorageUsage { memory.totals() }
 
     /// How many near hits there were.
@@ -82,8 +119,14 @@ public import VellumCore
     ///   - keys: `nil` for all keys.
     ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their loaders end, too.
     package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
-        guard let keys else { return release(memory.removeAll(isWrite: isWrite)) }
-        for key in keys { release(memory.remove(key, isWrite: isWrite)) }
+        guard let keys else {
+            release(outage.removeAll())
+            return release(memory.removeAll(isWrite: isWrite))
+        }
+        for key in keys {
+            release(outage.remove(key))
+            release(memory.remove(key, isWrite: isWrite))
+        }
     }
 
     /// Released outside the locks; nothing is on a disk, so nothing else follows.

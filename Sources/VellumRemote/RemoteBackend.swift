@@ -17,7 +17,8 @@ package protocol RemoteBackend: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - token: Names the holder. No two leases have the same.
-    ///   - ignoresEntry: Whether the entry counts as missing, because it is damaged.
+    ///   - ignoresEntry: Whether the entry counts as missing, because it is damaged, or loaded ahead of
+    ///     its end.
     func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer
 
     /// Stores an entry, and ends the lease.
@@ -43,6 +44,11 @@ package protocol RemoteBackend: AnyObject, Sendable {
     ///
     /// - Returns: Whether it was stored.
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool
+
+    /// Gives an entry new dates if its holder still has the lease, which ends, and the value is still there. Only the header is sent.
+    ///
+    /// - Returns: Whether it was stored.
+    func renewEntry(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool
 
     /// Prolongs a lease. Returns whether it is still held.
     func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool

@@ -6,8 +6,8 @@ public struct SharedCacheStatistics: Hashable, Sendable {
     public let nearHits: Int
     /// Answers of the server to reads and loads.
     public let serverReads: Int
-    /// Calls of loaders.
-    public let loads: Int
+    /// What loading has cost in this process.
+    public let loading: LoadStatistics
     /// Loaded values that were not stored, because another caller set or removed the key, or took the lease.
     public let declinedFills: Int
     /// How many values are remembered, and the sum of their bytes.

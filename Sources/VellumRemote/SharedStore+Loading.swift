@@ -9,10 +9,16 @@ extension SharedStore: LoadingStore {
     /// The server's time. Before the first connection there are no old values, and none is valid.
     package var instant: WallInstant { trust.time() ?? .never }
 
+    package var timer: LoadTimer { LoadTimer(clock: times.clock, sleep: times.sleep) }
+
     package func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) -> Look<Value> {
-        let found = near.hit(forKey: request.key).flatMap { request.answer(of: $0.value) }
         // The server may have a newer value; if it was asked in vain, an old one is better than none.
-        return Look(found: found, expired: afterFailure ? near.oldValue(forKey: request.key) : nil)
+        let old = afterFailure ? near.oldValue(forKey: request.key) : nil
+        guard let part = request.refreshAhead else {
+            return Look(found: near.hit(forKey: request.key).flatMap { request.answer(of: $0.value) }, expired: old)
+        }
+        let near = near.hit(forKey: request.key, refreshAhead: part)
+        return Look(found: near.flatMap { request.answer(of: $0.hit.value) }, isDue: near?.isDue ?? false, expired: old)
     }
 
     /// The server has them.
@@ -29,18 +35,16 @@ extension SharedStore {
     ///   was recorded by a newer version of the type, or the load would wait for itself.
     package func load(_ request: LoadRequest<Value>, hasLooked: Bool = false) async throws -> Loaded<Value?> {
         keepExpired(forMilliseconds: request.staleness.window)
-        let first = hasLooked ? Look() : look(request, within: 0, afterFailure: false)
-        return try await answer(to: request, after: first) { load in
-            start(load, request) { await self.run(load, request, version: $0) }
-        }
+        return try await answer(to: request, after: hasLooked ? Look() : look(request, within: 0, afterFailure: false))
     }
 
     // MARK: One load
 
-    private func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64) async -> LoadOutcome<Value> {
+    package func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value> {
         let key = request.key
         let end = times.clock.now() + times.longestWait
-        var ignoresEntry = false
+        // The entry of a load ahead of its end is valid, and counts as missing.
+        var ignoresEntry = isAhead
         while true {
             // Before the server is asked, so that no change is missed.
             let changes = signals.subscribe(to: key)
@@ -54,6 +58,8 @@ extension SharedStore {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
                 if error.mayBeExecuted { Task { await giveBack(token, key) } }
                 if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
+                // The value that is there is good enough.
+                if isAhead { return .failed(VellumError(error, cache: name), old: nil, isNew: false) }
                 return await loadAlone(load, request, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
@@ -61,27 +67,59 @@ extension SharedStore {
                 if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
                 ignoresEntry = true
             case .granted(let entry):
-                let old = old(entry, key)
-                guard let old, old.isWithin(request.staleness.whileRevalidate, at: instant) else {
-                    return await loadHolding(token, load, request, old)
+                if isAhead, isFresh(entry, request) {
+                    // Another machine has loaded it since.
+                    await giveBack(token, key)
+                    return .found(nil, forEveryReader: false, isDue: false)
+                }
+                let held = Held(token: token, entry: entry, old: isAhead ? nil : old(entry, key))
+                guard let old = held.old else { return await loadHolding(held, load, request) }
+                guard old.isWithin(request.staleness.whileRevalidate, at: instant) else {
+                    loads.note(.expired(old, .staleIfError), of: load)
+                    return await loadHolding(held, load, request)
                 }
                 // The callers have their answer; this task goes on without waiters.
                 loads.finish(load, .expired(old, .staleWhileRevalidate))
-                let outcome = await loadHolding(token, nil, request, old)
+                let outcome = await loadHolding(held, nil, request)
                 remember(outcome, request, version)
                 if case .failed(let error, _, _) = outcome { report(.loadFailed(error)) }
                 return outcome
             case .busy(let rest, let entry):
-                if let old = old(entry, key), old.isWithin(request.staleness.whileRevalidate, at: instant) {
-                    return .expired(old, .staleWhileRevalidate)
-                }
+                // Another machine loads it ahead of its end.
+                if isAhead { return .found(nil, forEveryReader: false, isDue: false) }
+                let old = old(entry, key)
+                if let old, old.isWithin(request.staleness.whileRevalidate, at: instant) { return .expired(old, .staleWhileRevalidate) }
+                if let old { loads.note(.expired(old, .staleIfError), of: load) }
                 let remaining = end - times.clock.now()
-                if remaining <= 0 || Task.isCancelled { return await call(load, request, old: old(entry, key)) }
+                if remaining <= 0 || Task.isCancelled {
+                    let held = Held(token: nil, entry: entry, old: old)
+                    return outcome(of: await call(load, request, held), held)
+                }
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
                 await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
             }
         }
+    }
+
+    /// What the server had when a load began.
+    private struct Held: Sendable {
+        /// The lease; `nil` if another machine has it, or the server is out of reach.
+        var token: LeaseToken?
+        var entry: RemoteEntry
+        /// The expired value.
+        var old: ExpiredValue<Value>?
+    }
+
+    /// Whether an entry is valid and not due to be loaded ahead of its end.
+    private func isFresh(_ entry: RemoteEntry, _ request: LoadRequest<Value>) -> Bool {
+        guard case .record(let record) = entry, instant < record.expires else { return false }
+        return !isDue(record, request)
+    }
+
+    private func isDue(_ record: RemoteRecord, _ request: LoadRequest<Value>) -> Bool {
+        guard let part = request.refreshAhead else { return false }
+        return Validity(written: record.written, expires: record.expires).isPast(part, of: request.key, at: instant)
     }
 
     /// - Returns: `nil` if the entry is not an answer, and the value is loaded.
@@ -90,7 +128,8 @@ extension SharedStore {
     >? {
         do throws(VellumError) {
             let answer = try receive(entry, request.key, ticket).flatMap { request.answer(of: $0) }
-            return answer.map { .found($0, forEveryReader: true) }
+            let isDue = if case .record(let record) = entry { isDue(record, request) } else { false }
+            return answer.map { .found($0, forEveryReader: true, isDue: isDue) }
         } catch {
             // No loader may replace what a newer version wrote.
             if error.code == .newerVersion { return .failed(error, old: nil, isNew: false) }
@@ -117,23 +156,63 @@ extension SharedStore {
         if let old = near.oldValue(forKey: request.key), old.isWithin(request.staleness.ifError, at: instant) {
             return .expired(old, .staleIfError)
         }
-        return await call(load, request, old: nil)
+        let now = WallInstant(rawValue: times.clock.now())
+        if let value = near.outageValue(forKey: request.key, at: now), let answer = request.answer(of: value) {
+            return .rememberedInOutage(answer)
+        }
+        let ticket = near.outageTicket(forKey: request.key)
+        let held = Held(token: nil, entry: .missing, old: near.oldValue(forKey: request.key))
+        let result = await call(load, request, held)
+        if case .success(let answer) = result, loads.isRunning(load) { rememberInOutage(answer, request, ticket) }
+        return outcome(of: result, held)
+    }
+
+    /// Remembers what was loaded while the server is out of reach, for a short while, and no longer than the value is valid.
+    private func rememberInOutage(_ answer: LoaderAnswer<Value>, _ request: LoadRequest<Value>, _ ticket: NearCache<Value>.Ticket) {
+        let now = WallInstant(rawValue: times.clock.now())
+        let age = min(answer.value == nil ? answer.nothingFor : age(of: answer, request, at: now), times.outageMaxAge)
+        guard age > 0 else { return }
+        do {
+            let record = RemoteRecord(
+                value: try answer.value.map(coding.encode), typeVersion: coding.typeVersion, written: now,
+                expires: now.advanced(byMilliseconds: age))
+            near.fillInOutage(answer.value, record, forKey: request.key, ticket: ticket)
+        } catch {
+            report(.notEncodable(error))
+        }
+    }
+
+    /// For how many milliseconds a loaded value is valid.
+    private func age(of answer: LoaderAnswer<Value>, _ request: LoadRequest<Value>, at now: WallInstant) -> Int64 {
+        (answer.expiration ?? request.expiration).age(of: request.key, written: now)
     }
 
     /// Calls the loader. What it returns is stored by the caller, if at all.
-    private func call(_ load: UInt64?, _ request: LoadRequest<Value>, old: ExpiredValue<Value>?) async -> LoadOutcome<Value> {
-        loaderCalls.add(1, ordering: .relaxed)
-        let outcome = await callLoader(of: request, load ?? LoadCoordinator<EntryKey, LoadOutcome<Value>>.newNumber())
-        guard case .failed(let error, _, let isNew) = outcome else { return outcome }
-        return .failed(error, old: old, isNew: isNew)
+    private func call(
+        _ load: UInt64?, _ request: LoadRequest<Value>, _ held: Held
+    ) async -> Result<LoaderAnswer<Value>, any Error> {
+        let load = load ?? LoadCoordinator<EntryKey, LoadOutcome<Value>>.newNumber()
+        return await callLoader(of: request, load, previousValue(for: request, held))
+    }
+
+    private func outcome(of result: Result<LoaderAnswer<Value>, any Error>, _ held: Held) -> LoadOutcome<Value> {
+        switch result {
+        case .success(let answer): .loaded(answer.value, nothingFor: answer.nothingFor)
+        case .failure(let error): .failed(error, old: held.old, isNew: true)
+        }
+    }
+
+    /// The value for a loader, however old; `nil` if there is none that this program can read.
+    private func previousValue(for request: LoadRequest<Value>, _ held: Held) -> Value? {
+        guard request.loader.takesPrevious else { return nil }
+        return held.old?.value ?? old(held.entry, request.key)?.value
     }
 
     /// Calls the loader while the lease is held, and stores what it returns, if nobody set or removed the key meanwhile.
     ///
     /// - Parameter load: `nil` if the load has ended, because its callers took an old value.
-    private func loadHolding(
-        _ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: ExpiredValue<Value>?
-    ) async -> LoadOutcome<Value> {
+    private func loadHolding(_ held: Held, _ load: UInt64?, _ request: LoadRequest<Value>) async -> LoadOutcome<Value> {
+        guard let token = held.token else { return outcome(of: await call(load, request, held), held) }
         let key = request.key
         let renewal = Task { [backend, times] in
             do {
@@ -143,11 +222,11 @@ extension SharedStore {
                 }
             } catch {}  // The loader has ended; or the server is out of reach, and the lease ends by itself.
         }
-        let outcome = await call(load, request, old: old)
+        let result = await call(load, request, held)
         renewal.cancel()
         // A task of its own, because a cancelled one cannot tell the server that its lease has ended.
-        await Task { await store(outcome, token, load, request, old) }.value
-        return outcome
+        await Task { await store(result, token, held, load, request) }.value
+        return outcome(of: result, held)
     }
 
     private func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
@@ -157,19 +236,22 @@ extension SharedStore {
     }
 
     private func store(
-        _ outcome: LoadOutcome<Value>, _ token: LeaseToken, _ load: UInt64?, _ request: LoadRequest<Value>, _ old: ExpiredValue<Value>?
+        _ result: Result<LoaderAnswer<Value>, any Error>, _ token: LeaseToken, _ held: Held, _ load: UInt64?, _ request: LoadRequest<Value>
     ) async {
         let key = request.key
         do {
             // The result of an abandoned load is not stored.
-            guard case .loaded(let value) = outcome, load.map(loads.isRunning) ?? true else {
+            guard case .success(let answer) = result, load.map(loads.isRunning) ?? true else {
                 return try await backend.giveBack(token, forKey: key)
             }
-            guard value != nil || request.negativeMaxAge > 0 || old != nil else { return try await backend.giveBack(token, forKey: key) }
-            let age = value == nil ? Expiration(age: request.negativeMaxAge) : request.ownExpiration ?? request.expiration
-            var (record, lifetime) = try record(value.map(coding.encode), key, age)
+            guard answer.value != nil || answer.nothingFor > 0 || held.entry != .missing else {
+                return try await backend.giveBack(token, forKey: key)
+            }
+            if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
+            let age = answer.value == nil ? Expiration(age: answer.nothingFor) : answer.expiration ?? request.expiration
+            var (record, lifetime) = try record(answer.value.map(coding.encode), key, age)
             // There is no value any more: the old one must not be returned.
-            if value == nil, request.negativeMaxAge == 0 { lifetime = 1 }
+            if answer.value == nil, answer.nothingFor == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
                 // The server has it, with its own dates: the next read takes it from there.
                 near.forget([key])
@@ -179,7 +261,25 @@ extension SharedStore {
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))
         } catch {
-            report(VellumError(.notEncodable, "A loaded value cannot be encoded, and was not stored.", cause: error))
+            report(.notEncodable(error))
         }
+    }
+
+    /// Gives the entry of the server a new date. Its value is not sent.
+    ///
+    /// - Returns: Whether the entry and the lease are still there.
+    private func renew(
+        _ answer: LoaderAnswer<Value>, _ token: LeaseToken, _ held: Held, _ request: LoadRequest<Value>
+    ) async throws(RemoteFailure) -> Bool {
+        guard case .record(let old) = held.entry, old.value != nil else { return false }
+        var (renewed, lifetime) = try record(old.value, request.key, answer.expiration ?? request.expiration)
+        renewed.typeVersion = old.typeVersion
+        return try await backend.renewEntry(renewed, forKey: request.key, lifetime: lifetime, token: token)
+    }
+}
+
+extension VellumError {
+    fileprivate static func notEncodable(_ cause: any Error) -> VellumError {
+        VellumError(.notEncodable, "A loaded value cannot be encoded, and was not stored.", cause: cause)
     }
 }

@@ -25,6 +25,8 @@ public import VellumCore
     package struct Times: Sendable {
         /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own.
         package var longestWait: Int64 = 30_000
+        /// For how many milliseconds a value is remembered that was loaded while the server was out of reach.
+        package var outageMaxAge: Int64 = 10_000
         package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
         /// Waits before removals are sent again.
         package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
@@ -52,7 +54,6 @@ public import VellumCore
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
     private let reads = Atomic(0)
-    let loaderCalls = Atomic(0)
     let declinedFills = Atomic(0)
 
     /// - Parameters:
@@ -68,7 +69,7 @@ public import VellumCore
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
-            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loads: loaderCalls.load(ordering: .relaxed),
+            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
             declinedFills: declinedFills.load(ordering: .relaxed), memory: near.usage)
     }
 

@@ -58,7 +58,7 @@
             var all = counts.withLock { $0 }
             let (one, other) = (values.statistics, loads.statistics)
             all.nearHits = one.nearHits
-            (all.loads, all.declined) = (other.loads, other.declinedFills)
+            (all.loads, all.declined) = (other.loading.loads, other.declinedFills)
             print("end \(all.text)")
             fflush(nil)
         }

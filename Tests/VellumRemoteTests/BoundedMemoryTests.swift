@@ -41,8 +41,8 @@ struct BoundedMemoryTests {
             try await store.set("value", forKey: key, under: .never)
             _ = try await store.value(forKey: key, asksServer: false)
             let request = try LoadRequest<String>(
-                key: key, under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { "1" }
-            )
+                key: key, under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+                loader: .plain { "1" })
             _ = try await store.load(request)
             try await store.removeValue(forKey: key)
         }
@@ -67,6 +67,9 @@ private final class ForgetfulBackend: RemoteBackend {
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {
         true
     }
+    func renewEntry(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
+    ) async throws(RemoteFailure) -> Bool { true }
     func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool { true }
     func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {}
 }

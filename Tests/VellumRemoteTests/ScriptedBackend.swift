@@ -88,6 +88,18 @@ final class ScriptedBackend: RemoteBackend {
         }
     }
 
+    func renewEntry(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
+    ) async throws(RemoteFailure) -> Bool {
+        try call("renewEntry") { state in
+            guard state.leases[key]?.token == token, let present = state.entries[key], present.value?.count == record.value?.count else {
+                return false
+            }
+            (state.entries[key], state.leases[key]) = (record, nil)
+            return true
+        }
+    }
+
     func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {
         let end = clock.now() + leaseDuration
         return try call("renew") { state in

@@ -73,7 +73,7 @@ struct SharedStoreTests {
         try await store.load(
             LoadRequest(
                 key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-                options: options, load: loader))
+                options: options, loader: .plain(loader)))
     }
 
     @Test func oneOfManySetsWhatIsAbsent() async throws {
@@ -110,7 +110,8 @@ struct SharedStoreTests {
         let store = try Self.store(on: backend, time, pauses)
         _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
         let request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { "mine" })
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+            loader: .plain { "mine" })
         #expect(try await store.load(request) == Loaded("mine", .loaded))
         #expect(time.clock.now() >= SharedStore<String>.Times().longestWait)
         #expect(backend.record("a") == nil)
@@ -294,7 +295,8 @@ struct SharedStoreTests {
         #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
         time.set(200)
         var request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(), load: { nil })
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+            loader: .plain { nil })
         request.acceptsNil = true
         #expect(try await store.load(request) == Loaded(nil, .loaded))
         await #expect(throws: SourceDown.self) { try await load("a", ifError: .seconds(600)) { throw SourceDown() } }

@@ -66,11 +66,15 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         var cancellations: [UInt64: @Sendable () -> Void] = [:]
         /// Loads that wait for user-supplied code.
         var mayBlock: Set<UInt64> = []
+        /// What loads have found so far, for waiters that stop waiting.
+        var interim: [UInt64: Outcome] = [:]
     }
 
     private let state = Locked(State())
     private let runningCount = Atomic(0)
     private let endedCount = Atomic(0)
+    /// What loads have cost so far.
+    package let statistics = Locked(LoadStatistics())
 
     package init() {}
 
@@ -112,21 +116,38 @@ extension LoadCoordinator where Outcome: Sendable {
             state.waiters[waiter.number] = Waiting(waiter: waiter, load: load, current: current, isStarter: joining == .start)
             return (joining == .start ? .started(load) : .waits, state.mayBlock.contains(load))
         }
+        if case .waits = joined { statistics.withLock { $0.joined += 1 } }
         if mayBlock { waiter.onMayBlock?() }
         return joined
     }
 
     /// Removes a waiter, and calls it back. If it was the last, and the load does not keep running, the load is cancelled.
-    package func leave(_ waiter: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - outcome: What the waiter gets; `nil` if it was cancelled.
+    ///   - keepsRunning: Whether the load continues when no waiter is left.
+    package func leave(_ waiter: UInt64, with outcome: Outcome? = nil, keepsRunning: Bool = false) {
         let (left, cancel) = state.withLock { state -> (Waiting?, (@Sendable () -> Void)?) in
             guard let left = state.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
             left.endWait()
-            guard case .abandoned(let load) = state.table.leave(waiter: waiter) else { return (left, nil) }
+            guard case .abandoned(let load) = state.table.leave(waiter: waiter, keepsRunning: keepsRunning) else { return (left, nil) }
             didEnd(load, &state)
             return (left, state.cancellations.removeValue(forKey: load))
         }
         cancel?()
-        left?.waiter.onEnd(.cancelled)
+        left?.waiter.onEnd(outcome.map { .finished($0, isStarter: false) } ?? .cancelled)
+    }
+
+    /// Notes what a load has found, before it ends.
+    package func note(_ outcome: Outcome, of load: UInt64) {
+        state.withLock { state in
+            if state.table.isRunning(load) { state.interim[load] = outcome }
+        }
+    }
+
+    /// Returns what was noted of the load that the waiter waits for.
+    package func interim(for waiter: UInt64) -> Outcome? {
+        state.withLock { state in state.waiters[waiter].flatMap { state.interim[$0.load] } }
     }
 
     // MARK: Running
@@ -184,6 +205,7 @@ extension LoadCoordinator where Outcome: Sendable {
     private func didEnd(_ load: UInt64, _ state: inout State) {
         runningCount.subtract(1, ordering: .acquiringAndReleasing)
         state.mayBlock.remove(load)
+        state.interim[load] = nil
     }
 
     // MARK: Detaching
@@ -243,12 +265,21 @@ extension LoadCoordinator where Outcome: Sendable {
     /// Waits for the load of the key, without holding a thread; `start` starts one if there is none.
     ///
     /// Returns as soon as the task is cancelled, whatever the loader does.
-    package func wait(for key: Key, keepsRunning: Bool, start: @Sendable (_ load: UInt64) -> Void) async -> Wakeup {
+    ///
+    /// - Parameter limit: Runs beside the wait, and may end it by ``leave(_:with:keepsRunning:)``. Cancelled when the wait ends.
+    package func wait(
+        for key: Key, keepsRunning: Bool, limit: (@Sendable (_ waiter: UInt64) async -> Void)? = nil,
+        start: @Sendable (_ load: UInt64) -> Void
+    ) async -> Wakeup {
         let number = Self.newNumber()
+        let limiting = limit.map(WaitLimit.init)
+        defer { limiting?.end() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Waiter(number: number, keepsRunning: keepsRunning) { continuation.resume(returning: Wakeup($0)) }
-                switch join(key, waiter, unless: { Task.isCancelled }) {
+                let joined = join(key, waiter, unless: { Task.isCancelled })
+                limiting?.begin(for: number)
+                switch joined {
                 case .started(let load): start(load)
                 case .waits: break
                 case .recursive: continuation.resume(returning: .recursive)
@@ -259,4 +290,16 @@ extension LoadCoordinator where Outcome: Sendable {
             leave(number)
         }
     }
+}
+
+/// What ends a wait in time, in a task of its own.
+private final class WaitLimit: Sendable {
+    private let body: @Sendable (_ waiter: UInt64) async -> Void
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(_ body: @escaping @Sendable (_ waiter: UInt64) async -> Void) { self.body = body }
+
+    func begin(for waiter: UInt64) { task.withLock { $0 = Task { [body] in await body(waiter) } } }
+
+    func end() { task.withLock { $0 }?.cancel() }
 }

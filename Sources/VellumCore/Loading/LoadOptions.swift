@@ -1,11 +1,12 @@
-/// Options for caching the result of a loader.
+/// Options for caching the result of a loader, and for waiting for it.
 ///
 /// ```swift
-/// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5))
-/// let user = try await store.value(forKey: "ann", options: options) { try await download("ann") }
+/// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5), softTimeout: .milliseconds(200))
+/// let user = try await store.value(forKey: "ann", staleIfError: .seconds(600), options: options) { try await download("ann") }
 /// ```
 ///
-/// The options of the caller that starts a load apply. Callers that join it wait for the same result.
+/// The timeouts are those of each caller. Everything else belongs to the load: the options of the caller that starts it apply, and callers that
+/// join it wait for the same result.
 @frozen
 public struct LoadOptions: Sendable {
     /// How long a loaded value is valid for every reader; `nil` leaves that to each reader.
@@ -15,28 +16,74 @@ public struct LoadOptions: Sendable {
     /// How long a failure is cached and thrown again without calling the loader. `nil` or zero: not cached.
     public var errorMaxAge: Duration?
     /// What happens to the loader when its last waiter is cancelled.
-    public var onLastWaiterCancelled: UnawaitedLoad
+    public var onLastWaiterCancelled = UnawaitedLoad.cancel
+    /// After how long a caller takes a stale value that `staleIfError` allows, if there is one. The load goes on and is recorded, even if nobody
+    /// waits for it any more.
+    public var softTimeout: Duration?
+    /// After how long a caller stops waiting: it takes a stale value that `staleIfError` allows, or throws ``VellumError/Code/loadTimedOut``. What
+    /// happens to a loader that nobody waits for any more, ``onLastWaiterCancelled`` says.
+    public var timeout: Duration?
+    /// After which part of its age a value is loaded again in the background when it is read, such as 0.8: at most one load at a time, and the reader
+    /// gets the value at once. `nil`: only when it has expired.
+    ///
+    /// Failures of such loads are reported, and throttled by ``errorMaxAge``. The value stays until its age ends. Ages that count from the last use,
+    /// and values that never expire, have no such part: an error.
+    public var refreshAhead: Double?
 
-    /// Creates options. Durations are checked when they are used: a negative one throws ``VellumError/Code/invalidDuration``.
+    /// Creates options. They are checked when they are used: a negative duration throws ``VellumError/Code/invalidDuration``, as does a part of the
+    /// age that is not between 0 and 1.
     @inlinable
     public init(
-        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil,
-        onLastWaiterCancelled: UnawaitedLoad = .cancel
+        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, softTimeout: Duration? = nil,
+        timeout: Duration? = nil, refreshAhead: Double? = nil
     ) {
         self.expiration = expiration
         self.negativeMaxAge = negativeMaxAge
         self.errorMaxAge = errorMaxAge
+        self.softTimeout = softTimeout
+        self.timeout = timeout
+        self.refreshAhead = refreshAhead
+    }
+
+    /// Creates options that say what happens to a loader when its last waiter is cancelled.
+    @inlinable
+    public init(
+        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad
+    ) {
+        self.init(expiration: expiration, negativeMaxAge: negativeMaxAge, errorMaxAge: errorMaxAge)
         self.onLastWaiterCancelled = onLastWaiterCancelled
     }
 }
 
 extension LoadOptions {
-    /// Throws ``VellumError/Code/invalidDuration`` if a duration is negative, even if nothing is loaded.
+    /// Throws ``VellumError/Code/invalidDuration`` if an option is invalid, even if nothing is loaded.
+    ///
+    /// - Parameter age: How long loaded values are valid, if the options do not say it; `nil` if the loader may say it.
     @inlinable
-    package func check() throws(VellumError) {
-        if negativeMaxAge == nil, errorMaxAge == nil { return }
+    package func check(under age: Expiration?) throws(VellumError) {
+        if negativeMaxAge == nil, errorMaxAge == nil, softTimeout == nil, timeout == nil, refreshAhead == nil { return }
+        try checkEach(under: age)
+    }
+
+    @usableFromInline
+    func checkEach(under age: Expiration?) throws(VellumError) {
         if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge, as: "negativeMaxAge") }
         if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge, as: "errorMaxAge") }
+        if let softTimeout { _ = try Expiration.milliseconds(softTimeout, as: "softTimeout") }
+        if let timeout { _ = try Expiration.milliseconds(timeout, as: "timeout") }
+        guard let refreshAhead else { return }
+        guard refreshAhead > 0, refreshAhead < 1 else {
+            throw VellumError(
+                .invalidDuration,
+                "A refreshAhead of \(refreshAhead) is not valid: it is the part of the age after which a value is loaded again. Give 0.8, say.")
+        }
+        guard let age else { return }
+        let expiration = expiration ?? age
+        guard expiration.idle == .max, expiration.age != .max else {
+            throw VellumError(
+                .invalidDuration,
+                "refreshAhead is a part of an age that counts from the writing: values that never expire, or slide, have none. Give an age.")
+        }
     }
 }
 
@@ -65,7 +112,7 @@ public struct Loaded<Value> {
         self.source = source
     }
 
-    /// Whether the value has expired and was returned all the same: it is being reloaded, or its loader failed.
+    /// Whether the value has expired and was returned all the same: it is being reloaded, or its loader failed or is slow.
     ///
     /// ```swift
     /// let prices = try await cache.load("prices", staleIfError: .seconds(600)) { try await download() }
@@ -74,8 +121,8 @@ public struct Loaded<Value> {
     @inlinable
     public var isStale: Bool {
         switch source {
-        case .cached, .loaded: false
-        case .staleWhileRevalidate, .staleIfError: true
+        case .cached, .loaded, .loadedInOutage: false
+        case .staleWhileRevalidate, .staleIfError, .staleIfSlow: true
         }
     }
 }
@@ -90,8 +137,12 @@ public enum LoadSource: Hashable, Sendable {
     case cached
     /// The value was cached and has expired; it is being reloaded: *stale-while-revalidate* (RFC 5861, section 3).
     case staleWhileRevalidate
-    /// The loader returned it.
+    /// The loader returned it, or said that it is unchanged.
     case loaded
     /// The value was cached and has expired, and the loader failed: *stale-if-error* (RFC 5861, section 4).
     case staleIfError
+    /// The value was cached and has expired, and the load took longer than ``LoadOptions/softTimeout``. It goes on.
+    case staleIfSlow
+    /// This process loaded the value a moment ago, while the server of a shared cache was out of reach: other machines may have another one.
+    case loadedInOutage
 }

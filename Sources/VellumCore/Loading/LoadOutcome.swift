@@ -2,12 +2,15 @@
 package enum LoadOutcome<Value> {
     /// There is a valid value, which the loader need not load; `nil`: it is recorded that there is none.
     ///
-    /// `forEveryReader`: whether it is valid for readers with any expiration, and not only for the caller that started the load.
-    case found(Value?, forEveryReader: Bool)
+    /// `forEveryReader`: whether it is valid for readers with any expiration, and not only for the caller that started the load. `isDue`: whether it
+    /// is time to load it again, for a caller that refreshes ahead.
+    case found(Value?, forEveryReader: Bool, isDue: Bool)
+    /// The process loaded it while the server was out of reach.
+    case rememberedInOutage(Value?)
     /// There is an expired value, for callers that accept one from this source.
     case expired(ExpiredValue<Value>, LoadSource)
-    /// The loader returned.
-    case loaded(Value?)
+    /// The loader returned. `nothingFor`: for how many milliseconds it is remembered that there is no value.
+    case loaded(Value?, nothingFor: Int64)
     /// The loader failed, or the store did. `isNew`: whether the loader has just failed, so that the failure may be remembered.
     case failed(any Error, old: ExpiredValue<Value>?, isNew: Bool)
 }
@@ -34,10 +37,14 @@ extension ExpiredValue: Sendable where Value: Sendable {}
 package struct Look<Value> {
     /// The valid value; `.some(nil)` if it is recorded that there is none.
     package var found: Value??
+    /// Whether it is time to load the valid value again, for a caller that refreshes ahead.
+    package var isDue = false
     /// An expired value that the caller may accept.
     package var expired: ExpiredValue<Value>?
 
-    package init(found: Value?? = nil, expired: ExpiredValue<Value>? = nil) { (self.found, self.expired) = (found, expired) }
+    package init(found: Value?? = nil, isDue: Bool = false, expired: ExpiredValue<Value>? = nil) {
+        (self.found, self.isDue, self.expired) = (found, isDue, expired)
+    }
 }
 
 extension Look: Sendable where Value: Sendable {}

@@ -26,18 +26,22 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     /// For how many milliseconds `nil` and a failure are remembered; 0: not remembered.
     package var negativeMaxAge: Int64
     package var errorMaxAge: Int64
+    /// After how many milliseconds the caller takes a stale value, or stops waiting; `nil` for never.
+    package var softTimeout: Int64?
+    package var timeout: Int64?
+    /// After which part of its age a value is loaded again; `nil` if it is only when it has expired.
+    package var refreshAhead: Double?
     /// Whether the loader goes on without waiters.
     package var isKept: Bool
     /// The value that stands for `nil` in this store, if such answers are recorded.
     package var tombstone: Tombstone<Value>?
     /// Whether the caller accepts `nil`. If not, the loader must return a value.
     package var acceptsNil = false
-    package var load: @Sendable () async throws -> Value?
+    package var loader: Loader<Value>
 
     /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
     package init(
-        key: EntryKey, under expiration: Expiration, staleness: Staleness, options: LoadOptions,
-        load: @escaping @Sendable () async throws -> Value?
+        key: EntryKey, under expiration: Expiration, staleness: Staleness, options: LoadOptions, loader: Loader<Value>
     ) throws(VellumError) {
         self.key = key
         self.expiration = expiration
@@ -45,8 +49,13 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         ownExpiration = options.expiration
         negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age, as: "negativeMaxAge") } else { 0 }
         errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age, as: "errorMaxAge") } else { 0 }
+        softTimeout = try options.softTimeout.map { (timeout) throws(VellumError) in
+            try Expiration.milliseconds(timeout, as: "softTimeout")
+        }
+        timeout = try options.timeout.map { (timeout) throws(VellumError) in try Expiration.milliseconds(timeout, as: "timeout") }
+        refreshAhead = options.refreshAhead
         isKept = options.onLastWaiterCancelled == .finish
-        self.load = load
+        self.loader = loader
     }
 
     /// Returns the answer that a valid value is to this caller, as ``Look/found``; `nil` if it counts as missing.
@@ -56,6 +65,39 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         case .value: return .some(value)
         case .nothing: return acceptsNil ? .some(nil) : nil
         case .unreadable: return nil
+        }
+    }
+}
+
+/// The code of a caller that asks the source.
+@frozen
+@usableFromInline package enum Loader<Value>: Sendable {
+    /// Returns a value, or `nil` if there is none.
+    case plain(@Sendable () async throws -> Value?)
+    /// Receives the value that is there, however old, and says how long its result holds.
+    case informed(@Sendable (_ previous: Value?) async throws -> LoadResult<Value>)
+
+    /// Whether it receives the value that is there.
+    package var takesPrevious: Bool {
+        switch self {
+        case .plain: false
+        case .informed: true
+        }
+    }
+
+    func run(_ previous: Value?) async throws -> LoadResult<Value> {
+        switch self {
+        case .plain(let load): try await load().map { .value($0) } ?? .none()
+        case .informed(let load): try await load(previous)
+        }
+    }
+
+    /// Returns what the loader returns to a caller for whom nothing is cached.
+    package func valueWithoutCache() async throws -> Value? {
+        switch try await run(nil) {
+        case .value(let value, _): return value
+        case .unchanged: throw VellumError.nothingUnchanged
+        case .none: return nil
         }
     }
 }

@@ -10,12 +10,14 @@ package protocol LoadingStore<Value>: Sendable {
     var answers: RememberedAnswers { get }
     /// The clock by which values expire.
     var instant: WallInstant { get }
+    /// The clock by which callers stop waiting.
+    var timer: LoadTimer { get }
 
     /// Returns what the store has under the key of a request, without waiting for anyone.
     ///
     /// - Parameters:
     ///   - window: How many milliseconds after its end an expired value is still of use.
-    ///   - afterFailure: Whether the caller has looked before, and its loader failed.
+    ///   - afterFailure: Whether the caller has looked before, and its loader failed or is slow.
     func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) throws(VellumError) -> Look<Value>
 
     /// Whether the store records that there is no value, so that it need not be remembered.
@@ -23,34 +25,47 @@ package protocol LoadingStore<Value>: Sendable {
 
     /// Reports a failure that no caller receives.
     func report(_ error: VellumError)
+
+    /// Runs the load with that number: looks again, calls the loader and records its result.
+    ///
+    /// - Parameters:
+    ///   - version: The version of the key, by which writes are noticed.
+    ///   - isAhead: Whether a value that is valid is loaded again.
+    func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value>
 }
 
 extension LoadingStore {
     /// Returns the value under the key, and loads it if there is no valid one.
     ///
-    /// - Parameters:
-    ///   - first: What the caller has found.
-    ///   - start: Starts the load with that number, by ``start(_:_:_:)``.
+    /// - Parameter first: What the caller has found.
     /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the store
-    ///   fails, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.
-    package func answer(
-        to request: LoadRequest<Value>, after first: Look<Value>, start: @Sendable (_ load: UInt64) -> Void
-    ) async throws -> Loaded<Value?> {
+    ///   fails, ``VellumError/Code/loadTimedOut``, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.
+    package func answer(to request: LoadRequest<Value>, after first: Look<Value>) async throws -> Loaded<Value?> {
+        let answer = try await decide(request, first)
+        if answer.source != .cached, answer.source != .loaded { loads.statistics.withLock { $0.count(answer.source) } }
+        return answer
+    }
+
+    private func decide(_ request: LoadRequest<Value>, _ first: Look<Value>) async throws -> Loaded<Value?> {
         let (key, staleness) = (request.key, request.staleness)
+        let limit = limit(of: request)
         var known = first
         while true {
-            if let found = known.found { return Loaded(found, .cached) }
+            if let found = known.found {
+                if known.isDue { refreshAhead(request) }
+                return Loaded(found, .cached)
+            }
             switch rememberedOutcome(for: request) {
-            case .found(let value, _): return Loaded(value, .cached)
+            case .found(let value, _, _): return Loaded(value, .cached)
             case .failed(let error, _, _): return try staleValue(insteadOf: error, nil, request, isRevalidated: true)
-            case .expired, .loaded, nil: break
+            case .expired, .loaded, .rememberedInOutage, nil: break
             }
             if let old = known.expired, old.isWithin(staleness.whileRevalidate, at: instant) {
                 // At most one refresh at a time, and none while a load is running.
-                if let load = loads.refresh(key) { start(load) }
+                if let load = loads.refresh(key) { start(load, request) }
                 return Loaded(old.value, .staleWhileRevalidate)
             }
-            switch await loads.wait(for: key, keepsRunning: request.isKept, start: start) {
+            switch await loads.wait(for: key, keepsRunning: request.isKept, limit: limit, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
             case .finished(.failed(let error, let old, let isNew), let isStarter):
@@ -58,17 +73,28 @@ extension LoadingStore {
                 // Every waiter gets a stale value or the error. The caller that started the loader reports it for all.
                 if isStarter { report(isNew ? .loadFailed(error) : .unreceived(error)) }
                 return answer
-            case .finished(.loaded(let value), let isStarter):
+            case .finished(.loaded(let value, _), let isStarter):
                 if isStarter || request.answer(of: value) != nil { return Loaded(value, .loaded) }
-            case .finished(.found(let value, let forEveryReader), let isStarter):
+            case .finished(.rememberedInOutage(let value), let isStarter):
+                if isStarter || request.answer(of: value) != nil { return Loaded(value, .loadedInOutage) }
+            case .finished(.found(let value, let forEveryReader, let isDue), let isStarter):
                 // Another caller may have a longer age.
-                if isStarter || forEveryReader && request.answer(of: value) != nil { return Loaded(value, .cached) }
+                if isStarter || forEveryReader && request.answer(of: value) != nil {
+                    if isDue { refreshAhead(request) }
+                    return Loaded(value, .cached)
+                }
             case .finished(.expired(let old, let source), _):
-                let window = source == .staleIfError ? staleness.ifError : staleness.whileRevalidate
+                let window = source == .staleWhileRevalidate ? staleness.whileRevalidate : staleness.ifError
                 if old.isWithin(window, at: instant) { return Loaded(old.value, source) }
             }
             known = try look(request, within: staleness.whileRevalidate, afterFailure: false)
         }
+    }
+
+    /// Starts a load in the background of a value that is still valid, unless one is running or has just failed.
+    package func refreshAhead(_ request: LoadRequest<Value>) {
+        guard request.refreshAhead != nil, rememberedOutcome(for: request) == nil, let load = loads.refresh(request.key) else { return }
+        start(load, request, isAhead: true)
     }
 
     /// Returns a valid value that was recorded in the meantime, or an expired one, or throws the error.
@@ -99,23 +125,58 @@ extension LoadingStore {
     /// Returns the remembered answer for the key, if it still holds and this caller accepts it.
     package func rememberedOutcome(for request: LoadRequest<Value>) -> LoadOutcome<Value>? {
         switch answers.answer(for: request.key) {
-        case .nothing: request.acceptsNil ? .found(nil, forEveryReader: false) : nil
+        case .nothing: request.acceptsNil ? .found(nil, forEveryReader: false, isDue: false) : nil
         case .failure(let error): .failed(error, old: nil, isNew: false)
         case nil: nil
         }
     }
 
+    // MARK: Waiting no longer
+
+    /// Returns what ends a wait of the caller in time; `nil` if it waits for as long as the load takes.
+    private func limit(of request: LoadRequest<Value>) -> (@Sendable (_ waiter: UInt64) async -> Void)? {
+        guard request.softTimeout != nil || request.timeout != nil else { return nil }
+        let begin = timer.now()
+        return { waiter in
+            do {
+                if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
+                    try await timer.sleep(until: begin, plus: soft)
+                    if let old = try slowValue(for: waiter, request) { return loads.leave(waiter, with: old, keepsRunning: true) }
+                }
+                guard let timeout = request.timeout else { return }
+                try await timer.sleep(until: begin, plus: timeout)
+                loads.leave(waiter, with: .failed(VellumError.loadTimedOut, old: expired(loads.interim(for: waiter)), isNew: false))
+            } catch is CancellationError {
+                // The wait has ended.
+            } catch {
+                report(.unreceived(error))
+            }
+        }
+    }
+
+    /// Returns what a caller takes that does not want to wait any longer; `nil` if there is nothing.
+    private func slowValue(for waiter: UInt64, _ request: LoadRequest<Value>) throws(VellumError) -> LoadOutcome<Value>? {
+        let window = request.staleness.ifError
+        if let old = expired(loads.interim(for: waiter)), old.isWithin(window, at: instant) { return .expired(old, .staleIfSlow) }
+        let look = try look(request, within: window, afterFailure: true)
+        // Somebody recorded it meanwhile: the caller looks again.
+        if look.found != nil { return .found(nil, forEveryReader: false, isDue: false) }
+        guard let old = look.expired, old.isWithin(window, at: instant) else { return nil }
+        return .expired(old, .staleIfSlow)
+    }
+
+    private func expired(_ outcome: LoadOutcome<Value>?) -> ExpiredValue<Value>? {
+        guard case .expired(let old, _) = outcome else { return nil }
+        return old
+    }
+
     // MARK: One load
 
     /// Starts the task of a load. Unstructured: cancelling its starter does not cancel it.
-    ///
-    /// - Parameter run: Looks again, calls the loader and records its result. Receives the version of the key, by which it notices writes.
-    package func start(
-        _ load: UInt64, _ request: LoadRequest<Value>, _ run: @escaping @Sendable (_ version: UInt64) async -> LoadOutcome<Value>
-    ) {
+    private func start(_ load: UInt64, _ request: LoadRequest<Value>, isAhead: Bool = false) {
         let task = Task {
             let version = answers.watch(request.key)
-            let outcome = await run(version)
+            let outcome = await run(load, request, version: version, isAhead: isAhead)
             // Before the load ends: a caller in between would start another.
             if loads.isRunning(load) { remember(outcome, request, version) }
             let waiters = loads.finish(load, outcome)
@@ -126,26 +187,55 @@ extension LoadingStore {
     }
 
     /// Calls the loader. What it returns is not recorded.
-    package func callLoader(of request: LoadRequest<Value>, _ load: UInt64) async -> LoadOutcome<Value> {
+    package func callLoader(of request: LoadRequest<Value>, _ load: UInt64, _ previous: Value?) async -> Result<LoaderAnswer<Value>, any Error> {
         let running = ReentrancyGuard(.load(load))
         defer { running.end() }
+        let begin = ContinuousClock.now
+        let result: Result<LoaderAnswer<Value>, any Error>
         do {
-            return .loaded(try await running.run { try await request.load() })
+            let found = try await running.run { try await request.loader.run(previous) }
+            result = .success(try LoaderAnswer(found, to: request, previous))
         } catch {
-            return .failed(error, old: nil, isNew: true)
+            result = .failure(error)
         }
+        let hasFailed = if case .failure = result { true } else { false }
+        loads.statistics.withLock { $0.count(ContinuousClock.now - begin, failed: hasFailed) }
+        return result
     }
 
-    /// Remembers the outcome of a load that is no value, for as long as the request says.
+    /// Remembers the outcome of a load that is no value, for as long as the request or the loader says.
     package func remember(_ outcome: LoadOutcome<Value>, _ request: LoadRequest<Value>, _ version: UInt64) {
         switch outcome {
-        case .loaded(nil) where !recordsNil(of: request):
-            answers.insert(.nothing, forKey: request.key, version: version, for: request.negativeMaxAge)
+        case .loaded(nil, let nothingFor) where !recordsNil(of: request):
+            answers.insert(.nothing, forKey: request.key, version: version, for: nothingFor)
         // A cancelled loader says nothing about its source.
         case .failed(let error, _, isNew: true) where !(error is CancellationError):
             answers.insert(.failure(error), forKey: request.key, version: version, for: request.errorMaxAge)
-        case .found, .expired, .loaded, .failed: break
+        case .found, .rememberedInOutage, .expired, .loaded, .failed: break
         }
+    }
+}
+
+/// The clock by which callers of loads stop waiting: never set, and coarse.
+@usableFromInline package struct LoadTimer: Sendable {
+    private let clock: CoarseClock
+    private let pause: @Sendable (_ milliseconds: Int64) async throws -> Void
+
+    package static let system = LoadTimer()
+
+    package init(
+        clock: CoarseClock = .system,
+        sleep pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+    ) {
+        (self.clock, self.pause) = (clock, pause)
+    }
+
+    func now() -> Int64 { clock.now() }
+
+    /// Returns so many milliseconds after a moment.
+    func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
+        let left = milliseconds - (now() - begin)
+        if left > 0 { try await pause(left) }
     }
 }
 
@@ -154,6 +244,10 @@ extension VellumError {
         VellumError(
             .recursiveLoad,
             "A loader asks for the key that it loads, directly or through other loaders, and would wait forever. Load other keys only.")
+    }
+
+    static var loadTimedOut: VellumError {
+        VellumError(.loadTimedOut, "A load took longer than `timeout`, and the caller does not wait for it any more. Try again later.")
     }
 
     /// The failure of a load whose loader did not run.

@@ -77,9 +77,12 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Removes one waiter.
-    package mutating func leave(waiter: Number) -> Departure {
+    ///
+    /// - Parameter keepsRunning: Whether the load continues when no waiter is left.
+    package mutating func leave(waiter: Number, keepsRunning: Bool = false) -> Departure {
         guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
         load.waiters.remove(waiter)
+        if keepsRunning { load.keepsRunning = true }
         if load.waiters.isEmpty, !load.keepsRunning {
             forget(number, of: load.key)
             return .abandoned(number)

@@ -61,6 +61,8 @@ public import Synchronization
         @usableFromInline var capacity: Capacity
         // The generation up to which changes by other processes were followed.
         @usableFromInline var lastSeenGeneration: UInt64
+        // How many entries were stored by writes.
+        @usableFromInline var stores = 0
 
         // About four megabytes of pending touches.
         @inlinable static var mostPending: Int { 65_536 }
@@ -93,7 +95,7 @@ public import Synchronization
     /// Returns the payload under the key if it is valid. Affects the eviction order.
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
-        use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { copy $0 }
+        use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { payload, _ in copy payload }
     }
 
     /// Returns what `take` takes out of the payload under the key if it is valid. Affects the eviction order.
@@ -101,11 +103,11 @@ public import Synchronization
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
     ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
-    ///   - take: Runs inside the lock.
+    ///   - take: Receives the payload and its validity. Runs inside the lock.
     @inlinable
     package func use<Result>(
         _ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool,
-        _ take: (borrowing Payload) -> Result?
+        _ take: (borrowing Payload, Validity) -> Result?
     ) -> Result? {
         let hash = hash.of(key)
         var needs = Needs.nothing
@@ -123,7 +125,8 @@ public import Synchronization
                 if notes.dirty.count == 1 { notifiesDisk = true }
                 if notes.dirty.count >= Notes.mostDirty { needs = .collecting }
             }
-            return contents.pointee.entries.list.payload(slot, take)
+            let validity = contents.pointee.entries.list[metadataOf: slot].validity
+            return contents.pointee.entries.list.payload(slot) { take($0, validity) }
         }
         switch needs {
         case .nothing: return found
@@ -192,6 +195,9 @@ public import Synchronization
         }
     }
 
+    /// The number of writes that stored an entry.
+    package var stores: Int { contents.read { contents, _ in contents.pointee.stores } }
+
     /// The limit of memory.
     @inlinable package var capacity: Capacity { contents.read { contents, _ in contents.pointee.capacity } }
 
@@ -211,6 +217,7 @@ public import Synchronization
         if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, _, effects in
             contents.versions.recordWrite(of: key, stripe(of: hash))
+            contents.stores &+= 1
             if !isFresh(contents), change?.previous != contents.lastSeenGeneration { catchUp(&contents, &effects.payloads) }
             guard contents.take(change) else {
                 effects.payloads.append(item.payload)

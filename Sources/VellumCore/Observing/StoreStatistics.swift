@@ -10,8 +10,14 @@ public struct StoreStatistics: Hashable, Sendable {
     public var memoryEvictions = 0
     /// Entries that were removed from the store, by reason.
     public var removals: [RemovalCause: Int] = [:]
+    /// Values that were recorded, or given a new date because a loader said that they are unchanged.
+    public var puts = 0
+    /// Encoded bytes of the entries that this process evicted from the disk to keep its limit.
+    public var evictedSize = DataSize(bytes: 0)
     /// Failures that were reported to observers.
     public var failures = 0
+    /// What loading missing values has cost.
+    public var loading = LoadStatistics()
 
     /// What memory holds now.
     public var memory = StorageUsage()
@@ -35,7 +41,7 @@ extension StoreStatistics: CustomStringConvertible {
         let parts = [
             "memory: \(memory)", "disk: \(disk)", "\(memoryHits) memory hits", "\(diskHits) disk hits", "\(misses) misses",
             "\(memoryEvictions) evicted from memory", "removed: \(removed.isEmpty ? "none" : removed.joined(separator: ", "))",
-            "\(failures) failures",
+            "\(puts) puts", "\(evictedSize) evicted from the disk", "\(failures) failures", "\(loading)",
         ]
         return parts.joined(separator: "; ")
     }

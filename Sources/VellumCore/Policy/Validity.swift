@@ -54,6 +54,16 @@
         return now < end || end == .never
     }
 
+    /// Whether the given part of the entry's age is over, by which a caller loads it again ahead of its end. An entry that never expires, or
+    /// whose age counts from its last use, has no such part.
+    @inlinable
+    package func isPast(_ part: Double, of key: EntryKey, at now: WallInstant, under expiration: Expiration = .never) -> Bool {
+        guard (isOwn ? idle : expiration.idle) == .max else { return false }
+        let end = isOwn ? until : written.advanced(byMilliseconds: expiration.age(of: key, written: written))
+        guard end != .never else { return false }
+        return Double(now.rawValue &- written.rawValue) >= part * Double(end.rawValue &- written.rawValue)
+    }
+
     /// The rule of ``contains(_:_:lastUse:under:)`` in SQL, for a row `e` of entries whose expiration is their own, or that never expire. It
     /// has the parameters `:latest`, the end of the slack after now, and `:now`, in this order.
     ///

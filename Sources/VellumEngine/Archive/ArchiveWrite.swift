@@ -8,6 +8,8 @@ public import VellumCore
         case store(Entry)
         /// Stores the entry unless there is a valid one under the key.
         case storeIfAbsent(Entry)
+        /// Gives the entry with this id, if its revision is still this one, the dates of `entry`. Its value stays as it is.
+        case renew(Entry, revision: UInt32)
         /// Removes the entry under the key.
         case remove
         /// Removes the entry if its id and revision are still these.
@@ -59,7 +61,7 @@ public import VellumCore
     /// Whether there was an entry under the key before.
     @usableFromInline package var wasPresent = false
     /// Whether nothing was changed: ``ArchiveWrite/Operation/storeIfAbsent(_:)`` found a valid entry,
-    /// ``ArchiveWrite/Operation/removeUnchanged(entryID:revision:)`` found another entry, or the condition was not met.
+    /// ``ArchiveWrite/Operation/removeUnchanged(entryID:revision:)`` or ``ArchiveWrite/Operation/renew(_:revision:)`` found another entry, or the condition was not met.
     @usableFromInline package var wasDeclined = false
     /// The entries that were evicted to make room.
     @usableFromInline package var evicted: [EntryKey] = []

@@ -30,9 +30,11 @@ extension ArchiveWriter {
     /// - Returns: The entries that were removed.
     func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> [RemovedEntry] {
         var removed: [RemovedEntry] = []
+        let bytes = transaction.bytesRemoved
         while removed.count < limit, isOverLimit(adding: entry), let oldest = try removeOldest(before: UseStamp(rawValue: .max)) {
             removed.append(oldest)
         }
+        transaction.bytesEvicted += transaction.bytesRemoved - bytes
         if !removed.isEmpty, totals.limit.isGiven == 0 { transaction.hasEvictedByDefault = true }
         return removed
     }

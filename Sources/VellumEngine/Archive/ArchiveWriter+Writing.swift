@@ -15,6 +15,8 @@ extension ArchiveWriter {
             try put(entry, write, onlyIfAbsent: false, &outcome)
         case .storeIfAbsent(let entry):
             try put(entry, write, onlyIfAbsent: true, &outcome)
+        case .renew(let entry, let revision):
+            try renew(entry, write, revision, &outcome)
         case .remove:
             if let present = try find(write.key) {
                 outcome.wasPresent = true
@@ -93,6 +95,23 @@ extension ArchiveWriter {
             try index.didStore(outcome.entryID, entry.indexed, isNew: true)
         }
         try didPut(entry, stamp, &outcome)
+    }
+
+    /// Changes the dates of an entry that still has this revision. The index has no dates.
+    private func renew(_ entry: Entry, _ write: ArchiveWrite, _ revision: UInt32, _ outcome: inout WriteOutcome) throws(SQLiteError) {
+        guard let present = try find(write.key), present.id == entry.id, present.revision == revision else { return outcome.wasDeclined = true }
+        noteChange(of: write.key)
+        // A date where there was none makes the row longer.
+        transaction.splitPages += 16
+        transaction.newContent += 32
+        let renew = try statement(.renewEntry)
+        try withContent(write.key, entry) { (content) throws(SQLiteError) in try EntryTable.runRenew(renew, entry.id, content) }
+        CrashPoint.reached(.entryUpdated)
+        outcome.wasPresent = true
+        outcome.entryID = entry.id
+        transaction.uses[entry.id] = write.stamp
+        if entry.validity.isOwn { totals.expiring = 1 }
+        noteEnd(entry.id, entry, lastUse: write.stamp)
     }
 
     /// Overwrites an entry that memory knows, without looking for it.

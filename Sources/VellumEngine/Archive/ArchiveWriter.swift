@@ -17,6 +17,8 @@ final class ArchiveWriter {
     @exclusivity(unchecked) var hasReportedDefault = false
     /// The store that knows of uses that are not in the file yet.
     weak var owner: (any DiskArchiveDelegate)?
+    /// The bytes of entries that were evicted since the archive was opened.
+    @exclusivity(unchecked) var bytesEvicted: Int64 = 0
     /// The search for obsolete records of the recency log continues after this stamp.
     @exclusivity(unchecked) var trimmedThrough = UseStamp.never
 
@@ -32,6 +34,8 @@ final class ArchiveWriter {
         /// The uses of entries that it overwrote: the owner learns of them when it is committed.
         var uses: [Int64: UseStamp] = [:]
         var bytesRemoved: Int64 = 0
+        /// Those of them that were evicted.
+        var bytesEvicted: Int64 = 0
         /// At most so many pages were split, and so many bytes of keys and values stored, as long as the transaction has done nothing but store
         /// entries without an index.
         var splitPages: Int64 = 0
@@ -85,7 +89,7 @@ final class ArchiveWriter {
 
     /// The statements that are kept prepared.
     enum StaticStatement: Int, CaseIterable {
-        case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, deleteEntry
+        case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry
         case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
             recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
 
@@ -98,6 +102,7 @@ final class ArchiveWriter {
             case .insertEntry: EntryTable.insert
             case .updateEntry: EntryTable.update
             case .updateKnown: EntryTable.updateKnown
+            case .renewEntry: EntryTable.renew
             case .deleteEntry: EntryTable.delete
             case .entryExists: EntryTable.exists
             case .insertTouch: RecencyTables.insertTouch

@@ -132,6 +132,11 @@ public import VellumCore
         return max(known, written.stamp)
     }
 
+    /// The bytes of entries that this process has evicted since the archive was opened. Waits for the writer's lock.
+    package func evictedSize() throws(VellumError) -> DataSize {
+        DataSize(bytes: Int(file.withWriter(of: number) { $1.bytesEvicted } ?? 0))
+    }
+
     @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
         try intercepting(.totals) { () throws(VellumError) in
             try read { (archive) throws(SQLiteError) in try archive.totals() }

@@ -41,9 +41,21 @@ public import VellumCore
     @usableFromInline
     init(bytes: Data, forKey key: EntryKey, written: WallInstant, expiration: Expiration?, indexed: IndexedValues?) {
         self.init(bytes: bytes, written: written, indexed: indexed)
-        guard let expiration else { return }
+        if let expiration { setAge(expiration, forKey: key) }
+    }
+
+    /// Gives the entry an expiration of its own.
+    private mutating func setAge(_ expiration: Expiration, forKey key: EntryKey) {
         expires = written.advanced(byMilliseconds: expiration.age(of: key, written: written))
         idle = expiration.idle == .max ? nil : expiration.idle
+    }
+
+    /// The same value, as if it were written now.
+    func renewed(forKey key: EntryKey, at now: WallInstant, expiration: Expiration?) -> Entry {
+        var entry = self
+        (entry.written, entry.expires, entry.idle) = (now, nil, nil)
+        if let expiration { entry.setAge(expiration, forKey: key) }
+        return entry
     }
 
     /// Takes over the age of an older value.

@@ -196,14 +196,14 @@ extension ArchiveWrite {
     var size: Int {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .remove, .removeUnchanged, .removeAll, .require: 0
+        case .renew, .remove, .removeUnchanged, .removeAll, .require: 0
         }
     }
 
     /// Whether the write stores an entry whose validity depends on its last use.
     var isSliding: Bool {
         switch operation {
-        case .store(let entry), .storeIfAbsent(let entry): entry.idle != nil
+        case .store(let entry), .storeIfAbsent(let entry), .renew(let entry, _): entry.idle != nil
         case .remove, .removeUnchanged, .removeAll, .require: false
         }
     }

@@ -19,6 +19,19 @@ extension Store where Value: Sendable {
         }
     }
 
+    /// The same, and whether the given part of the value's age is over.
+    @inlinable
+    package func hit(
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
+    ) throws(VellumError) -> (value: Value, isDue: Bool)? {
+        do throws(VellumError) {
+            return try value(forKey: key, under: expiration, refreshAhead: part)
+        } catch {
+            if error.concernsOneEntry { return nil }
+            throw error
+        }
+    }
+
     /// Returns the value under the key, and loads it if there is no valid one.
     ///
     /// - Parameters:
@@ -34,9 +47,12 @@ extension Store where Value: Sendable {
         let loader = StoreLoader(self, adding: addition)
         let first =
             hasLooked ? loader.lookForTombstone(request) : try loader.look(request, within: staleness.whileRevalidate, afterFailure: false)
-        return try await loader.answer(to: request, after: first) { load in
-            loader.start(load, request) { await loader.run(load, request, version: $0) }
-        }
+        return try await loader.answer(to: request, after: first)
+    }
+
+    /// Loads a value in the background that is still valid.
+    package func refreshAhead(_ request: LoadRequest<Value>, adding addition: StoreLoader<Value>.Addition? = nil) {
+        StoreLoader(self, adding: addition).refreshAhead(request)
     }
 }
 

@@ -16,6 +16,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     package var loads: LoadCoordinator<EntryKey, LoadOutcome<Value>> { store.loads }
     package var answers: RememberedAnswers { store.answers }
     package var instant: WallInstant { store.clock.now() }
+    package var timer: LoadTimer { store.clock.timer }
 
     package func recordsNil(of request: LoadRequest<Value>) -> Bool { request.tombstone != nil }
 
@@ -27,27 +28,78 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         try lookForWriting(request, within: window, countsMiss: !afterFailure).0
     }
 
+    /// What is on the disk under a key that is loaded.
+    private struct Present {
+        /// What a write must find there to replace it.
+        var basis: WriteCondition.Basis
+        var entry: Entry?
+    }
+
     /// Looks once in memory and once on the disk.
-    ///
-    /// - Returns: What is there, and what a write must find there to replace it.
     private func lookForWriting(
         _ request: LoadRequest<Value>, within window: Int64, countsMiss: Bool
-    ) throws(VellumError) -> (Look<Value>, WriteCondition.Basis) {
+    ) throws(VellumError) -> (Look<Value>, Present) {
         let (key, now) = (request.key, store.clock.now())
         do throws(VellumError) {
             if let value = try store.valueInMemory(forKey: key, now, request.expiration), let found = request.answer(of: value) {
-                return (Look(found: found), .unreadable)
+                return (Look(found: found, isDue: isDue(request, nil, at: now)), Present(basis: .unreadable))
             }
             let (value, entry) = try store.lookOnDisk(forKey: key, now, request.expiration)
-            if let value, let found = request.answer(of: value) { return (Look(found: found), .unreadable) }
+            let present = Present(basis: .version(entry?.version), entry: entry)
+            if let value, let found = request.answer(of: value) {
+                return (Look(found: found, isDue: isDue(request, entry, at: now)), present)
+            }
             if countsMiss { store.countMiss() }
             let expired = try expiredValue(for: request, entry, within: window, at: now)
-            return (Look(expired: expired), .version(entry?.version))
+            return (Look(expired: expired), present)
         } catch {
             // A damaged entry is replaced by the loaded value. A failing disk must not look like an empty one. A cache that was opened with
             // another version has nothing: the loader runs, and its value is not stored.
             guard error.concernsOneEntry || error.code == .cacheVersionChanged else { throw error }
-            return (Look(), .unreadable)
+            return (Look(), Present(basis: .unreadable))
+        }
+    }
+
+    /// Whether it is time to load the valid value again.
+    private func isDue(_ request: LoadRequest<Value>, _ entry: Entry?, at now: WallInstant) -> Bool {
+        guard let part = request.refreshAhead, let validity = entry?.validity ?? store.memory.peek(request.key)?.validity else { return false }
+        return validity.isPast(part, of: request.key, at: now, under: request.expiration)
+    }
+
+    /// Looks for a value that is loaded ahead of its end.
+    ///
+    /// - Returns: `nil` if it was loaded or written meanwhile.
+    private func lookAhead(_ request: LoadRequest<Value>) throws(VellumError) -> Present? {
+        let (key, now) = (request.key, store.clock.now())
+        do throws(VellumError) {
+            let entry = try store.entryOnDisk(forKey: key)
+            let item = store.memory.peek(key)
+            if let validity = item?.validity ?? entry?.validity, validity.contains(now, key, lastUse: .never, under: request.expiration),
+                !isDue(request, item == nil ? entry : nil, at: now)
+            {
+                return nil
+            }
+            return Present(basis: .version(entry?.version), entry: entry)
+        } catch {
+            guard error.concernsOneEntry || error.code == .cacheVersionChanged else { throw error }
+            return Present(basis: .unreadable)
+        }
+    }
+
+    /// Returns the value under the key for a loader, however old; `nil` if there is none that this program can read.
+    private func previousValue(for request: LoadRequest<Value>, _ entry: Entry?) -> Value? {
+        guard request.loader.takesPrevious else { return nil }
+        do throws(VellumError) {
+            let value: Value? =
+                switch store.memory.peek(request.key)?.payload {
+                case .value(let value): value
+                case .bytes(let bytes): try store.decode(bytes, of: request.key)
+                case nil: if let entry { try store.decode(entry, of: request.key) } else { nil }
+                }
+            guard let value, case .value = request.tombstone?.meaning(value, request.key) ?? .value else { return nil }
+            return value
+        } catch {
+            return nil  // It was reported, and is replaced by what is loaded.
         }
     }
 
@@ -92,41 +144,47 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     // MARK: One load
 
-    /// Runs a load.
-    ///
-    /// - Parameter version: The version of the key when the load began, by which writes and removals are noticed.
-    func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64) async -> LoadOutcome<Value> {
-        let basis: WriteCondition.Basis
+    package func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value> {
+        let present: Present
         do throws(VellumError) {
-            // Another load may have ended between the caller's look and the start of this one.
-            let (look, present) = try lookForWriting(request, within: 0, countsMiss: false)
-            if let found = look.found { return .found(found, forEveryReader: false) }
-            basis = present
+            if isAhead {
+                guard let due = try lookAhead(request) else { return .found(nil, forEveryReader: false, isDue: false) }
+                present = due
+            } else {
+                // Another load may have ended between the caller's look and the start of this one.
+                let (look, here) = try lookForWriting(request, within: 0, countsMiss: false)
+                if let found = look.found { return .found(found, forEveryReader: false, isDue: look.isDue) }
+                present = here
+            }
         } catch {
             return .failed(error, old: nil, isNew: false)
         }
         if let remembered = rememberedOutcome(for: request) { return remembered }
-        let outcome = await callLoader(of: request, load)
-        // The result of an abandoned load is not recorded.
-        if case .loaded(let value) = outcome, loads.isRunning(load) {
-            await record(value, request, Origin(basis: basis, version: version))
+        switch await callLoader(of: request, load, previousValue(for: request, present.entry)) {
+        case .failure(let error): return .failed(error, old: nil, isNew: true)
+        case .success(let answer):
+            // The result of an abandoned load is not recorded.
+            if loads.isRunning(load) { await record(answer, request, Origin(present: present, version: version)) }
+            return .loaded(answer.value, nothingFor: answer.nothingFor)
         }
-        return outcome
     }
 
     /// The state of the key when the load began.
     private struct Origin: Sendable {
-        var basis: WriteCondition.Basis
+        var present: Present
         var version: UInt64
     }
 
     /// Records the result on a thread that may block. If that fails, it is reported, and the waiters still get the result.
-    private func record(_ answer: Value?, _ request: LoadRequest<Value>, _ origin: Origin) async {
+    private func record(_ answer: LoaderAnswer<Value>, _ request: LoadRequest<Value>, _ origin: Origin) async {
         do {
-            if let answer {
-                try await BlockingPool.run { try self.fill(answer, request.ownExpiration, request, origin) }
-            } else if let tombstone = request.tombstone, request.negativeMaxAge > 0 {
-                let age = Expiration(age: request.negativeMaxAge)
+            if let value = answer.value {
+                try await BlockingPool.run {
+                    if answer.isUnchanged, try self.renew(value, answer.expiration, request, origin) { return }
+                    try self.fill(value, answer.expiration, request, origin)
+                }
+            } else if let tombstone = request.tombstone, answer.nothingFor > 0 {
+                let age = Expiration(age: answer.nothingFor)
                 try await BlockingPool.run { try self.fill(tombstone.value, age, request, origin) }
             } else {
                 // An expired value must not be served as stale any more.
@@ -152,6 +210,19 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         try transaction.commit()
     }
 
+    /// Gives the entry that was there when the load began a new date.
+    ///
+    /// - Returns: Whether it is still there.
+    private func renew(
+        _ value: Value, _ expiration: Expiration?, _ request: LoadRequest<Value>, _ origin: Origin
+    ) throws(VellumError) -> Bool {
+        guard let entry = origin.present.entry else { return false }
+        var transaction = StoreTransaction()
+        try transaction.renew(entry, of: value, forKey: request.key, in: store, expiration: expiration)
+        transaction.setCondition(condition(request, origin))
+        return try transaction.commit()[0]
+    }
+
     /// Removes the expired entry under the key.
     private func removeOld(_ request: LoadRequest<Value>, _ origin: Origin) throws(VellumError) {
         var isThere = store.memory.peek(request.key) != nil
@@ -165,7 +236,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     private func condition(_ request: LoadRequest<Value>, _ origin: Origin) -> WriteCondition {
         let (key, memory) = (request.key, store.memory)
-        return WriteCondition(unchangedSince: origin.basis, at: store.clock.now(), under: request.expiration) {
+        return WriteCondition(unchangedSince: origin.present.basis, at: store.clock.now(), under: request.expiration) {
             !memory.isUnchanged(key, since: origin.version)
         }
     }

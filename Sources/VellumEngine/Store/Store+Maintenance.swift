@@ -53,6 +53,9 @@ extension Store {
         statistics.disk = try disk.totals()
         statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
+        statistics.puts = memory.stores
+        statistics.evictedSize = try disk.evictedSize()
+        statistics.loading = loads.statistics.withLock { $0 }
         state.counters.withLock { counters in
             statistics.diskHits = counters.diskHits
             statistics.misses = counters.misses

@@ -135,6 +135,24 @@ extension Store {
         }
     }
 
+    /// Adds a new date and age for an entry that was read, if it is unchanged at the commit. Its value is not written again.
+    ///
+    /// - Parameter value: The value of the entry.
+    mutating func renew<Value>(
+        _ entry: Entry, of value: Value, forKey key: EntryKey, in store: Store<Value>, expiration: Expiration?
+    ) throws(VellumError) {
+        let now = store.clock.now()
+        let renewed = entry.renewed(forKey: key, at: now, expiration: expiration)
+        let item = try store.memoryItem(of: value, renewed)
+        add(.renew(renewed, revision: entry.revision), key, to: store, at: now) { outcome, stamp in
+            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
+            let used = MemoryCache.Item(
+                payload: item.payload, cost: item.cost, stamp: stamp, entryID: outcome.entryID, validity: renewed.validity, isDirty: true)
+            let effects = store.memory.store(used, forKey: key, change: outcome.change)
+            return MemoryUpdate(didChange: true) { store.release(effects) }
+        }
+    }
+
     /// Adds a value that another library wrote at `date`, unless there is a valid one under the key when the transaction commits.
     ///
     /// Memory does not keep it. Encodes it synchronously.

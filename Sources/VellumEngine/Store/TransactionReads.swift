@@ -19,7 +19,7 @@ package struct TransactionReads {
     ) throws(VellumError) -> Value? {
         own.note(writes)
         switch own.last(forKey: key, in: store.disk) {
-        case .store(let entry): return try store.decode(entry.bytes, of: key)
+        case .store(let entry), .renew(let entry, _): return try store.decode(entry.bytes, of: key)
         case .storeIfAbsent(let entry):
             if let present = try read(key, in: store) { return present }
             return try store.decode(entry.bytes, of: key)
@@ -118,7 +118,7 @@ private struct OwnWrites {
     private mutating func note(_ operation: ArchiveWrite.Operation, _ place: Place) {
         guard case .storeIfAbsent(let entry) = operation else { return last[place] = operation }
         switch last[place] {
-        case .store, .storeIfAbsent: break
+        case .store, .storeIfAbsent, .renew: break
         case .remove, .removeUnchanged, .removeAll: last[place] = .store(entry)
         case .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
         }

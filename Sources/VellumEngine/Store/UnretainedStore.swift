@@ -18,4 +18,14 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
             Result { () throws(VellumError) in try store.value(forKey: key, under: expiration) }
         }.get()
     }
+
+    /// Returns the value under the key, and whether the given part of its age is over: ``Store/value(forKey:under:refreshAhead:)``.
+    @inlinable
+    package func value(
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
+    ) throws(VellumError) -> (value: Value, isDue: Bool)? {
+        try reference._withUnsafeGuaranteedRef { store in
+            Result { () throws(VellumError) in try store.value(forKey: key, under: expiration, refreshAhead: part) }
+        }.get()
+    }
 }

@@ -43,6 +43,16 @@ enum Scripts {
         \(store)
         """
 
+    /// Arguments: the header of an entry, its lifetime as in ``put``, the token, and the length of the entry. While the lease lasts nobody has
+    /// put another value. Returns 0 if the lease was lost, or the entry is gone.
+    static let renewEntry = """
+        if redis.call('GET', KEYS[2]) ~= ARGV[3] or redis.call('STRLEN', KEYS[1]) ~= tonumber(ARGV[4]) then return 0 end
+        redis.call('SETRANGE', KEYS[1], 0, ARGV[1])
+        if ARGV[2] == '0' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+        redis.call('DEL', KEYS[2])
+        return 1
+        """
+
     /// Arguments: the token, the duration of the lease in milliseconds, 1 if the entry counts as missing, and how many bytes it may have.
     /// Returns 0 and a valid entry; 1, the rest of another's lease and the entry; or 2 and the entry. It is empty if it is missing, and a
     /// byte if it is larger. The nineteenth byte begins the end of an entry's age (``RemoteRecord``).

@@ -106,6 +106,18 @@
             return try isDone(reply)
         }
 
+        package func renewEntry(
+            _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
+        ) async throws(RemoteFailure) -> Bool {
+            let value = keys.value(of: key)
+            let bytes = record.encoded(under: value)
+            let reply = try await run(
+                Scripts.renewEntry, [value, keys.lease(of: key)],
+                [bytes.prefix(RemoteRecord.headerLength), lifetime.map { max(1, $0) } ?? 0, token.text, Int64(bytes.count)],
+                within: times.write)
+            return try isDone(reply)
+        }
+
         package func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {
             try isDone(await run(Scripts.renew, [keys.lease(of: key)], [token.text, times.lease], within: times.write))
         }

@@ -44,6 +44,9 @@ public struct ValkeyConfiguration: Sendable {
     public var lease: Duration = .seconds(2)
     /// After how long a caller stops waiting for the loader of another process, and runs its own.
     public var longestWait: Duration = .seconds(30)
+    /// For how long a process returns again what it has loaded itself while the server was out of reach, at most for the age of the value; zero to
+    /// call the loader each time. Forgotten when the server is back.
+    public var outageMaxAge: Duration = .seconds(10)
 
     /// Encryption by TLS: whom to trust, and who we are. Files are read when the first connection is made.
     public struct TLS: Sendable {
@@ -143,6 +146,8 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
 
         /// Between the bounds that the documentation names.
         var trustMilliseconds: Int64 { trust <= .zero ? 0 : min(max(Self.milliseconds(trust), 50), 60_000) }
+
+        var outageMilliseconds: Int64 { outageMaxAge <= .zero ? 0 : Self.milliseconds(outageMaxAge) }
 
         var longestWaitMilliseconds: Int64 { Self.milliseconds(longestWait) }
 

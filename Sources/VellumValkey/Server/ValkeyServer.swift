@@ -60,6 +60,7 @@
             let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWaitMilliseconds
+            times.outageMaxAge = configuration.outageMilliseconds
             let store = SharedStore(
                 name: name, near: NearCache(capacity: memory, trust: stores.trust),
                 backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times)

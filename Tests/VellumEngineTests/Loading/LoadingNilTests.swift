@@ -123,7 +123,7 @@ struct LoadingNilTests {
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
-            options: options ?? caching, load: answer)
+            options: options ?? caching, loader: .plain(answer))
         request.tombstone = Tombstone("nothing") { value, _ in value == "nothing" ? .nothing : .value }
         request.acceptsNil = acceptsNil
         return try await store.load(request, hasLooked: false)

@@ -166,7 +166,19 @@ enum EntryTable {
         UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, bytes = ?7 WHERE id = ?1
         """
 
-    /// The same, of an entry that still has this key and size. The row's size is not read with its value.
+    /// Changes the dates of an entry. SQLite overwrites a row of the same length in place, and only the pages that change.
+    static let renew = "UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5 WHERE id = ?1"
+
+    static func runRenew(_ renew: Statement, _ id: Int64, _ content: EntryContent) throws(SQLiteError) {
+        renew.bind(id, at: 1)
+        renew.bind(content.written, at: 2)
+        renew.bind(content.expires, at: 3)
+        renew.bind(content.idle, at: 4)
+        renew.bind(content.sums.storedChecksum, at: 5)
+        try renew.run()
+    }
+
+    /// As ``update``, of an entry that still has this key and size. The row's size is not read with its value.
     static let updateKnown = "\(update) AND key = ?8 AND \(size) = ?9"
 
     /// - Parameter knownSize: That of the entry, for ``updateKnown``.

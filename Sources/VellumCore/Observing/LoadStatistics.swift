@@ -1,0 +1,50 @@
+/// What loading has cost in this process since a store was opened.
+public struct LoadStatistics: Hashable, Sendable {
+    /// Calls of loaders.
+    public var loads = 0
+    /// Calls of loaders that failed.
+    public var failures = 0
+    /// Callers that waited for a load that another had started.
+    public var joined = 0
+    /// How long the loaders ran, added up.
+    public var time = Duration.zero
+    /// Expired values that were returned while they were loaded again.
+    public var staleWhileRevalidating = 0
+    /// Expired values that were returned because the loader failed.
+    public var staleIfError = 0
+    /// Expired values that were returned because the load took longer than ``LoadOptions/softTimeout``.
+    public var staleIfSlow = 0
+    /// Values that were returned again which this process had loaded while the server of a shared cache was out of reach.
+    public var inOutage = 0
+
+    /// Creates counters that are all zero.
+    public init() {}
+}
+
+extension LoadStatistics: CustomStringConvertible {
+    /// The counters in one line to read.
+    public var description: String {
+        "\(loads) loads in \(time), \(failures) failed, \(joined) joined; stale: \(staleWhileRevalidating) while revalidating, "
+            + "\(staleIfError) after errors, \(staleIfSlow) when slow; \(inOutage) in an outage"
+    }
+}
+
+extension LoadStatistics {
+    /// A loader ran for so long.
+    mutating func count(_ duration: Duration, failed: Bool) {
+        loads += 1
+        if failed { failures += 1 }
+        time += duration
+    }
+
+    /// A caller got a value from this source.
+    mutating func count(_ source: LoadSource) {
+        switch source {
+        case .cached, .loaded: break
+        case .staleWhileRevalidate: staleWhileRevalidating += 1
+        case .staleIfError: staleIfError += 1
+        case .staleIfSlow: staleIfSlow += 1
+        case .loadedInOutage: inOutage += 1
+        }
+    }
+}
