@@ -10,6 +10,13 @@ internal import VellumEngine
 /// ```
 package final class ManualClock: Sendable {
     private let instant: Locked<WallInstant>
+    private let sleepers = Locked<[Sleeper]>([])
+
+    private struct Sleeper: Sendable {
+        var end: WallInstant
+        var number: UInt64
+        var continuation: CheckedContinuation<Void, any Error>
+    }
 
     /// - Parameter now: The initial time; 2026-01-01T00:00:00Z by default.
     package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) {
@@ -26,7 +33,52 @@ package final class ManualClock: Sendable {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         instant.withLock { $0 = $0.advanced(byMilliseconds: milliseconds) }
+        wake { [now] in $0.end <= now }
     }
 
-    package var wallClock: WallClock { WallClock(instants: { self.now }) }
+    /// Those who wait by this clock go on when it is moved by ``advance(by:)``.
+    package var wallClock: WallClock { WallClock(instants: { self.now }, timer: timer) }
+
+    package var timer: LoadTimer { LoadTimer(clock: steady) { try await self.sleep($0) } }
+
+    /// The same time, as a clock that is never set.
+    package var steady: CoarseClock { CoarseClock { self.now.rawValue } }
+
+    // MARK: Sleeping
+
+    /// Waits until the clock was moved by so many milliseconds.
+    package func sleep(_ milliseconds: Int64) async throws {
+        let (number, end) = (LoadCoordinator<Int, Void>.newNumber(), now.advanced(byMilliseconds: milliseconds))
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                sleepers.withLock { $0.append(Sleeper(end: end, number: number, continuation: continuation)) }
+                // It may have been moved, or the task cancelled, before the sleeper was there.
+                wake { [now] in $0.end <= now }
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    private func wake(_ isOver: (Sleeper) -> Bool) {
+        for sleeper in take(isOver) { sleeper.continuation.resume() }
+    }
+
+    private func cancel(_ number: UInt64) {
+        for sleeper in take({ $0.number == number }) { sleeper.continuation.resume(throwing: CancellationError()) }
+    }
+
+    private func take(_ isTaken: (Sleeper) -> Bool) -> [Sleeper] {
+        sleepers.withLock { sleepers in
+            let taken = sleepers.filter(isTaken)
+            sleepers.removeAll(where: isTaken)
+            return taken
+        }
+    }
+
+    /// Returns once somebody waits for that moment.
+    package func waitForSleeper(until end: WallInstant) async {
+        while !sleepers.withLock({ $0.contains { $0.end == end } }) { await Task.yield() }
+    }
 }
