@@ -54,13 +54,10 @@ public import VellumCore
     @inlinable
     package func hit(forKey key: EntryKey, refreshAhead part: Double) -> (hit: Hit, isDue: Bool)? {
         guard let now = trust.timeIfTrusted() else { return nil }
-        var (notifiesDisk, isDue) = (false, false)
-        let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk) { payload, validity -> Value?? in
-            isDue = validity.isPast(part, of: key, at: now)
-            return .some(copy payload)
-        }
+        var (notifiesDisk, validity) = (false, Validity.forever)
+        let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk, validity: &validity) { payload -> Value?? in .some(copy payload) }
         guard let value else { return nil }
-        return (value.map(Hit.value) ?? .nothing, isDue)
+        return (value.map(Hit.value) ?? .nothing, validity.isPast(part, of: key, at: now))
     }
 
     /// Returns a ticket for a caller that is about to ask the server.

@@ -95,7 +95,7 @@ public import Synchronization
     /// Returns the payload under the key if it is valid. Affects the eviction order.
     @inlinable
     package func use(_ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool) -> Payload? {
-        use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { payload, _ in copy payload }
+        use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { copy $0 }
     }
 
     /// Returns what `take` takes out of the payload under the key if it is valid. Affects the eviction order.
@@ -103,11 +103,12 @@ public import Synchronization
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
     ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
-    ///   - take: Receives the payload and its validity. Runs inside the lock.
+    ///   - validity: Where to store the validity of the entry. Not a closure, which hits without one would pay for.
+    ///   - take: Runs inside the lock.
     @inlinable
     package func use<Result>(
         _ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool,
-        _ take: (borrowing Payload, Validity) -> Result?
+        validity: UnsafeMutablePointer<Validity>? = nil, _ take: (borrowing Payload) -> Result?
     ) -> Result? {
         let hash = hash.of(key)
         var needs = Needs.nothing
@@ -125,8 +126,8 @@ public import Synchronization
                 if notes.dirty.count == 1 { notifiesDisk = true }
                 if notes.dirty.count >= Notes.mostDirty { needs = .collecting }
             }
-            let validity = contents.pointee.entries.list[metadataOf: slot].validity
-            return contents.pointee.entries.list.payload(slot) { take($0, validity) }
+            if let validity { validity.pointee = contents.pointee.entries.list[metadataOf: slot].validity }
+            return contents.pointee.entries.list.payload(slot, take)
         }
         switch needs {
         case .nothing: return found
@@ -135,7 +136,7 @@ public import Synchronization
             return found
         case .catchingUp:
             catchUp()
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, take)
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, validity: validity, take)
         }
     }
 

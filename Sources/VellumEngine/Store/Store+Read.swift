@@ -25,9 +25,10 @@ extension Store {
         forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
     ) throws(VellumError) -> (value: Value, isDue: Bool)? {
         let now = clock.now()
-        var isDue = false
-        let inMemory = try valueInMemory(forKey: key, now, expiration) { isDue = $0.isPast(part, of: key, at: now, under: expiration) }
-        if let inMemory { return (inMemory, isDue) }
+        var validity = Validity.forever
+        if let value = try valueInMemory(forKey: key, now, expiration, validity: &validity) {
+            return (value, validity.isPast(part, of: key, at: now, under: expiration))
+        }
         let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
         guard let value, let entry else {
             countMiss()
@@ -37,22 +38,17 @@ extension Store {
     }
 
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
+    ///
+    /// - Parameter validity: Where to store the validity of the entry.
     @inlinable
-    package func valueInMemory(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
-        try valueInMemory(forKey: key, now, expiration) { _ in }
-    }
-
-    /// - Parameter note: Receives the validity of a value that is returned. Runs inside the lock of memory.
-    @inlinable
-    func valueInMemory(
-        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, _ note: (Validity) -> Void
+    package func valueInMemory(
+        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, validity: UnsafeMutablePointer<Validity>? = nil
     ) throws(VellumError) -> Value? {
         // Checked before taking a lock that another thread may have held when this process was forked.
         guard forkGuard.isThisProcess else { throw .forked }
         var notifiesDisk = false
         var bytes: Data?
-        let value = memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk) { payload, validity -> Value? in
-            note(validity)
+        let value = memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, validity: validity) { payload -> Value? in
             switch payload {
             case .value(let value): return copy value
             case .bytes(let present):

@@ -124,7 +124,7 @@ extension Store {
         guard item.isValid(at: now, key, under: readers) else { return found }
         found.validity = item.validity
         var notifiesDisk = false
-        _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _, _ in true }
+        _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _ in true }
         switch item.payload {
         case .value(let value): found.value = value
         case .bytes(let bytes): (found.value, found.bytes, found.typeVersion) = (try decode(bytes, of: key), bytes, version)

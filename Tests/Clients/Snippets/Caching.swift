@@ -14,11 +14,15 @@ try cache.set(2, forKey: "bar", maxAge: .hours(1))
 let bar = try cache.value(forKey: "bar")
 print(bar ?? 0, try cache.keys().count)
 
-// One load, however many tasks ask; a stale value while it is loaded again, or if that fails.
-let count = try await cache.value(forKey: "visits", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400)) {
+// One load, however many tasks ask; a stale value while it is loaded again, or if that fails or takes longer than 200 ms.
+let options = LoadOptions(softTimeout: .milliseconds(200), refreshAhead: 0.8)
+let count = try await cache.value(forKey: "visits", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400), options: options) {
     try await countVisits()
 }
-print(count)
+// A loader may say how long its value is valid, and that the one it receives is unchanged.
+let users = try await cache.value(forKey: "users") { previous in .value(try await countUsers(after: previous), maxAge: .seconds(60)) }
+print(count, users ?? 0)
 // snippet.hide
 
 func countVisits() async throws -> Int { 42 }
+func countUsers(after last: Int?) async throws -> Int { (last ?? 0) + 1 }

@@ -95,10 +95,12 @@ struct PolicyTests {
         statistics.memory = StorageUsage(entries: 1, bytes: 200)
         statistics.disk = StorageUsage(entries: 12, bytes: 3072)
         (statistics.memoryHits, statistics.misses, statistics.removals) = (7, 2, [.evicted: 3])
+        (statistics.puts, statistics.evictedSize, statistics.loading.loads, statistics.loading.time) = (5, 3.kiloByte, 2, .seconds(1))
         #expect(
             "\(statistics)" == """
                 memory: 1 entry, 200 bytes; disk: 12 entries, 3 kB; 7 memory hits; 0 disk hits; 2 misses; 0 evicted from memory; \
-                removed: 3 evicted; 0 failures
+                removed: 3 evicted; 5 puts; 3 kB evicted from the disk; 0 failures; 2 loads in 1.0 seconds, 0 failed, 0 joined; \
+                stale: 0 while revalidating, 0 after errors, 0 when slow; 0 in an outage
                 """)
     }
 }
