@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions of thirteen works by callgrind, and fails where one has grown.
+"""Counts the instructions of fifteen works by callgrind, and fails where one has grown.
 
     instructions.py PROGRAM [--update]
 

@@ -23,6 +23,7 @@ struct Instructions {
         try measureBulk()
         try measureQueries(folder)
         try measureCache(folder)
+        try measureLoading(folder)
     }
 
     private static func measured(_ name: StaticString, calls: Int, _ body: @escaping () throws -> Void) throws {
@@ -108,6 +109,26 @@ struct Instructions {
         try measured("cache set", calls: keys.count) { for key in keys { try cache.set(key.count, forKey: key) } }
         try measured("cache get", calls: keys.count) { for key in keys { _ = try cache.value(forKey: key) } }
         try manager.close()
+    }
+
+    /// Hits of methods that load, without and with a part of the age after which they load ahead.
+    private static func measureLoading(_ folder: URL) throws {
+        let manager = MiniCacheManager(name: "loading", directory: folder)
+        let cache: MiniCache<String, Int> = manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+        let keys = shuffled(1000).map { "key-\($0)" }
+        for key in keys { try cache.set(key.count, forKey: key) }
+        try measuredLoads("load: hit", keys) { try await cache.value(forKey: $0) { 1 } }
+        let ahead = LoadOptions(refreshAhead: 0.8)
+        try measuredLoads("load: hit, ahead", keys) { try await cache.value(forKey: $0, options: ahead) { 1 } }
+        try manager.close()
+    }
+
+    /// Hits do not suspend, so that all run on this thread.
+    private static func measuredLoads(_ name: StaticString, _ keys: [String], _ load: @escaping @Sendable (String) async throws -> Int) throws {
+        Task.immediate { for key in keys { _ = try await load(key) } }
+        try measured(name, calls: keys.count) {
+            Task.immediate { for key in keys { _ = try await load(key) } }
+        }
     }
 
     /// The numbers below `count`, each once, in the same order in every run.

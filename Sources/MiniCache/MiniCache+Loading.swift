@@ -94,7 +94,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Value? {
-        let options = try checked(options, maxAge, saysAge: true)
+        let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
@@ -144,7 +144,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        let options = try checked(options, maxAge, saysAge: true)
+        let options = try checked(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
@@ -155,14 +155,12 @@ extension MiniCache {
 
     // MARK: Steps
 
-    /// Returns the options with the age, and throws an error for invalid ones even if nothing will be loaded.
-    ///
-    /// - Parameter saysAge: Whether the loader may say the age.
+    /// Returns the options with the age, and throws an error for negative durations even if nothing will be loaded.
     @inlinable
-    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?, saysAge: Bool = false) throws(MiniCacheError) -> LoadOptions {
-        let options = if let maxAge { aged(options, maxAge) } else { options }
-        try options.check(under: saysAge ? nil : expiration)
-        return options
+    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
+        try options.check()
+        guard let maxAge else { return options }
+        return aged(options, maxAge)
     }
 
     @usableFromInline
@@ -182,9 +180,10 @@ extension MiniCache {
     ) throws(MiniCacheError) -> Value? {
         guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
         guard let part = options.refreshAhead else { return try findReadable(entryKey) }
-        guard let hit = try findReadable(entryKey, refreshAhead: part) else { return nil }
-        if hit.isDue { try refresh() }
-        return hit.value
+        var isDue = false
+        let value = try findReadable(entryKey, refreshAhead: part, isDue: &isDue)
+        if isDue, value != nil { try refresh() }
+        return value
     }
 
     /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
@@ -198,11 +197,11 @@ extension MiniCache {
         }
     }
 
-    /// The same, and whether the given part of the value's age is over.
+    /// The same. Sets `isDue` if the given part of the value's age is over.
     @inlinable
-    func findReadable(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
+    func findReadable(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
-            return try find(entryKey, refreshAhead: part)
+            return try find(entryKey, refreshAhead: part, isDue: &isDue)
         } catch {
             try reportUnreadable(error, entryKey)
             return nil
@@ -210,25 +209,26 @@ extension MiniCache {
     }
 
     @inlinable
-    func find(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, refreshAhead: part) }
-        let found: (value: CachedValue, isDue: Bool)
+    func find(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, refreshAhead: part, isDue: &isDue) }
+        let cached: CachedValue
         do throws(VellumError) {
-            guard let hit = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part) else { return nil }
-            found = hit
+            guard let found = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: &isDue) else { return nil }
+            cached = found
         } catch {
             guard error.code == .vanished else { throw error }
-            return try findAfterOpening(entryKey, refreshAhead: part)
+            return try findAfterOpening(entryKey, refreshAhead: part, isDue: &isDue)
         }
-        if let decoded = found.value.decoded(as: Value.self) { return (decoded.value, found.isDue) }
-        return try decode(found.value, entryKey).map { ($0, found.isDue) }
+        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
+        return try decode(cached, entryKey)
     }
 
     @usableFromInline
-    func findAfterOpening(_ entryKey: EntryKey, refreshAhead part: Double) throws(MiniCacheError) -> (value: Value, isDue: Bool)? {
-        let found = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration, refreshAhead: part) }
-        guard let found, let value = try value(of: found.value, entryKey) else { return nil }
-        return (value, found.isDue)
+    func findAfterOpening(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
+        let cached = try withStore { (store) throws(VellumError) in
+            try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: &isDue)
+        }
+        return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
     @usableFromInline

@@ -139,7 +139,7 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try check(options, maxAge)
+        try options.check()
         let entryKey = try CacheKey.of(key)
         if let part = options.refreshAhead {
             if let near = store.near.hit(forKey: entryKey, refreshAhead: part), let value = near.hit.value {
@@ -158,7 +158,7 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try check(options, maxAge)
+        try options.check()
         var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .plain(load))
         request.acceptsNil = true
         return try await store.load(request)
@@ -172,16 +172,10 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        try options.check(under: nil)
+        try options.check()
         var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .informed(load))
         request.acceptsNil = true
         return try await store.load(request)
-    }
-
-    /// Throws an error for invalid options even if nothing will be loaded.
-    @usableFromInline
-    func check(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(VellumError) {
-        try options.check(under: maxAge?.expiration ?? expiration)
     }
 
     /// Loads a value in the background that is still valid.

@@ -97,7 +97,7 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Archive? {
-        try check(options, saysAge: true)
+        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) { return object }
         return try await answer(key, stale, options, acceptsNil: true, .informed(load)).value
@@ -170,7 +170,7 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Loaded<Archive?> {
-        try check(options, saysAge: true)
+        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
             return Loaded(object, .cached)
@@ -180,10 +180,9 @@ extension ArchiveStore where Archive: Sendable {
 
     // MARK: Steps
 
-    /// - Parameter saysAge: Whether the loader may say the age.
     @inlinable
-    func check(_ options: LoadOptions, saysAge: Bool = false) throws(VellumError) {
-        try withOpenHandle { () throws(VellumError) in try options.check(under: saysAge ? nil : expiration ?? .never) }
+    func check(_ options: LoadOptions) throws(VellumError) {
+        try withOpenHandle { () throws(VellumError) in try options.check() }
     }
 
     /// Returns the valid object. A caller that takes expired ones goes on to load, which looks for both at once.
@@ -198,9 +197,10 @@ extension ArchiveStore where Archive: Sendable {
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
             guard let part = options.refreshAhead else { return try store.hit(forKey: EntryKey(key), under: .never) }
-            guard let hit = try store.hit(forKey: EntryKey(key), under: .never, refreshAhead: part) else { return nil }
-            if hit.isDue { try refresh() }
-            return hit.value
+            var isDue = false
+            let object = try store.hit(forKey: EntryKey(key), under: .never, refreshAhead: part, isDue: &isDue)
+            if isDue { try refresh() }
+            return object
         } catch {
             throw store.located(error)
         }

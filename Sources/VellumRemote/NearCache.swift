@@ -54,10 +54,12 @@ public import VellumCore
     @inlinable
     package func hit(forKey key: EntryKey, refreshAhead part: Double) -> (hit: Hit, isDue: Bool)? {
         guard let now = trust.timeIfTrusted() else { return nil }
-        var (notifiesDisk, validity) = (false, Validity.forever)
-        let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk, validity: &validity) { payload -> Value?? in .some(copy payload) }
+        var (notifiesDisk, isDue) = (false, false)
+        let value = withUnsafeMutablePointer(to: &isDue) { isDue in
+            memory.use(key, at: now, notifiesDisk: &notifiesDisk, ahead: .init(part, isDue: isDue)) { payload -> Value?? in .some(copy payload) }
+        }
         guard let value else { return nil }
-        return (value.map(Hit.value) ?? .nothing, validity.isPast(part, of: key, at: now))
+        return (value.map(Hit.value) ?? .nothing, isDue)
     }
 
     /// Returns a ticket for a caller that is about to ask the server.

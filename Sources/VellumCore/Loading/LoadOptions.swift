@@ -30,8 +30,8 @@ public struct LoadOptions: Sendable {
     /// and values that never expire, have no such part: an error.
     public var refreshAhead: Double?
 
-    /// Creates options. They are checked when they are used: a negative duration throws ``VellumError/Code/invalidDuration``, as does a part of the
-    /// age that is not between 0 and 1.
+    /// Creates options. They are checked when they are used: a negative duration throws ``VellumError/Code/invalidDuration``; so does, when a
+    /// value is loaded, a ``refreshAhead`` that is not between 0 and 1.
     @inlinable
     public init(
         expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, softTimeout: Duration? = nil,
@@ -56,34 +56,36 @@ public struct LoadOptions: Sendable {
 }
 
 extension LoadOptions {
-    /// Throws ``VellumError/Code/invalidDuration`` if an option is invalid, even if nothing is loaded.
-    ///
-    /// - Parameter age: How long loaded values are valid, if the options do not say it; `nil` if the loader may say it.
+    /// Throws ``VellumError/Code/invalidDuration`` if a duration is negative, even if nothing is loaded.
     @inlinable
-    package func check(under age: Expiration?) throws(VellumError) {
-        if negativeMaxAge == nil, errorMaxAge == nil, softTimeout == nil, timeout == nil, refreshAhead == nil { return }
-        try checkEach(under: age)
+    package func check() throws(VellumError) {
+        if negativeMaxAge == nil, errorMaxAge == nil, softTimeout == nil, timeout == nil { return }
+        try checkDurations()
+    }
+
+    /// Throws ``VellumError/Code/invalidDuration`` if ``refreshAhead`` is no part of an age. Not on hits, which follow a load.
+    ///
+    /// - Parameter expiration: The age of loaded values; `nil` if the loader may say it.
+    func checkPart(of expiration: Expiration?) throws(VellumError) {
+        guard let part = refreshAhead else { return }
+        guard part > 0, part < 1, expiration.map({ $0.idle == .max && $0.age != .max }) ?? true else { throw Self.impossible(part) }
+    }
+
+    private static func impossible(_ part: Double) -> VellumError {
+        VellumError(
+            .invalidDuration,
+            """
+            A refreshAhead of \(part) is not possible. Give the part of the age after which a value is loaded again, such as 0.8, and an age \
+            that counts from the writing: values that never expire, or whose age counts from the last use, have no last part.
+            """)
     }
 
     @usableFromInline
-    func checkEach(under age: Expiration?) throws(VellumError) {
+    func checkDurations() throws(VellumError) {
         if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge, as: "negativeMaxAge") }
         if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge, as: "errorMaxAge") }
         if let softTimeout { _ = try Expiration.milliseconds(softTimeout, as: "softTimeout") }
         if let timeout { _ = try Expiration.milliseconds(timeout, as: "timeout") }
-        guard let refreshAhead else { return }
-        guard refreshAhead > 0, refreshAhead < 1 else {
-            throw VellumError(
-                .invalidDuration,
-                "A refreshAhead of \(refreshAhead) is not valid: it is the part of the age after which a value is loaded again. Give 0.8, say.")
-        }
-        guard let age else { return }
-        let expiration = expiration ?? age
-        guard expiration.idle == .max, expiration.age != .max else {
-            throw VellumError(
-                .invalidDuration,
-                "refreshAhead is a part of an age that counts from the writing: values that never expire, or slide, have none. Give an age.")
-        }
     }
 }
 

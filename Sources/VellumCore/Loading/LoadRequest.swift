@@ -53,6 +53,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
             try Expiration.milliseconds(timeout, as: "softTimeout")
         }
         timeout = try options.timeout.map { (timeout) throws(VellumError) in try Expiration.milliseconds(timeout, as: "timeout") }
+        try options.checkPart(of: loader.takesPrevious ? nil : options.expiration ?? expiration)
         refreshAhead = options.refreshAhead
         isKept = options.onLastWaiterCancelled == .finish
         self.loader = loader

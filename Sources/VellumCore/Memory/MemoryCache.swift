@@ -103,12 +103,12 @@ public import Synchronization
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
     ///   - notifiesDisk: Set if touches are pending for the disk that were not before.
-    ///   - validity: Where to store the validity of the entry. Not a closure, which hits without one would pay for.
+    ///   - ahead: What to ask of the validity of the entry. Not a closure, which hits without one would pay for.
     ///   - take: Runs inside the lock.
     @inlinable
     package func use<Result>(
         _ key: EntryKey, at now: WallInstant, under expiration: Expiration = .never, notifiesDisk: inout Bool,
-        validity: UnsafeMutablePointer<Validity>? = nil, _ take: (borrowing Payload) -> Result?
+        ahead: RefreshAhead? = nil, _ take: (borrowing Payload) -> Result?
     ) -> Result? {
         let hash = hash.of(key)
         var needs = Needs.nothing
@@ -126,7 +126,9 @@ public import Synchronization
                 if notes.dirty.count == 1 { notifiesDisk = true }
                 if notes.dirty.count >= Notes.mostDirty { needs = .collecting }
             }
-            if let validity { validity.pointee = contents.pointee.entries.list[metadataOf: slot].validity }
+            if let ahead, contents.pointee.entries.list[metadataOf: slot].validity.isPast(ahead.part, of: key, at: now, under: expiration) {
+                ahead.isDue.pointee = true
+            }
             return contents.pointee.entries.list.payload(slot, take)
         }
         switch needs {
@@ -136,8 +138,19 @@ public import Synchronization
             return found
         case .catchingUp:
             catchUp()
-            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, validity: validity, take)
+            return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, ahead: ahead, take)
         }
+    }
+
+    /// Asks whether a part of the age of an entry is over.
+    @frozen
+    @usableFromInline package struct RefreshAhead {
+        @usableFromInline let part: Double
+        /// Set if it is. Valid during the call.
+        @usableFromInline let isDue: UnsafeMutablePointer<Bool>
+
+        @inlinable
+        package init(_ part: Double, isDue: UnsafeMutablePointer<Bool>) { (self.part, self.isDue) = (part, isDue) }
     }
 
     /// What a hit asks for that needs all locks.

@@ -19,13 +19,13 @@ extension Store where Value: Sendable {
         }
     }
 
-    /// The same, and whether the given part of the value's age is over.
+    /// The same. Sets `isDue` if the given part of the value's age is over.
     @inlinable
     package func hit(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
-    ) throws(VellumError) -> (value: Value, isDue: Bool)? {
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+    ) throws(VellumError) -> Value? {
         do throws(VellumError) {
-            return try value(forKey: key, under: expiration, refreshAhead: part)
+            return try value(forKey: key, under: expiration, refreshAhead: part, isDue: &isDue)
         } catch {
             if error.concernsOneEntry { return nil }
             throw error

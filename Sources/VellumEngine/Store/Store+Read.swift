@@ -19,36 +19,36 @@ extension Store {
         return try valueOnDisk(forKey: key, now, expiration)
     }
 
-    /// Returns the valid value under the key as ``value(forKey:under:)`` does, and whether the given part of its age is over.
+    /// Returns the valid value under the key as ``value(forKey:under:)`` does.
+    ///
+    /// - Parameter isDue: Set if the given part of the value's age is over.
     @inlinable
     package func value(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
-    ) throws(VellumError) -> (value: Value, isDue: Bool)? {
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+    ) throws(VellumError) -> Value? {
         let now = clock.now()
-        var validity = Validity.forever
-        if let value = try valueInMemory(forKey: key, now, expiration, validity: &validity) {
-            return (value, validity.isPast(part, of: key, at: now, under: expiration))
+        let inMemory = try withUnsafeMutablePointer(to: &isDue) { (isDue) throws(VellumError) in
+            try valueInMemory(forKey: key, now, expiration, ahead: .init(part, isDue: isDue))
         }
+        if let inMemory { return inMemory }
         let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
-        guard let value, let entry else {
-            countMiss()
-            return nil
-        }
-        return (value, entry.validity.isPast(part, of: key, at: now, under: expiration))
+        if value == nil { countMiss() }
+        if value != nil, let entry, entry.validity.isPast(part, of: key, at: now, under: expiration) { isDue = true }
+        return value
     }
 
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
     ///
-    /// - Parameter validity: Where to store the validity of the entry.
+    /// - Parameter ahead: What to ask of the validity of the entry.
     @inlinable
     package func valueInMemory(
-        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, validity: UnsafeMutablePointer<Validity>? = nil
+        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead? = nil
     ) throws(VellumError) -> Value? {
         // Checked before taking a lock that another thread may have held when this process was forked.
         guard forkGuard.isThisProcess else { throw .forked }
         var notifiesDisk = false
         var bytes: Data?
-        let value = memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, validity: validity) { payload -> Value? in
+        let value = memory.use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, ahead: ahead) { payload -> Value? in
             switch payload {
             case .value(let value): return copy value
             case .bytes(let present):

@@ -19,13 +19,15 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
         }.get()
     }
 
-    /// Returns the value under the key, and whether the given part of its age is over: ``Store/value(forKey:under:refreshAhead:)``.
+    /// Returns the value under the key: ``Store/value(forKey:under:refreshAhead:isDue:)``.
     @inlinable
     package func value(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double
-    ) throws(VellumError) -> (value: Value, isDue: Bool)? {
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+    ) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store in
-            Result { () throws(VellumError) in try store.value(forKey: key, under: expiration, refreshAhead: part) }
+            Result { () throws(VellumError) in
+                try store.value(forKey: key, under: expiration, refreshAhead: part, isDue: &isDue)
+            }
         }.get()
     }
 }

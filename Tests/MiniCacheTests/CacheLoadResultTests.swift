@@ -1,0 +1,314 @@
+import Foundation
+import MiniCache
+import Testing
+import VellumTestSupport
+
+/// What a loader says of its value, how long callers wait for it, and loads ahead of the end of an age.
+@Suite(.timeLimit(.minutes(1)))
+struct CacheLoadResultTests {
+    let clock = ManualClock()
+    let folder: TemporaryDirectory
+    let cache: MiniCache<String, String>
+    let source = Gate()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        cache = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+    }
+
+    struct Down: Error {}
+
+    /// A source that answers when a test says so, or at once.
+    final class Gate: Sendable {
+        private let state = Locked((calls: 0, isOpen: true))
+
+        var calls: Int { state.withLock { $0.calls } }
+
+        func close() { state.withLock { $0.isOpen = false } }
+        func open() { state.withLock { $0.isOpen = true } }
+        func waitForCall(_ number: Int = 1) async { while calls < number { await Task.yield() } }
+
+        func load() async throws -> String {
+            let number = state.withLock { state in
+                state.calls += 1
+                return state.calls
+            }
+            while !state.withLock({ $0.isOpen }) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            return "\(number)"
+        }
+    }
+
+    private func load(
+        ifError: Duration = .zero, options: LoadOptions = LoadOptions(), _ loader: (@Sendable () async throws -> String)? = nil
+    ) async throws -> Loaded<String> {
+        try await cache.load("a", staleIfError: ifError, options: options) { [source] in
+            if let loader { return try await loader() }
+            return try await source.load()
+        }
+    }
+
+    private func wait(until isOver: () throws -> Bool) async throws { while try !isOver() { await Task.yield() } }
+
+    // MARK: Results
+
+    @Test func aLoaderSaysHowLongItsValueLives() async throws {
+        let token = try await cache.value(forKey: "a") { previous in
+            #expect(previous == nil)
+            return .value("1", maxAge: .seconds(10))
+        }
+        #expect(token == "1")
+        clock.advance(by: .seconds(9))
+        #expect(try cache.value(forKey: "a") == "1")
+        clock.advance(by: .seconds(1))
+        #expect(try cache.value(forKey: "a") == nil)
+        // Without an age it has that of the cache.
+        #expect(try await cache.value(forKey: "b") { _ in .value("2") } == "2")
+        clock.advance(by: .seconds(3599))
+        #expect(try cache.value(forKey: "b") == "2")
+    }
+
+    @Test func aLoaderReceivesTheValueHoweverOld() async throws {
+        try cache.set("old", forKey: "a", maxAge: .seconds(1))
+        clock.advance(by: .seconds(100_000))
+        _ = try await cache.value(forKey: "a") { previous in
+            #expect(previous == "old")
+            return .value("new")
+        }
+        #expect(try cache.value(forKey: "a") == "new")
+    }
+
+    @Test func aValueThatCannotBeDecodedIsNoPreviousOne() async throws {
+        let numbers: MiniCache<String, Int> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+        try numbers.set(7, forKey: "a")
+        let loaded = try await cache.value(forKey: "a") { previous in
+            #expect(previous == nil)
+            return .value("new")
+        }
+        #expect(loaded == "new")
+        try numbers.set(8, forKey: "b")
+        await #expect(throws: VellumError.self) { try await cache.value(forKey: "b") { _ in .unchanged() } }
+    }
+
+    @Test func anotherVersionsValueIsNoPreviousOne() async throws {
+        try cache.set("old", forKey: "a")
+        let next: MiniCache<String, String> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
+            .cache(cacheName: "Pages", cacheVersion: .custom("2"), maxAge: .hours(1))
+        _ = try await next.value(forKey: "a") { previous in
+            #expect(previous == nil)
+            return .value("new")
+        }
+    }
+
+    @Test func aRememberedAbsenceIsNoPreviousValue() async throws {
+        #expect(try await cache.value(forKey: "a") { _ in .none(maxAge: .seconds(5)) } == nil)
+        #expect(try await cache.value(forKey: "a") { _ in .value("not asked") } == nil)
+        clock.advance(by: .seconds(5))
+        let loaded = try await cache.value(forKey: "a") { previous in
+            #expect(previous == nil)
+            return .value("1")
+        }
+        #expect(loaded == "1")
+    }
+
+    /// An unchanged value of a megabyte writes a few pages, and no megabyte.
+    @Test func anUnchangedValueIsNotWrittenAgain() async throws {
+        let large = String(repeating: "x", count: 1 << 20)
+        try cache.set(large, forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        func size() throws -> Int {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).filter { $0.hasSuffix("-wal") }
+            return try files.reduce(0) { sum, file in
+                sum + (try FileManager.default.attributesOfItem(atPath: folder.url.appendingPathComponent(file).path)[.size] as? Int ?? 0)
+            }
+        }
+        let before = try size()
+        let puts = try cache.statistics().puts
+        #expect(try await cache.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) } == large)
+        #expect(try size() - before < 100_000)
+        #expect(try cache.statistics().puts == puts + 1)
+        clock.advance(by: .seconds(99))
+        #expect(try cache.value(forKey: "a") == large)
+        // Another process reads it from the file.
+        let again: MiniCache<String, String> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+        #expect(try again.value(forKey: "a") == large)
+        clock.advance(by: .seconds(1))
+        #expect(try cache.value(forKey: "a") == nil)
+    }
+
+    @Test func aValueThatWasSetWhileItsLoaderRanIsNotRenewed() async throws {
+        try cache.set("old", forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        let answer = try await cache.value(forKey: "a") { [cache] previous in
+            try cache.set("set", forKey: "a", maxAge: .seconds(10))
+            return .unchanged(maxAge: .seconds(100))
+        }
+        #expect(answer == "old")
+        #expect(try cache.value(forKey: "a") == "set")
+        clock.advance(by: .seconds(11))
+        #expect(try cache.value(forKey: "a") == nil)
+    }
+
+    @Test func aValueThatWasRemovedWhileItsLoaderRanStaysRemoved() async throws {
+        try cache.set("old", forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        _ = try await cache.value(forKey: "a") { [cache] previous in
+            try cache.removeValue(forKey: "a")
+            return .unchanged(maxAge: .seconds(100))
+        }
+        #expect(try cache.value(forKey: "a") == nil)
+    }
+
+    @Test func aNegativeAgeIsTheLoadersError() async throws {
+        await #expect(throws: VellumError.self) { try await cache.value(forKey: "a") { _ in .value("1", maxAge: .seconds(-1)) } }
+        #expect(try cache.value(forKey: "a") == nil)
+    }
+
+    // MARK: Timeouts
+
+    @Test func afterTheSoftTimeoutTheLoadGoesOnAndIsRecorded() async throws {
+        try cache.set("old", forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        source.close()
+        let begin = clock.now
+        let call = Task { try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1))) }
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+        await source.waitForCall()
+        clock.advance(by: .seconds(1))
+        #expect(try await call.value == Loaded("old", .staleIfSlow))
+        #expect(try await call.value.isStale)
+        source.open()
+        try await wait { try cache.value(forKey: "a") == "1" }
+        #expect(try cache.statistics().loading.staleIfSlow == 1)
+    }
+
+    /// Each waiter has its own timeout, and the load is cancelled with the last.
+    @Test func aTimeoutIsThatOfOneCaller() async throws {
+        source.close()
+        let begin = clock.now
+        let first = Task { try await load(options: LoadOptions(timeout: .seconds(1))) }
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+        await source.waitForCall()
+        let second = Task { try await load() }
+        try await wait { try cache.statistics().loading.joined == 1 }
+        clock.advance(by: .seconds(1))
+        await #expect { try await first.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        source.open()
+        #expect(try await second.value == Loaded("1", .loaded))
+        #expect(source.calls == 1)
+    }
+
+    @Test func aLoadThatIsKeptGoesOnAfterTheTimeout() async throws {
+        source.close()
+        var options = LoadOptions(timeout: .seconds(1))
+        options.onLastWaiterCancelled = .finish
+        let begin = clock.now
+        let call = Task { [options] in try await load(options: options) }
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+        await source.waitForCall()
+        clock.advance(by: .seconds(1))
+        await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        source.open()
+        try await wait { try cache.value(forKey: "a") == "1" }
+    }
+
+    @Test func aTimeoutOfZeroWaitsForNothing() async throws {
+        source.close()
+        await #expect { try await load(options: LoadOptions(timeout: .zero)) } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        source.open()
+    }
+
+    // MARK: Ahead of the end
+
+    private let ahead = LoadOptions(refreshAhead: 0.8)
+
+    @Test func manyReadersInTheLastFifthStartOneLoad() async throws {
+        #expect(try await load(options: ahead) == Loaded("1", .loaded))
+        clock.advance(by: .seconds(3600 * 79 / 100))
+        #expect(try await load(options: ahead) == Loaded("1", .cached))
+        #expect(source.calls == 1)
+        clock.advance(by: .seconds(72))
+        source.close()
+        for _ in 0..<10 { #expect(try await load(options: ahead) == Loaded("1", .cached)) }
+        await source.waitForCall(2)
+        source.open()
+        try await wait { try cache.value(forKey: "a") == "2" }
+        #expect(source.calls == 2)
+        #expect(try await load(options: ahead) == Loaded("2", .cached))
+    }
+
+    @Test func aFailedLoadAheadIsReportedThrottledAndHidesNothing() async throws {
+        #expect(try await load(options: ahead) == Loaded("1", .loaded))
+        clock.advance(by: .seconds(3000))
+        var failures = cache.failures.makeAsyncIterator()
+        let failing = Gate()
+        var options = ahead
+        options.errorMaxAge = .seconds(60)
+        func loadFailing() async throws -> Loaded<String> {
+            try await load(options: options) {
+                _ = try await failing.load()
+                throw Down()
+            }
+        }
+        #expect(try await loadFailing() == Loaded("1", .cached))
+        #expect(try await failures.next()?.code == .loadFailed)
+        for _ in 0..<10 { #expect(try await loadFailing() == Loaded("1", .cached)) }
+        #expect(failing.calls == 1)
+        clock.advance(by: .seconds(60))
+        #expect(try await loadFailing() == Loaded("1", .cached))
+        #expect(try await failures.next()?.code == .loadFailed)
+        #expect(failing.calls == 2)
+    }
+
+    @Test func aValueThatIsSetMeanwhileStays() async throws {
+        #expect(try await load(options: ahead) == Loaded("1", .loaded))
+        clock.advance(by: .seconds(3000))
+        source.close()
+        #expect(try await load(options: ahead) == Loaded("1", .cached))
+        await source.waitForCall(2)
+        try cache.set("set", forKey: "a")
+        source.open()
+        try await wait { try cache.statistics().loading.loads == 2 }
+        #expect(try cache.value(forKey: "a") == "set")
+    }
+
+    @Test func agesThatSlideOrNeverEndHaveNoLastFifth() async throws {
+        await #expect(throws: VellumError.self) {
+            try await cache.value(forKey: "a", maxAge: .forever, options: ahead) { "1" }
+        }
+        let sliding = LoadOptions(expiration: .unused(for: .seconds(10)), refreshAhead: 0.8)
+        await #expect(throws: VellumError.self) { try await cache.value(forKey: "a", options: sliding) { "1" } }
+        for part in [0, 1, -1, 2, Double.nan] {
+            await #expect(throws: VellumError.self) { try await cache.value(forKey: "a", options: LoadOptions(refreshAhead: part)) { "1" } }
+        }
+        // A loader that says the age may.
+        let value = try await cache.value(forKey: "a", maxAge: .forever, options: ahead) { _ in .value("1", maxAge: .seconds(10)) }
+        #expect(value == "1")
+    }
+
+    // MARK: Forms of loaders
+
+    private func plain() async throws -> String { "plain" }
+    private func optional() async throws -> String? { "optional" }
+    private func informed(_ previous: String?) async throws -> LoadResult<String> { .value("informed") }
+
+    @Test func everyFormOfALoaderIsUnderstood() async throws {
+        let text: String = try await cache.value(forKey: "1") { "closure" }
+        #expect(text == "closure")
+        #expect(try await cache.value(forKey: "2", orLoad: plain) == "plain")
+        #expect(try await cache.value(forKey: "3", orLoad: optional) == "optional")
+        #expect(try await cache.value(forKey: "4", orLoad: informed) == "informed")
+        #expect(try await cache.value(forKey: "5") { _ in .value("ignores") } == "ignores")
+        #expect(try await cache.value(forKey: "6") { previous in previous == nil ? .none() : .unchanged() } == nil)
+        let none = try await cache.value(forKey: "7") { _ in
+            if Task.isCancelled { return .none() }
+            return .value("several lines", maxAge: .seconds(1))
+        }
+        #expect(none == "several lines")
+    }
+}
