@@ -124,7 +124,9 @@ struct Instructions {
     }
 
     /// Hits do not suspend, so that all run on this thread.
-    private static func measuredLoads(_ name: StaticString, _ keys: [String], _ load: @escaping @Sendable (String) async throws -> Int) throws {
+    private static func measuredLoads(_ name: StaticString, _ keys: [String], _ load: @escaping @Sendable (String) async throws -> Int)
+        throws
+    {
         Task.immediate { for key in keys { _ = try await load(key) } }
         try measured(name, calls: keys.count) {
             Task.immediate { for key in keys { _ = try await load(key) } }

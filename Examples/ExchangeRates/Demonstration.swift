@@ -7,12 +7,14 @@ struct Demonstration {
     /// How far ahead of the system's the cache's clock is: a minute passes here when it is needed.
     let ahead = SharedInterval()
     let rates: MiniCache<String, Rate>
+    let tokens: MiniCache<String, AccessToken>
 
     init(directory: URL) {
         let ahead = ahead
         let clock = WallClock { Date(timeIntervalSinceNow: ahead.seconds) }
         let manager = MiniCacheManager(name: "ExchangeRates", directory: directory, clock: clock)
         rates = manager.cache(cacheName: "Rates", cacheVersion: .appVersion, maxAge: .timeInterval(60))
+        tokens = manager.cache(cacheName: "Tokens", cacheVersion: .appVersion, maxAge: .forever)
     }
 
     func run() async throws {
@@ -22,6 +24,9 @@ struct Demonstration {
         try await staleIfError()
         try await outage()
         try await nothing()
+        try await token()
+        try await softTimeout()
+        try await refreshAhead()
     }
 
     private func say(_ title: String, _ result: String) {
@@ -103,5 +108,40 @@ struct Demonstration {
             return found
         }
         say("100 times for no currency, negativeMaxAge: 10 min", "\(found) found, \(questions) question, \(time)")
+    }
+
+    /// The server says for how long its token is valid, and later that it may be used on.
+    private func token() async throws {
+        func ask() async throws -> Loaded<AccessToken?> {
+            try await tokens.load("api") { [server] previous in
+                let answer = try await server.token(after: previous)
+                return answer.token.map { .value($0, maxAge: answer.life) } ?? .unchanged(maxAge: answer.life)
+            }
+        }
+        let (first, _, _) = try await measured(ask)
+        ahead.seconds += 400
+        let (again, time, questions) = try await measured(ask)
+        say("A token whose loader says its age: 5 min", "\(first.value?.text ?? "none"), loaded")
+        say(
+            "It has expired; the server says: unchanged",
+            "\(again.value?.text ?? "none") after \(time), \(questions) question, nothing written")
+    }
+
+    private func softTimeout() async throws {
+        ahead.seconds += 90
+        let options = LoadOptions(softTimeout: .milliseconds(20))
+        let (old, time, _) = try await measured {
+            try await rates.load("USD", staleIfError: .seconds(3600), options: options) { [server] in try await server.rate(of: "USD") }
+        }
+        say("The server is slow, softTimeout: 20 ms", "\(old.source) after \(time); the load goes on")
+        while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    private func refreshAhead() async throws {
+        ahead.seconds += 50
+        let (rate, time, _) = try await measured {
+            try await rates.load("USD", options: LoadOptions(refreshAhead: 0.8)) { [server] in try await server.rate(of: "USD") }
+        }
+        say("Ten seconds before its end, refreshAhead: 0.8", "\(rate.source) after \(time); loaded again in the background")
     }
 }

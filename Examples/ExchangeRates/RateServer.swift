@@ -6,6 +6,11 @@ struct Rate: Codable, Sendable {
     var units: Double
 }
 
+/// What lets a client ask for more than rates.
+struct AccessToken: Codable, Sendable {
+    var text: String
+}
+
 /// A source as sources are: it takes its time, it can be down, and every question costs.
 final class RateServer: Sendable {
     struct Unavailable: Error {}
@@ -31,5 +36,13 @@ final class RateServer: Sendable {
         try await Task.sleep(for: Self.delay)
         if isDown { throw Unavailable() }
         return Self.units[currency].map { Rate(currency: currency, units: $0 + Double(number) / 10_000) }
+    }
+
+    /// A token and for how long it is valid; no token if the last one may be used on.
+    func token(after last: AccessToken?) async throws -> (token: AccessToken?, life: Duration) {
+        let number = questions.add(1, ordering: .relaxed).newValue
+        try await Task.sleep(for: Self.delay)
+        if isDown { throw Unavailable() }
+        return (last == nil ? AccessToken(text: "token \(number)") : nil, .seconds(300))
     }
 }

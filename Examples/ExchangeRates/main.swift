@@ -1,4 +1,5 @@
-// Caches a slow source that fails: a stampede, hits, stale values, stale-if-error, remembered errors and misses, with numbers.
+// Caches a slow source that fails: a stampede, hits, stale values, stale-if-error, remembered errors and misses, ages
+// that the loader says, timeouts and loads ahead of the end of an age, with numbers.
 //
 //     swift run -c release ExchangeRates
 

@@ -42,11 +42,12 @@
                 """)
             let workers = try (1...Self.processes).map { try startWorker($0) }
             var lines = workers.map { Lines($0.1) }
+            var loads: [Int] = []
             for second in 1...Worker.seconds {
                 if second == Self.killed {
                     kill(server.processIdentifier, SIGKILL)
                     server.waitUntilExit()
-                    print("           The server is killed: each process loads by itself.")
+                    print("           The server is killed: each process loads by itself, once.")
                 }
                 if second == Self.restarted {
                     server = try startServer()
@@ -60,6 +61,7 @@
                     for field in 2..<7 { sums[field] += fields[field] }
                     sums[7] = max(sums[7], fields[7])
                 }
+                loads.append(sums[5])
                 let share = sums[2] == 0 ? 0 : 100 * sums[3] / sums[2]
                 let columns = [(second, 6), (sums[2], 10), (share, 10), (sums[4], 9), (sums[5], 8), (sums[6], 9), (sums[7], 7)]
                 let texts = columns.map { String(repeating: " ", count: max(0, $0.1 - String($0.0).count)) + String($0.0) }
@@ -67,6 +69,16 @@
                 fflush(nil)
             }
             for (worker, _) in workers { worker.waitUntilExit() }
+            // Without the first second and that of the kill, in which everything is loaded for the first time.
+            let (with, without) = (loads[1..<Self.killed - 1], loads[Self.killed..<Self.restarted - 1])
+            let (usual, alone) = (Double(with.reduce(0, +)) / Double(with.count), Double(without.reduce(0, +)) / Double(without.count))
+            print(
+                """
+
+                Loads per second: \(usual.formatted(.number.precision(.fractionLength(1)))) with the server, \
+                \(alone.formatted(.number.precision(.fractionLength(1)))) without it, \
+                \((alone / max(usual, 0.1)).formatted(.number.precision(.fractionLength(1)))) times as many: each process remembers what it has loaded.
+                """)
         }
     }
 

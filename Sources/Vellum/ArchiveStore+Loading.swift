@@ -45,7 +45,9 @@ extension ArchiveStore where Archive: Sendable {
     ) async throws -> Archive {
         try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) { return object }
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
+            return object
+        }
         return try await loaded(key, stale, options, load).value
     }
 
@@ -68,7 +70,9 @@ extension ArchiveStore where Archive: Sendable {
     ) async throws -> Archive? {
         try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) { return object }
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
+            return object
+        }
         return try await answer(key, stale, options, acceptsNil: true, .plain(load)).value
     }
 
@@ -99,7 +103,9 @@ extension ArchiveStore where Archive: Sendable {
     ) async throws -> Archive? {
         try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) { return object }
+        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
+            return object
+        }
         return try await answer(key, stale, options, acceptsNil: true, .informed(load)).value
     }
 

@@ -56,7 +56,9 @@ public import VellumCore
         guard let now = trust.timeIfTrusted() else { return nil }
         var (notifiesDisk, isDue) = (false, false)
         let value = withUnsafeMutablePointer(to: &isDue) { isDue in
-            memory.use(key, at: now, notifiesDisk: &notifiesDisk, ahead: .init(part, isDue: isDue)) { payload -> Value?? in .some(copy payload) }
+            memory.use(key, at: now, notifiesDisk: &notifiesDisk, ahead: .init(part, isDue: isDue)) { payload -> Value?? in
+                .some(copy payload)
+            }
         }
         guard let value else { return nil }
         return (value.map(Hit.value) ?? .nothing, isDue)

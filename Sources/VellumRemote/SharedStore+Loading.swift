@@ -152,13 +152,13 @@ extension SharedStore {
     /// Loads without the server, or takes what this process remembers.
     private func loadAlone(_ load: UInt64, _ request: LoadRequest<Value>, insteadOf error: VellumError) async -> LoadOutcome<Value> {
         failures.send(error)
-        // A caller that accepts no old value loads by itself.
-        if let old = near.oldValue(forKey: request.key), old.isWithin(request.staleness.ifError, at: instant) {
-            return .expired(old, .staleIfError)
-        }
         let now = WallInstant(rawValue: times.clock.now())
         if let value = near.outageValue(forKey: request.key, at: now), let answer = request.answer(of: value) {
             return .rememberedInOutage(answer)
+        }
+        // A caller that accepts no old value loads by itself.
+        if let old = near.oldValue(forKey: request.key), old.isWithin(request.staleness.ifError, at: instant) {
+            return .expired(old, .staleIfError)
         }
         let ticket = near.outageTicket(forKey: request.key)
         let held = Held(token: nil, entry: .missing, old: near.oldValue(forKey: request.key))

@@ -31,6 +31,7 @@
                 Int(server[0]).map { ValkeyConfiguration(host: "127.0.0.1", port: $0) }
                 ?? ValkeyConfiguration(sentinels: server, primaryName: "main")
             configuration.trust = .milliseconds(trust)
+            configuration.outageMaxAge = .milliseconds(Oracle.outageMaxAge)
             let manager = SharedCacheManager(name: "fleet", server: ValkeyServer(configuration))
             values = try manager.cache(cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
             loads = try manager.cache(cacheName: "loads", cacheVersion: .custom("1"), maxAge: .timeInterval(0.1))
@@ -199,12 +200,20 @@
             var generator = SeededGenerator(seed: seed &+ 1)
             while oracle.quietWriters < Oracle.clients {
                 let key = Int.random(in: 0..<4, using: &generator)
-                _ = await timed {
-                    try await self.loads.value(forKey: "\(key)") {
+                let begin = Oracle.now()
+                let answer = await timed {
+                    try await self.loads.load("\(key)") {
                         if self.oracle.loaderBegan(key) > 1 { self.count { $0.overlaps += 1 } }
                         await self.pause(20)
                         self.oracle.loaderEnded(key)
-                        return key
+                        return Int(Oracle.now())
+                    }
+                }
+                if case .success(let loaded) = answer, loaded.source == .loadedInOutage {
+                    let isOld = Oracle.isOlderThanOutagesAllow(UInt64(loaded.value), at: begin)
+                    count { counts in
+                        counts.inOutage += 1
+                        if isOld { counts.tooOldInOutage += 1 }
                     }
                 }
                 await pause(1)

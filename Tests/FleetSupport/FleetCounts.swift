@@ -13,6 +13,9 @@ package struct FleetCounts: Sendable {
     package var diverged = 0
     /// Loaders that began while another ran for the same key.
     package var overlaps = 0
+    /// Values that were loaded while the server was out of reach and returned again; and those of them that were loaded too long ago.
+    package var inOutage = 0
+    package var tooOldInOutage = 0
     /// Removals that had not arrived some seconds after the trouble, though their process was still there; and all that were looked at.
     package var unremoved = 0
     package var removals = 0
@@ -23,6 +26,7 @@ package struct FleetCounts: Sendable {
         ("calls", \.calls), ("failures", \.failures), ("writes", \.writes), ("near hits", \.nearHits), ("loads", \.loads),
         ("declined", \.declined), ("slowest", \.slowest), ("stale", \.stale), ("confirmed stale", \.confirmedStale), ("lost", \.lost),
         ("diverged", \.diverged), ("overlaps", \.overlaps), ("unremoved", \.unremoved), ("removals", \.removals),
+        ("in outages", \.inOutage), ("too old in outages", \.tooOldInOutage),
     ]
 
     /// The counts with their names, for a person and for ``init(_:)``.

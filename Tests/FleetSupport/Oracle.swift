@@ -89,6 +89,17 @@
 
         package var clientsThatCompared: Int { Int(get(16)) }
 
+        // MARK: Outages
+
+        /// For how many milliseconds a process returns again what it has loaded itself while the server is out of reach.
+        package static let outageMaxAge = 80
+
+        /// Whether a value that was loaded at one moment may not be returned by a call that begins at another. A process of a busy machine may stand
+        /// still for a second between the end of its loader and the moment from which the age counts.
+        package static func isOlderThanOutagesAllow(_ loaded: UInt64, at moment: UInt64) -> Bool {
+            loaded + UInt64(outageMaxAge) + 1000 < moment
+        }
+
         // MARK: Versions
 
         /// The last moment of a near hit that began before it.

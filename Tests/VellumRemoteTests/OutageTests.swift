@@ -33,7 +33,8 @@ struct OutageTests {
         backend.fail(.unreachable("It is down."))
     }
 
-    private static func store(_ backend: ScriptedBackend, _ clock: ManualClock, outageMaxAge: Int64 = 10_000) throws -> SharedStore<String> {
+    private static func store(_ backend: ScriptedBackend, _ clock: ManualClock, outageMaxAge: Int64 = 10_000) throws -> SharedStore<String>
+    {
         let trust = Trust(for: 100, clock: clock.steady)
         trust.begin(ServerTime(milliseconds: clock.now.rawValue, sent: clock.now.rawValue, received: clock.now.rawValue))
         var times = SharedStore<String>.Times()

@@ -207,7 +207,8 @@ extension LoadingCell {
         case .rememberedFailure:
             do {
                 _ = try await subject.load(
-                    whileRevalidate: .zero, ifError: .zero, options: LoadOptions(errorMaxAge: .seconds(60))) { _ in throw SourceDown() }
+                    whileRevalidate: .zero, ifError: .zero, options: LoadOptions(errorMaxAge: .seconds(60))
+                ) { _ in throw SourceDown() }
             } catch is SourceDown {}
             return
         case .rememberedAbsence:

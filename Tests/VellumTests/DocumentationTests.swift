@@ -35,7 +35,8 @@ struct DocumentationTests {
 
     /// Each example of a guide for those who come from elsewhere is part of its snippet.
     @Test(arguments: [
-        "Vellum/Updating", "MiniCache/InAServer", "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults", "Vellum/ComingFromGRDB",
+        "Vellum/Updating", "MiniCache/InAServer", "MiniCache/Loading", "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults",
+        "Vellum/ComingFromGRDB",
         "MiniCache/ComingFromMiniCache",
         "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
     ])

@@ -18,7 +18,8 @@ struct ArchiveLoadingTableTests {
             whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
-            let answer = try await pages.load("a", staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options) { previous in
+            let answer = try await pages.load("a", staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options) {
+                previous in
                 switch try await loader(previous?.text) {
                 case .value(let text, let age): .value(Page(text: text), maxAge: age)
                 case .unchanged(let age): .unchanged(maxAge: age)

@@ -187,7 +187,9 @@ extension LoadingStore {
     }
 
     /// Calls the loader. What it returns is not recorded.
-    package func callLoader(of request: LoadRequest<Value>, _ load: UInt64, _ previous: Value?) async -> Result<LoaderAnswer<Value>, any Error> {
+    package func callLoader(of request: LoadRequest<Value>, _ load: UInt64, _ previous: Value?) async -> Result<
+        LoaderAnswer<Value>, any Error
+    > {
         let running = ReentrancyGuard(.load(load))
         defer { running.end() }
         let begin = ContinuousClock.now

@@ -99,7 +99,9 @@ extension ArchiveWriter {
 
     /// Changes the dates of an entry that still has this revision. The index has no dates.
     private func renew(_ entry: Entry, _ write: ArchiveWrite, _ revision: UInt32, _ outcome: inout WriteOutcome) throws(SQLiteError) {
-        guard let present = try find(write.key), present.id == entry.id, present.revision == revision else { return outcome.wasDeclined = true }
+        guard let present = try find(write.key), present.id == entry.id, present.revision == revision else {
+            return outcome.wasDeclined = true
+        }
         noteChange(of: write.key)
         // A date where there was none makes the row longer.
         transaction.splitPages += 16
