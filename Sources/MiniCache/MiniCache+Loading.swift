@@ -32,7 +32,7 @@ extension MiniCache {
     /// - Complexity: O(1) in memory, O(log n) on disk, and the cost of the loader.
     /// - Throws: The error of the loader, to all waiters; the next call loads again, unless ``LoadOptions/errorMaxAge`` says otherwise.
     ///   `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is invalid, the disk cannot be
-    ///   read or a duration is negative. A file that cannot be opened is reported, and each caller's loader runs.
+    ///   read or a duration is negative. A file that cannot be opened is reported, and each caller's loader runs in its task, without timeouts.
     @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
@@ -357,7 +357,7 @@ private struct LoadedForms<Value: Codable>: Sendable {
         do {
             return try coding.decode(cached.form, of: key) == nil ? .unreadable : .value
         } catch let error as VellumError where error.code == .newerVersion {
-            return .value  // Which no caller can read, and no loader may replace.
+            return .newer
         } catch {
             return .unreadable  // A value that this handle cannot decode is a miss.
         }

@@ -1,3 +1,4 @@
+internal import Synchronization
 public import VellumCore
 
 /// The values of a cache on a server that a process keeps in memory, and returns without asking the server while ``Trust`` lasts.
@@ -17,6 +18,8 @@ public import VellumCore
     @usableFromInline package let trust: Trust
     /// What this process has loaded while the server was out of reach. Forgotten with everything else when the server is back.
     let outage: MemoryCache<Value?>
+    /// Whether ``outage`` may hold something.
+    private let hasOutage = Atomic(false)
 
     /// - Parameter capacity: The limit of memory, in bytes on the server. In an outage, a quarter of it may be used besides.
     package init(capacity: Capacity, trust: Trust) {
@@ -104,7 +107,13 @@ public import VellumCore
         let validity = Validity(written: record.written, expires: record.expires)
         let item = MemoryCache<Value?>.Item(
             payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
+        hasOutage.store(true, ordering: .relaxed)
         release(outage.fill(item, forKey: key, ticket: ticket.memory, at: record.written))
+    }
+
+    /// Forgets what was loaded under the key while the server was out of reach, because it has answered.
+    package func forgetOutage(_ key: EntryKey) {
+        if hasOutage.load(ordering: .relaxed) { release(outage.remove(key)) }
     }
 
     package var usage: StorageUsage { memory.totals() }
@@ -121,6 +130,7 @@ public import VellumCore
     ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their loaders end, too.
     package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else {
+            hasOutage.store(false, ordering: .relaxed)
             release(outage.removeAll())
             return release(memory.removeAll(isWrite: isWrite))
         }

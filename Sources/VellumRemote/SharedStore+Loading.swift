@@ -67,15 +67,14 @@ extension SharedStore {
                 if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
                 ignoresEntry = true
             case .granted(let entry):
-                if isAhead, isFresh(entry, request) {
-                    // Another machine has loaded it since.
+                near.forgetOutage(key)
+                if isAhead, !mayLoadAhead(entry, request) {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
-                let held = Held(token: token, entry: entry, old: isAhead ? nil : old(entry, key))
-                guard let old = held.old else { return await loadHolding(held, load, request) }
-                guard old.isWithin(request.staleness.whileRevalidate, at: instant) else {
-                    loads.note(.expired(old, .staleIfError), of: load)
+                let held = Held(token: token, entry: entry, old: old(entry, key))
+                loads.note(held.old.map { .expired($0, .staleIfSlow) }, of: load)
+                guard !isAhead, let old = held.old, old.isWithin(request.staleness.whileRevalidate, at: instant) else {
                     return await loadHolding(held, load, request)
                 }
                 // The callers have their answer; this task goes on without waiters.
@@ -85,11 +84,15 @@ extension SharedStore {
                 if case .failed(let error, _, _) = outcome { report(.loadFailed(error)) }
                 return outcome
             case .busy(let rest, let entry):
-                // Another machine loads it ahead of its end.
-                if isAhead { return .found(nil, forEveryReader: false, isDue: false) }
+                near.forgetOutage(key)
+                if isAhead {
+                    // Another machine loads it ahead of its end.
+                    pauseAhead(request, version, for: max(rest, 1))
+                    return .found(nil, forEveryReader: false, isDue: false)
+                }
                 let old = old(entry, key)
                 if let old, old.isWithin(request.staleness.whileRevalidate, at: instant) { return .expired(old, .staleWhileRevalidate) }
-                if let old { loads.note(.expired(old, .staleIfError), of: load) }
+                loads.note(old.map { .expired($0, .staleIfSlow) }, of: load)
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
                     let held = Held(token: nil, entry: entry, old: old)
@@ -111,10 +114,10 @@ extension SharedStore {
         var old: ExpiredValue<Value>?
     }
 
-    /// Whether an entry is valid and not due to be loaded ahead of its end.
-    private func isFresh(_ entry: RemoteEntry, _ request: LoadRequest<Value>) -> Bool {
-        guard case .record(let record) = entry, instant < record.expires else { return false }
-        return !isDue(record, request)
+    /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
+    private func mayLoadAhead(_ entry: RemoteEntry, _ request: LoadRequest<Value>) -> Bool {
+        guard case .record(let record) = entry, record.typeVersion <= coding.typeVersion else { return false }
+        return instant >= record.expires || isDue(record, request)
     }
 
     private func isDue(_ record: RemoteRecord, _ request: LoadRequest<Value>) -> Bool {
@@ -214,10 +217,12 @@ extension SharedStore {
     private func loadHolding(_ held: Held, _ load: UInt64?, _ request: LoadRequest<Value>) async -> LoadOutcome<Value> {
         guard let token = held.token else { return outcome(of: await call(load, request, held), held) }
         let key = request.key
-        let renewal = Task { [backend, times] in
+        let renewal = Task { [backend, times, loads] in
             do {
                 while true {
                     try await times.sleep(max(1, backend.leaseDuration / 3))
+                    // Nobody waits for it any more, and its loader does not end: another caller may load.
+                    if let load, !loads.isRunning(load) { return try await backend.giveBack(token, forKey: key) }
                     guard try await backend.renew(token, forKey: key) else { return }
                 }
             } catch {}  // The loader has ended; or the server is out of reach, and the lease ends by itself.

@@ -124,6 +124,7 @@ public import VellumCore
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
         reads.add(1, ordering: .relaxed)
+        near.forgetOutage(key)
         switch entry {
         case .missing: return nil
         case .damaged:
@@ -188,7 +189,7 @@ public import VellumCore
             let reason = "A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old value is still there."
             throw VellumError(.notEncodable, reason, cause: error).located(archive: name, path: nil)
         }
-        defer { near.forget([key], isWrite: true) }
+        defer { didWrite([key]) }
         return try await remote { () throws(RemoteFailure) in
             // The first command learns the server's time.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
@@ -201,16 +202,22 @@ public import VellumCore
     /// Removes the value of a key. If the server cannot be reached, the removal is sent when it is there again, and until then the key is not
     /// read.
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
-        defer { near.forget([key], isWrite: true) }
+        defer { didWrite([key]) }
         pending.withLock { $0.insert(key) }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
 
     /// Removes every value. Values that others set during the call are removed or stay.
     package func removeAll() async throws(VellumError) {
-        defer { near.forget(nil, isWrite: true) }
+        defer { didWrite(nil) }
         pending.withLock { $0.insertEverything() }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: nil) }
+    }
+
+    /// A caller wrote the keys: no later read gets what was there before, from memory or from a load that runs.
+    private func didWrite(_ keys: [EntryKey]?) {
+        near.forget(keys, isWrite: true)
+        if let keys { loads.detach(keys) } else { loads.detachAll() }
     }
 
     /// Returns the bytes for the server and how long it keeps them.

@@ -190,6 +190,55 @@
             #expect(try await program.cache.value(forKey: "b") { 3 } == 3)
         }
 
+        @Test func whatWasLoadedInAnOutageIsReturnedAgain() async throws {
+            let program = try Program(redis.port) { $0.outageMaxAge = .seconds(600) }
+            try await program.cache.set(1, forKey: "a")
+            redis.kill()
+            let counter = Counter()
+            func load() async throws -> Loaded<Int> {
+                try await program.cache.load("b") {
+                    counter.add()
+                    return counter.count
+                }
+            }
+            #expect(try await load() == Loaded(1, .loaded))
+            #expect(try await load() == Loaded(1, .loadedInOutage))
+            #expect(program.cache.statistics.loading.inOutage == 1)
+        }
+
+        /// The server keeps the value, and gets a new header.
+        @Test func anUnchangedValueGetsANewDate() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            let window = Duration.seconds(600)
+            _ = try await one.cache.load("a", maxAge: .timeInterval(0), staleIfError: window) { 1 }
+            let renewed = try await one.cache.load("a", staleIfError: window) { previous in
+                #expect(previous == 1)
+                return .unchanged(maxAge: .seconds(600))
+            }
+            #expect(renewed == Loaded(1, .loaded))
+            #expect(try await other.cache.value(forKey: "a") == 1)
+            #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == 1)
+            // The lease has ended with it.
+            try await other.cache.removeValue(forKey: "a")
+            #expect(try await other.cache.load("a") { 2 } == Loaded(2, .loaded))
+        }
+
+        @Test func aValueIsLoadedAheadOfItsEnd() async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            let counter = Counter()
+            // Always in the last part of its age.
+            let options = LoadOptions(refreshAhead: .leastNonzeroMagnitude)
+            func load(_ program: Program) async throws -> Int {
+                try await program.cache.value(forKey: "a", options: options) {
+                    counter.add()
+                    return counter.count
+                }
+            }
+            #expect(try await load(one) == 1)
+            while counter.count < 2 { #expect(try await load(other) >= 1) }
+            while try await one.cache.value(forKey: "a", freshness: .confirmed) == 1 { await Task.yield() }
+        }
+
         @Test func aRemovalThatCouldNotBeSentIsSentLater() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
             try await one.cache.set(1, forKey: "a")

@@ -33,9 +33,10 @@ struct OutageTests {
         backend.fail(.unreachable("It is down."))
     }
 
-    private static func store(_ backend: ScriptedBackend, _ clock: ManualClock, outageMaxAge: Int64 = 10_000) throws -> SharedStore<String>
-    {
-        let trust = Trust(for: 100, clock: clock.steady)
+    private static func store(
+        _ backend: ScriptedBackend, _ clock: ManualClock, outageMaxAge: Int64 = 10_000, trust milliseconds: Int64 = 100
+    ) throws -> SharedStore<String> {
+        let trust = Trust(for: milliseconds, clock: clock.steady)
         trust.begin(ServerTime(milliseconds: clock.now.rawValue, sent: clock.now.rawValue, received: clock.now.rawValue))
         var times = SharedStore<String>.Times()
         times.clock = clock.steady
@@ -186,18 +187,153 @@ struct OutageTests {
         #expect(calls.count == 2)
     }
 
+    /// A store whose memory is trusted for long.
+    private func trusting() throws -> SharedStore<String> { try Self.store(backend, clock, trust: 1_000_000) }
+
+    private func loadAhead(
+        _ store: SharedStore<String>, errorMaxAge: Duration? = nil, _ loader: @escaping @Sendable () async throws -> String?
+    ) async throws -> Loaded<String?> {
+        try await store.load(
+            LoadRequest(
+                key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+                options: LoadOptions(expiration: .after(.seconds(100)), errorMaxAge: errorMaxAge, refreshAhead: 0.8), loader: .plain(loader)))
+    }
+
     @Test func aServerThatIsOutOfReachKeepsNoGoodValueFromItsReader() async throws {
         backend.fail(nil)
-        let options = LoadOptions(expiration: .after(.seconds(100)), refreshAhead: 0.8)
-        func load() async throws -> Loaded<String?> {
+        let store = try trusting()
+        let failures = store.failures.events()
+        _ = try await loadAhead(store) { "1" }
+        #expect(try await store.value(forKey: "a", asksServer: true) == "1")
+        clock.advance(by: .seconds(90))
+        backend.fail(.unreachable("It is down."))
+        #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
+        var iterator = failures.makeAsyncIterator()
+        #expect(await iterator.next()?.code == .unreachable)
+        // It is not asked again with every hit.
+        while store.loads.count > 0 { await Task.yield() }
+        let asked = backend.calls.count
+        for _ in 0..<10 { #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached)) }
+        #expect(backend.calls.count == asked)
+        #expect(store.statistics.loading.loads == 1)
+    }
+
+    /// A failure ahead of the end hides no value, also if memory has lost its copy.
+    @Test func aFailureAheadOfTheEndIsNoAnswer() async throws {
+        struct Down: Error {}
+        backend.fail(nil)
+        let store = try trusting()
+        let failures = store.failures.events()
+        _ = try await loadAhead(store) { "1" }
+        #expect(try await store.value(forKey: "a", asksServer: true) == "1")
+        clock.advance(by: .seconds(90))
+        #expect(try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() } == Loaded("1", .cached))
+        var iterator = failures.makeAsyncIterator()
+        #expect(await iterator.next()?.code == .loadFailed)
+        store.didChange(nil)
+        #expect(try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() } == Loaded("1", .cached))
+    }
+
+    @Test func aKeyThatIsRemovedIsNotLoadedAhead() async throws {
+        backend.fail(nil)
+        let store = try trusting()
+        _ = try await loadAhead(store) { "1" }
+        #expect(try await store.value(forKey: "a", asksServer: true) == "1")
+        clock.advance(by: .seconds(90))
+        // Another machine has removed it, and this one does not know it yet.
+        try await backend.drop(["a"])
+        #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
+        while backend.calls.last != "giveBack" { await Task.yield() }
+        #expect(store.statistics.loading.loads == 1)
+        #expect(backend.record("a") == nil)
+    }
+
+    /// After its answer the server has newer values than what was loaded without it.
+    @Test func anAnswerOfTheServerEndsWhatWasLoadedWithoutIt() async throws {
+        _ = try await load()
+        backend.fail(nil)
+        try await Self.store(backend, clock).set("others", forKey: "a", under: .never)
+        #expect(try await store.value(forKey: "a", asksServer: true) == "others")
+        backend.fail(.unreachable("It is down."))
+        clock.advance(by: .seconds(1))
+        #expect(try await load() == Loaded("2", .loaded))
+    }
+
+    /// A loader that ignores its cancellation does not keep other machines waiting.
+    @Test func aLoadThatNobodyWaitsForGivesItsLeaseBack() async throws {
+        backend.fail(nil)
+        let (store, gate) = (store, Gate())
+        let call = Task {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: options,
-                    loader: .plain { "1" }))
+                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+                    loader: .plain {
+                        await gate.wait()
+                        return "late"
+                    }))
         }
-        _ = try await load()
-        clock.advance(by: .seconds(90))
-        #expect(try await load() == Loaded("1", .cached))
-        #expect(store.statistics.loading.failures == 0)
+        while backend.lease("a") == nil { await Task.yield() }
+        let begin = clock.now
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: backend.leaseDuration / 3))
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        clock.advance(by: .milliseconds(backend.leaseDuration / 3))
+        while backend.lease("a") != nil { await Task.yield() }
+        #expect(try await self.load() == Loaded("1", .loaded))
+        gate.open()
+    }
+
+    private final class Gate: Sendable {
+        private let isOpen = Locked(false)
+        func open() { isOpen.withLock { $0 = true } }
+        func wait() async { while !isOpen.withLock({ $0 }) { await Task.yield() } }
+    }
+
+    /// A caller that begins after a set gets nothing older from a load that runs.
+    @Test func afterASetNobodyJoinsAnOlderLoad() async throws {
+        backend.fail(nil)
+        let (store, gate) = (store, Gate())
+        _ = try await load(age: .seconds(10))
+        clock.advance(by: .seconds(11))
+        let old = Task {
+            try await store.load(
+                LoadRequest(
+                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)), options: LoadOptions(),
+                    loader: .plain {
+                        await gate.wait()
+                        return "late"
+                    }))
+        }
+        while store.loads.interim(forKey: "a") == nil { await Task.yield() }
+        try await store.set("set", forKey: "a", under: .never)
+        #expect(try await load(ifError: .seconds(600)) == Loaded("set", .cached))
+        gate.open()
+        #expect(try await old.value == Loaded("late", .loaded))
+        #expect(try await store.value(forKey: "a", asksServer: true) == "set")
+    }
+
+    /// What the server says after the soft timeout is taken, too.
+    @Test func anOldValueThatIsFoundAfterTheSoftTimeoutIsTaken() async throws {
+        backend.fail(nil)
+        let (store, gate) = (store, Gate())
+        _ = try await load(age: .seconds(10))
+        clock.advance(by: .seconds(11))
+        backend.beforeLease { await gate.wait() }
+        let begin = clock.now
+        let call = Task {
+            try await store.load(
+                LoadRequest(
+                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)),
+                    options: LoadOptions(softTimeout: .seconds(1)),
+                    loader: .plain {
+                        try await Task.sleep(for: .seconds(3600))
+                        return "never"
+                    }))
+        }
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+        clock.advance(by: .seconds(1))
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        #expect(try await call.value == Loaded("1", .staleIfSlow))
     }
 }

@@ -9,6 +9,7 @@ final class ScriptedBackend: RemoteBackend {
         var failure: RemoteFailure?
         var calls: [String] = []
         var beforeDrop: (@Sendable () async -> Void)?
+        var beforeLease: (@Sendable () async -> Void)?
     }
 
     private let state = Locked(State())
@@ -22,6 +23,9 @@ final class ScriptedBackend: RemoteBackend {
 
     /// Runs before each removal of keys.
     func beforeDrop(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeDrop = body } }
+
+    /// Runs before each answer to a caller that would load.
+    func beforeLease(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeLease = body } }
 
     var calls: [String] { state.withLock { $0.calls } }
 
@@ -49,6 +53,7 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
+        await state.withLock { $0.beforeLease }?()
         let now = clock.now()
         return try call("entryOrLease") { state in
             let entry = state.entries[key]

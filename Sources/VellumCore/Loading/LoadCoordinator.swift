@@ -52,6 +52,8 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         /// The load that the waiter is part of.
         var current: UInt64?
         var isStarter: Bool
+        /// Whether it does not wait for the end of the load if something is noted of it.
+        var takesInterim = false
 
         /// Removes the edge from the wait graph. Happens before the waiter is called back, so that its next call is not taken for a cycle.
         func endWait() {
@@ -138,16 +140,35 @@ extension LoadCoordinator where Outcome: Sendable {
         left?.waiter.onEnd(outcome.map { .finished($0, isStarter: false) } ?? .cancelled)
     }
 
-    /// Notes what a load has found, before it ends.
-    package func note(_ outcome: Outcome, of load: UInt64) {
-        state.withLock { state in
-            if state.table.isRunning(load) { state.interim[load] = outcome }
+    /// Notes what a load has found, before it ends; `nil` if that is nothing any more. Waiters that take it leave with it.
+    package func note(_ outcome: Outcome?, of load: UInt64) {
+        let leaving = state.withLock { state -> [UInt64] in
+            guard state.table.isRunning(load) else { return [] }
+            state.interim[load] = outcome
+            guard outcome != nil else { return [] }
+            return state.table.waiters(of: load).filter { state.waiters[$0]?.takesInterim ?? false }
         }
+        for waiter in leaving { leave(waiter, with: outcome, keepsRunning: true) }
     }
 
     /// Returns what was noted of the load that the waiter waits for.
     package func interim(for waiter: UInt64) -> Outcome? {
         state.withLock { state in state.waiters[waiter].flatMap { state.interim[$0.load] } }
+    }
+
+    /// Returns what was noted of the load of the key that callers can join.
+    package func interim(forKey key: Key) -> Outcome? {
+        state.withLock { state in state.table.load(of: key).flatMap { state.interim[$0] } }
+    }
+
+    /// Returns what was noted of the load that the waiter waits for. If that is nothing, the waiter leaves with what is noted later.
+    package func takesInterim(_ waiter: UInt64) -> Outcome? {
+        state.withLock { state in
+            guard let load = state.waiters[waiter]?.load else { return nil }
+            if let outcome = state.interim[load] { return outcome }
+            state.waiters[waiter]?.takesInterim = true
+            return nil
+        }
     }
 
     // MARK: Running
@@ -186,9 +207,9 @@ extension LoadCoordinator where Outcome: Sendable {
 
     /// Ends a load, and calls every waiter back.
     ///
-    /// - Returns: The number of waiters; `nil` if the load was abandoned.
+    /// - Returns: Whether the caller that started it waits for it; `nil` if the load was abandoned.
     @discardableResult
-    package func finish(_ load: UInt64, _ outcome: Outcome) -> Int? {
+    package func finish(_ load: UInt64, _ outcome: Outcome) -> Bool? {
         let waiters = state.withLock { state -> [Waiting]? in
             endedCount.add(1, ordering: .acquiringAndReleasing)  // Before the load can no longer be joined.
             state.cancellations[load] = nil
@@ -199,7 +220,7 @@ extension LoadCoordinator where Outcome: Sendable {
             return waiters
         }
         for waiting in waiters ?? [] { waiting.waiter.onEnd(.finished(outcome, isStarter: waiting.isStarter)) }
-        return waiters?.count
+        return waiters?.contains { $0.isStarter }
     }
 
     private func didEnd(_ load: UInt64, _ state: inout State) {

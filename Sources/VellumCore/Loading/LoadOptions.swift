@@ -141,7 +141,7 @@ public enum LoadSource: Hashable, Sendable {
     case staleWhileRevalidate
     /// The loader returned it, or said that it is unchanged.
     case loaded
-    /// The value was cached and has expired, and the loader failed: *stale-if-error* (RFC 5861, section 4).
+    /// The value was cached and has expired, and the loader failed or took longer than ``LoadOptions/timeout``: *stale-if-error* (RFC 5861, section 4).
     case staleIfError
     /// The value was cached and has expired, and the load took longer than ``LoadOptions/softTimeout``. It goes on.
     case staleIfSlow

@@ -49,21 +49,26 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         ownExpiration = options.expiration
         negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age, as: "negativeMaxAge") } else { 0 }
         errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age, as: "errorMaxAge") } else { 0 }
-        softTimeout = try options.softTimeout.map { (timeout) throws(VellumError) in
-            try Expiration.milliseconds(timeout, as: "softTimeout")
-        }
-        timeout = try options.timeout.map { (timeout) throws(VellumError) in try Expiration.milliseconds(timeout, as: "timeout") }
+        softTimeout = try Self.limit(options.softTimeout, as: "softTimeout")
+        timeout = try Self.limit(options.timeout, as: "timeout")
         try options.checkPart(of: loader.takesPrevious ? nil : options.expiration ?? expiration)
         refreshAhead = options.refreshAhead
         isKept = options.onLastWaiterCancelled == .finish
         self.loader = loader
     }
 
+    /// Returns a limit in milliseconds; `nil` for one of more than a hundred years, which no clock counts.
+    private static func limit(_ duration: Duration?, as name: StaticString) throws(VellumError) -> Int64? {
+        guard let duration else { return nil }
+        let milliseconds = try Expiration.milliseconds(duration, as: name)
+        return milliseconds < 100 * 366 * 86_400_000 ? milliseconds : nil
+    }
+
     /// Returns the answer that a valid value is to this caller, as ``Look/found``; `nil` if it counts as missing.
     package func answer(of value: Value?) -> Value?? {
         guard let value else { return acceptsNil ? .some(nil) : nil }
         switch tombstone?.meaning(value, key) ?? .value {
-        case .value: return .some(value)
+        case .value, .newer: return .some(value)
         case .nothing: return acceptsNil ? .some(nil) : nil
         case .unreadable: return nil
         }
@@ -108,6 +113,8 @@ package struct Tombstone<Value: Sendable>: Sendable {
     /// What a value means to one caller.
     package enum Meaning: Sendable {
         case value
+        /// A value of a newer version of its type, which no loader may replace.
+        case newer
         /// There is no value.
         case nothing
         /// A value that this caller cannot read. It counts as missing.

@@ -65,6 +65,10 @@ extension LoadingStore {
                 if let load = loads.refresh(key) { start(load, request) }
                 return Loaded(old.value, .staleWhileRevalidate)
             }
+            if staleness.whileRevalidate > 0, let old = expired(loads.interim(forKey: key)), old.isWithin(staleness.whileRevalidate, at: instant)
+            {
+                return Loaded(old.value, .staleWhileRevalidate)
+            }
             switch await loads.wait(for: key, keepsRunning: request.isKept, limit: limit, start: { start($0, request) }) {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
@@ -93,7 +97,7 @@ extension LoadingStore {
 
     /// Starts a load in the background of a value that is still valid, unless one is running or has just failed.
     package func refreshAhead(_ request: LoadRequest<Value>) {
-        guard request.refreshAhead != nil, rememberedOutcome(for: request) == nil, let load = loads.refresh(request.key) else { return }
+        guard request.refreshAhead != nil, answers.answer(for: request.key) == nil, let load = loads.refresh(request.key) else { return }
         start(load, request, isAhead: true)
     }
 
@@ -127,7 +131,7 @@ extension LoadingStore {
         switch answers.answer(for: request.key) {
         case .nothing: request.acceptsNil ? .found(nil, forEveryReader: false, isDue: false) : nil
         case .failure(let error): .failed(error, old: nil, isNew: false)
-        case nil: nil
+        case .pauseAhead, nil: nil
         }
     }
 
@@ -141,28 +145,29 @@ extension LoadingStore {
             do {
                 if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
                     try await timer.sleep(until: begin, plus: soft)
-                    if let old = try slowValue(for: waiter, request) { return loads.leave(waiter, with: old, keepsRunning: true) }
+                    if let old = slowValue(for: waiter, request) { return loads.leave(waiter, with: old, keepsRunning: true) }
                 }
                 guard let timeout = request.timeout else { return }
                 try await timer.sleep(until: begin, plus: timeout)
                 loads.leave(waiter, with: .failed(VellumError.loadTimedOut, old: expired(loads.interim(for: waiter)), isNew: false))
-            } catch is CancellationError {
-                // The wait has ended.
-            } catch {
-                report(.unreceived(error))
-            }
+            } catch {}  // The wait has ended.
         }
     }
 
-    /// Returns what a caller takes that does not want to wait any longer; `nil` if there is nothing.
-    private func slowValue(for waiter: UInt64, _ request: LoadRequest<Value>) throws(VellumError) -> LoadOutcome<Value>? {
+    /// Returns what a caller takes that does not want to wait any longer; `nil` if there is nothing. It then takes what the load finds.
+    private func slowValue(for waiter: UInt64, _ request: LoadRequest<Value>) -> LoadOutcome<Value>? {
         let window = request.staleness.ifError
-        if let old = expired(loads.interim(for: waiter)), old.isWithin(window, at: instant) { return .expired(old, .staleIfSlow) }
-        let look = try look(request, within: window, afterFailure: true)
-        // Somebody recorded it meanwhile: the caller looks again.
-        if look.found != nil { return .found(nil, forEveryReader: false, isDue: false) }
-        guard let old = look.expired, old.isWithin(window, at: instant) else { return nil }
-        return .expired(old, .staleIfSlow)
+        if let old = expired(loads.takesInterim(waiter)), old.isWithin(window, at: instant) { return .expired(old, .staleIfSlow) }
+        do throws(VellumError) {
+            let look = try look(request, within: window, afterFailure: true)
+            // Somebody recorded it meanwhile: the caller looks again.
+            if look.found != nil { return .found(nil, forEveryReader: false, isDue: false) }
+            guard let old = look.expired, old.isWithin(window, at: instant) else { return nil }
+            return .expired(old, .staleIfSlow)
+        } catch {
+            report(error)
+            return nil
+        }
     }
 
     private func expired(_ outcome: LoadOutcome<Value>?) -> ExpiredValue<Value>? {
@@ -178,10 +183,13 @@ extension LoadingStore {
             let version = answers.watch(request.key)
             let outcome = await run(load, request, version: version, isAhead: isAhead)
             // Before the load ends: a caller in between would start another.
-            if loads.isRunning(load) { remember(outcome, request, version) }
-            let waiters = loads.finish(load, outcome)
+            if loads.isRunning(load) {
+                if isAhead { rememberAhead(outcome, request, version) } else { remember(outcome, request, version) }
+            }
+            let isHeard = loads.finish(load, outcome)
             answers.endWatch(of: request.key)
-            if case .failed(let error, _, let isNew) = outcome, waiters == 0 { report(isNew ? .loadFailed(error) : .unreceived(error)) }
+            // The caller that started it reports a failure, unless it does not wait any more.
+            if case .failed(let error, _, let isNew) = outcome, isHeard == false { report(isNew ? .loadFailed(error) : .unreceived(error)) }
         }
         loads.onCancel(load) { task.cancel() }
     }
@@ -215,6 +223,21 @@ extension LoadingStore {
             answers.insert(.failure(error), forKey: request.key, version: version, for: request.errorMaxAge)
         case .found, .rememberedInOutage, .expired, .loaded, .failed: break
         }
+    }
+}
+
+extension LoadingStore {
+    /// Throttles loads ahead of the end of an age after a failure. It hides no value: it is no answer to callers.
+    private func rememberAhead(_ outcome: LoadOutcome<Value>, _ request: LoadRequest<Value>, _ version: UInt64) {
+        guard case .failed(let error, _, let isNew) = outcome else { return remember(outcome, request, version) }
+        guard !(error is CancellationError) else { return }
+        // A store that fails is not asked with every hit.
+        pauseAhead(request, version, for: isNew ? request.errorMaxAge : max(request.errorMaxAge, 1000))
+    }
+
+    /// Keeps loads ahead of the end of the key's age from being tried for so many milliseconds.
+    package func pauseAhead(_ request: LoadRequest<Value>, _ version: UInt64, for milliseconds: Int64) {
+        answers.insert(.pauseAhead, forKey: request.key, version: version, for: milliseconds)
     }
 }
 

@@ -6,6 +6,8 @@ package struct NegativeCache: Sendable {
     package enum Answer: Sendable {
         case nothing
         case failure(any Error)
+        /// A load ahead of the end of an age is not tried again, because one has failed or another machine does it. No answer to callers.
+        case pauseAhead
     }
 
     package struct Item: Sendable {

@@ -10,7 +10,7 @@ public struct LoadStatistics: Hashable, Sendable {
     public var time = Duration.zero
     /// Expired values that were returned while they were loaded again.
     public var staleWhileRevalidating = 0
-    /// Expired values that were returned because the loader failed.
+    /// Expired values that were returned because the loader failed, or took longer than ``LoadOptions/timeout``.
     public var staleIfError = 0
     /// Expired values that were returned because the load took longer than ``LoadOptions/softTimeout``.
     public var staleIfSlow = 0

@@ -42,12 +42,12 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         let (key, now) = (request.key, store.clock.now())
         do throws(VellumError) {
             if let value = try store.valueInMemory(forKey: key, now, request.expiration), let found = request.answer(of: value) {
-                return (Look(found: found, isDue: isDue(request, nil, at: now)), Present(basis: .unreadable))
+                return (Look(found: found, isDue: isDue(request, value, nil, at: now)), Present(basis: .unreadable))
             }
             let (value, entry) = try store.lookOnDisk(forKey: key, now, request.expiration)
             let present = Present(basis: .version(entry?.version), entry: entry)
             if let value, let found = request.answer(of: value) {
-                return (Look(found: found, isDue: isDue(request, entry, at: now)), present)
+                return (Look(found: found, isDue: isDue(request, value, entry, at: now)), present)
             }
             if countsMiss { store.countMiss() }
             let expired = try expiredValue(for: request, entry, within: window, at: now)
@@ -61,30 +61,43 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     }
 
     /// Whether it is time to load the valid value again.
-    private func isDue(_ request: LoadRequest<Value>, _ entry: Entry?, at now: WallInstant) -> Bool {
-        guard let part = request.refreshAhead, let validity = entry?.validity ?? store.memory.peek(request.key)?.validity else {
+    private func isDue(_ request: LoadRequest<Value>, _ value: Value, _ entry: Entry?, at now: WallInstant) -> Bool {
+        guard let part = request.refreshAhead, !isNewer(value, request), let validity = entry?.validity ?? store.memory.peek(request.key)?.validity else {
             return false
         }
         return validity.isPast(part, of: request.key, at: now, under: request.expiration)
     }
 
+    /// Whether the value is of a newer version of its type, which no loader may replace.
+    private func isNewer(_ value: Value, _ request: LoadRequest<Value>) -> Bool {
+        if case .newer = request.tombstone?.meaning(value, request.key) { true } else { false }
+    }
+
     /// Looks for a value that is loaded ahead of its end.
     ///
-    /// - Returns: `nil` if it was loaded or written meanwhile.
+    /// - Returns: `nil` if it was loaded, written or removed meanwhile, or may not be replaced.
     private func lookAhead(_ request: LoadRequest<Value>) throws(VellumError) -> Present? {
         let (key, now) = (request.key, store.clock.now())
         do throws(VellumError) {
             let entry = try store.entryOnDisk(forKey: key)
             let item = store.memory.peek(key)
-            if let validity = item?.validity ?? entry?.validity, validity.contains(now, key, lastUse: .never, under: request.expiration),
-                !isDue(request, item == nil ? entry : nil, at: now)
-            {
-                return nil
-            }
+            guard let validity = item?.validity ?? entry?.validity, let value = try value(item, entry, key) else { return nil }
+            let isFresh = validity.contains(now, key, lastUse: .never, under: request.expiration)
+            guard !isFresh || isDue(request, value, item == nil ? entry : nil, at: now), !isNewer(value, request) else { return nil }
             return Present(basis: .version(entry?.version), entry: entry)
         } catch {
+            if error.code == .newerVersion { return nil }
             guard error.concernsOneEntry || error.code == .cacheVersionChanged else { throw error }
             return Present(basis: .unreadable)
+        }
+    }
+
+    /// Decodes what memory has, or else the disk.
+    private func value(_ item: MemoryCache<MemoryPayload<Value>>.Item?, _ entry: Entry?, _ key: EntryKey) throws(VellumError) -> Value? {
+        switch item?.payload {
+        case .value(let value): value
+        case .bytes(let bytes): try store.decode(bytes, of: key)
+        case nil: if let entry { try store.decode(entry, of: key) } else { nil }
         }
     }
 
@@ -92,12 +105,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     private func previousValue(for request: LoadRequest<Value>, _ entry: Entry?) -> Value? {
         guard request.loader.takesPrevious else { return nil }
         do throws(VellumError) {
-            let value: Value? =
-                switch store.memory.peek(request.key)?.payload {
-                case .value(let value): value
-                case .bytes(let bytes): try store.decode(bytes, of: request.key)
-                case nil: if let entry { try store.decode(entry, of: request.key) } else { nil }
-                }
+            let value = try value(store.memory.peek(request.key), entry, request.key)
             guard let value, case .value = request.tombstone?.meaning(value, request.key) ?? .value else { return nil }
             return value
         } catch {

@@ -14,15 +14,13 @@ try cache.set(2, forKey: "bar", maxAge: .hours(1))
 let bar = try cache.value(forKey: "bar")
 print(bar ?? 0, try cache.keys().count)
 
-// One load, however many tasks ask; a stale value while it is loaded again, or if that fails or takes longer than 200 ms.
+// One load, however many tasks ask; an old value if that fails or takes longer than 200 ms; a new one before the end of its age.
 let options = LoadOptions(softTimeout: .milliseconds(200), refreshAhead: 0.8)
-let count = try await cache.value(forKey: "visits", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400), options: options) {
-    try await countVisits()
-}
-// A loader may say how long its value is valid, and that the one it receives is unchanged.
-let users = try await cache.value(forKey: "users") { previous in .value(try await countUsers(after: previous), maxAge: .seconds(60)) }
+let count = try await cache.value(forKey: "visits", staleIfError: .seconds(86_400), options: options) { try await countVisits() }
+// An old value while it is loaded again; the loader gets it, and says how long its result is valid, or that nothing has changed.
+let users = try await cache.value(forKey: "users", staleWhileRevalidate: .seconds(60)) { .value(try await countUsers($0), maxAge: .seconds(600)) }
 print(count, users ?? 0)
 // snippet.hide
 
 func countVisits() async throws -> Int { 42 }
-func countUsers(after last: Int?) async throws -> Int { (last ?? 0) + 1 }
+func countUsers(_ last: Int?) async throws -> Int { (last ?? 0) + 1 }
