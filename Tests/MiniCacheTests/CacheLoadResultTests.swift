@@ -203,6 +203,30 @@ struct CacheLoadResultTests {
         #expect(source.calls == 1)
     }
 
+    /// Whoever started the load has an old value already; the other one gets one, too.
+    @Test func aFailureIsReportedIfItsStarterHasLeft() async throws {
+        try cache.set("old", forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        source.close()
+        var failures = cache.failures.makeAsyncIterator()
+        let begin = clock.now
+        let first = Task {
+            try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1))) { [source] in
+                _ = try await source.load()
+                throw Down()
+            }
+        }
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+        await source.waitForCall()
+        let second = Task { try await load(ifError: .seconds(60)) }
+        try await wait { try cache.statistics().loading.joined == 1 }
+        clock.advance(by: .seconds(1))
+        #expect(try await first.value == Loaded("old", .staleIfSlow))
+        source.open()
+        #expect(try await second.value == Loaded("old", .staleIfError))
+        #expect(try await failures.next()?.code == .loadFailed)
+    }
+
     @Test func aLoadThatIsKeptGoesOnAfterTheTimeout() async throws {
         source.close()
         var options = LoadOptions(timeout: .seconds(1))
@@ -275,6 +299,22 @@ struct CacheLoadResultTests {
         source.open()
         try await wait { try cache.statistics().loading.loads == 2 }
         #expect(try cache.value(forKey: "a") == "set")
+    }
+
+    @Test func aKeyThatIsRemovedStaysRemoved() async throws {
+        #expect(try await load(options: ahead) == Loaded("1", .loaded))
+        clock.advance(by: .seconds(3000))
+        let ended = try cache.statistics().loading.loads
+        #expect(try await load(options: ahead) == Loaded("1", .cached))
+        try cache.removeValue(forKey: "a")
+        // The loader may have been called before the removal.
+        for _ in 0..<200 { await Task.yield() }
+        #expect(try cache.value(forKey: "a") == nil)
+        #expect(try cache.statistics().loading.loads <= ended + 1)
+    }
+
+    @Test func aTimeoutThatNoClockCountsIsNone() async throws {
+        #expect(try await load(options: LoadOptions(timeout: .seconds(Int64.max / 10))) == Loaded("1", .loaded))
     }
 
     @Test func agesThatSlideOrNeverEndHaveNoLastFifth() async throws {

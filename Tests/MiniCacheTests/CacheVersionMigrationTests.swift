@@ -1,6 +1,7 @@
 import Foundation
 import MiniCache
 import Testing
+import VellumTestSupport
 
 /// Values whose type has changed, in a cache of one version.
 @Suite(.timeLimit(.minutes(1)))
@@ -59,6 +60,14 @@ struct CacheVersionMigrationTests {
         #expect(error?.code == .newerVersion)
         #expect(rates["usd"] == nil)
         await #expect(throws: MiniCacheError.self) { try await rates.value(forKey: "usd") { Rate(rate: 0, source: "loader") } }
+        // Nor ahead of the end of its age.
+        folder.clock.advance(by: .seconds(80_000))
+        await #expect(throws: MiniCacheError.self) {
+            try await rates.value(forKey: "usd", staleWhileRevalidate: .seconds(60), options: LoadOptions(refreshAhead: 0.8)) {
+                Rate(rate: 0, source: "loader")
+            }
+        }
+        #expect(try rates.statistics().loading.loads == 0)
         try second.close()
         #expect(try cache(folder.anotherManager(), of: Newer.self).value(forKey: "usd")?.rate == 4)
     }

@@ -196,7 +196,8 @@ struct OutageTests {
         try await store.load(
             LoadRequest(
                 key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
-                options: LoadOptions(expiration: .after(.seconds(100)), errorMaxAge: errorMaxAge, refreshAhead: 0.8), loader: .plain(loader)))
+                options: LoadOptions(expiration: .after(.seconds(100)), errorMaxAge: errorMaxAge, refreshAhead: 0.8), loader: .plain(loader)
+            ))
     }
 
     @Test func aServerThatIsOutOfReachKeepsNoGoodValueFromItsReader() async throws {

@@ -65,7 +65,8 @@ extension LoadingStore {
                 if let load = loads.refresh(key) { start(load, request) }
                 return Loaded(old.value, .staleWhileRevalidate)
             }
-            if staleness.whileRevalidate > 0, let old = expired(loads.interim(forKey: key)), old.isWithin(staleness.whileRevalidate, at: instant)
+            if staleness.whileRevalidate > 0, let old = expired(loads.interim(forKey: key)),
+                old.isWithin(staleness.whileRevalidate, at: instant)
             {
                 return Loaded(old.value, .staleWhileRevalidate)
             }

@@ -10,9 +10,9 @@ public struct LoadStatistics: Hashable, Sendable {
     public var time = Duration.zero
     /// Expired values that were returned while they were loaded again.
     public var staleWhileRevalidating = 0
-    /// Expired values that were returned because the loader failed, or took longer than ``LoadOptions/timeout``.
+    /// Expired values that were returned because the loader failed, or took longer than the timeout of its caller.
     public var staleIfError = 0
-    /// Expired values that were returned because the load took longer than ``LoadOptions/softTimeout``.
+    /// Expired values that were returned because the load took longer than the soft timeout of their caller.
     public var staleIfSlow = 0
     /// Values that were returned again which this process had loaded while the server of a shared cache was out of reach.
     public var inOutage = 0

@@ -62,7 +62,9 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     /// Whether it is time to load the valid value again.
     private func isDue(_ request: LoadRequest<Value>, _ value: Value, _ entry: Entry?, at now: WallInstant) -> Bool {
-        guard let part = request.refreshAhead, !isNewer(value, request), let validity = entry?.validity ?? store.memory.peek(request.key)?.validity else {
+        guard let part = request.refreshAhead, !isNewer(value, request),
+            let validity = entry?.validity ?? store.memory.peek(request.key)?.validity
+        else {
             return false
         }
         return validity.isPast(part, of: request.key, at: now, under: request.expiration)

@@ -18,7 +18,9 @@ print(bar ?? 0, try cache.keys().count)
 let options = LoadOptions(softTimeout: .milliseconds(200), refreshAhead: 0.8)
 let count = try await cache.value(forKey: "visits", staleIfError: .seconds(86_400), options: options) { try await countVisits() }
 // An old value while it is loaded again; the loader gets it, and says how long its result is valid, or that nothing has changed.
-let users = try await cache.value(forKey: "users", staleWhileRevalidate: .seconds(60)) { .value(try await countUsers($0), maxAge: .seconds(600)) }
+let users = try await cache.value(forKey: "users", staleWhileRevalidate: .seconds(60)) {
+    .value(try await countUsers($0), maxAge: .seconds(600))
+}
 print(count, users ?? 0)
 // snippet.hide
 
