@@ -18,11 +18,9 @@ print(bar ?? 0, try cache.keys().count)
 let options = LoadOptions(softTimeout: .milliseconds(200), refreshAhead: 0.8)
 let count = try await cache.value(forKey: "visits", staleIfError: .seconds(86_400), options: options) { try await countVisits() }
 // An old value while it is loaded again; the loader gets it, and says how long its result is valid, or that nothing has changed.
-let users = try await cache.value(forKey: "users", staleWhileRevalidate: .seconds(60)) {
-    .value(try await countUsers($0), maxAge: .seconds(600))
-}
-print(count, users ?? 0)
+let last = try await cache.value(forKey: "last", staleWhileRevalidate: .seconds(9)) { .value(try await update($0), maxAge: .seconds(60)) }
+print(count, last ?? 0)
 // snippet.hide
 
 func countVisits() async throws -> Int { 42 }
-func countUsers(_ last: Int?) async throws -> Int { (last ?? 0) + 1 }
+func update(_ last: Int?) async throws -> Int { (last ?? 0) + 1 }
