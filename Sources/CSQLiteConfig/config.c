@@ -6,6 +6,15 @@
 #include <sqlite3.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
+
+#ifdef __APPLE__
+#include <os/os_sync_wait_on_address.h>
+#else
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
     // sqlite.org/c3ref/c_dbconfig_defensive.html and sqlite.org/security.html, 2
@@ -53,4 +62,22 @@ int vellum_reserve(int file, long long present, long long size) {
     } while (result != 0 && errno == EINTR);
     if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return 0;
     return errno;
+}
+
+void vellum_wait(const void *word, unsigned int expected, long long milliseconds) {
+#ifdef __APPLE__
+    (void)os_sync_wait_on_address_with_timeout(
+        (void *)word, expected, 4, OS_SYNC_WAIT_ON_ADDRESS_SHARED, OS_CLOCK_MACH_ABSOLUTE_TIME, (unsigned long long)milliseconds * 1000000);
+#else
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, NULL, 0);
+#endif
+}
+
+void vellum_wake(void *word) {
+#ifdef __APPLE__
+    (void)os_sync_wake_by_address_all(word, 4, OS_SYNC_WAKE_BY_ADDRESS_SHARED);
+#else
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, 0x7fffffff, NULL, NULL, 0);
+#endif
 }

@@ -26,4 +26,15 @@ int vellum_reserve(int file, long long present, long long size);
 /// - Returns: -1 if that cannot be known.
 long long vellum_room(int file);
 
+/// Waits until another thread of any process that maps the memory wakes it, or a while has passed, if the word still has the expected value:
+/// futex(2), and os_sync_wait_on_address(3) on Apple platforms. May return without a reason.
+///
+/// Written in C because `syscall` is variadic.
+///
+/// - `word`: Of memory that is mapped from a file.
+void vellum_wait(const void *word, unsigned int expected, long long milliseconds);
+
+/// Wakes every thread that waits at the word, in all processes.
+void vellum_wake(void *word);
+
 #endif

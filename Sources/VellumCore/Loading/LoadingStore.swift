@@ -258,6 +258,9 @@ extension LoadingStore {
 
     func now() -> Int64 { clock.now() }
 
+    /// Returns after so many milliseconds.
+    package func sleep(_ milliseconds: Int64) async throws { try await pause(milliseconds) }
+
     /// Returns so many milliseconds after a moment.
     func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
         let left = milliseconds - (now() - begin)

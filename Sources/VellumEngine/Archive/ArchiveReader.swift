@@ -103,6 +103,14 @@ final class ArchiveReader {
         return StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
     }
 
+    /// Whether there was an entry with an age of its own since the archive was emptied.
+    func mayExpire() throws(SQLiteError) -> Bool {
+        let load = try prepared(&loadTotals, ArchiveTotals.load)
+        defer { load.reset() }
+        load.bind(id, at: 1)
+        return try load.step() ? ArchiveTotals(load, ofArchive: id).expiring != 0 : false
+    }
+
     /// The id of the last entry that was inserted.
     func lastEntryID() throws(SQLiteError) -> Int64 {
         try EntryTable.readLastID(try prepared(query: EntryTable.lastID(id)))

@@ -132,6 +132,9 @@ public import VellumCore
         return max(known, written.stamp)
     }
 
+    /// Whether an entry may have an age of its own.
+    func mayExpire() throws(VellumError) -> Bool { try read { (archive) throws(SQLiteError) in try archive.mayExpire() } }
+
     /// The bytes of entries that this process has evicted since the archive was opened. Waits for the writer's lock.
     package func evictedSize() throws(VellumError) -> DataSize {
         DataSize(bytes: Int(file.withWriter(of: number) { $1.bytesEvicted } ?? 0))

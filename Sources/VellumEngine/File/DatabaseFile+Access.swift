@@ -58,12 +58,15 @@ extension DatabaseFile {
     func closeWriter<Result: Sendable, Failure: Error>(
         as state: FileState, _ finish: (WriteConnection) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        try writer.withLock { (writer: inout WriteConnection?) throws(Failure) -> Result? in
+        let result = try writer.withLock { (writer: inout WriteConnection?) throws(Failure) -> Result? in
             let result: Result? = if let open = writer { try finish(open) } else { nil }
             writer = nil
             atomicState.store(state, ordering: .releasing)
             return result
         }
+        // Observers of a file that has vanished ask once more, and get the error.
+        if state == .closed { watcher.end() } else { watcher.poke() }
+        return result
     }
 
     /// The delegates of the file's open archives.
@@ -148,7 +151,7 @@ extension DatabaseFile {
             throw .vanished
         }
         do {
-            try changesFile.remapIfReplaced()
+            if try changesFile.remapIfReplaced() { watcher.pageWasReplaced() }
         } catch {
             throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
         }

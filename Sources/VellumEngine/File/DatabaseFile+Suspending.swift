@@ -52,6 +52,7 @@ extension DatabaseFile {
     package func resume() throws(VellumError) {
         guard forkGuard.isThisProcess else { throw .forked }
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
+        watcher.poke()
         scheduleWritingTouches()
         if withWriter({ $0.archives.nextSweep }) != nil { scheduleSweep() }
         if withWriter({ $0.archives.all.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }

@@ -59,6 +59,7 @@ extension DatabaseFile {
             setChanges(of: &outcomes, by: archives)
         }
         committed(outcomes)
+        if writer.batch != nil { watcher.poke() }
         CrashPoint.reached(.relaxedWriteInMemory)
         writer.archives.forgetUses()
         if writer.batch?.isFull ?? false { try writer.commitBatch() }

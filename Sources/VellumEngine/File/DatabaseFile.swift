@@ -24,6 +24,8 @@ package final class DatabaseFile: Sendable {
     let identity: FileIdentity
     /// The changes that this process and others announce.
     let changesFile: ChangesFile
+    /// Notifies observers of changes.
+    let watcher: ChangeWatcher
     /// Finds other processes that have the file open.
     let heartbeat: OtherProcesses
     let forkGuard = ForkGuard()
@@ -62,6 +64,7 @@ package final class DatabaseFile: Sendable {
         self.kind = kind
         heartbeat = OtherProcesses(database: path, identity)
         self.changesFile = changesFile
+        watcher = ChangeWatcher(changesFile)
         self.identity = identity
         self.clock = clock
         readers = ReadPool(path: path, changesFile: changesFile)

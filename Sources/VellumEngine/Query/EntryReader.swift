@@ -66,7 +66,9 @@ final class EntryReader<Value> {
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
         guard let value = try value(of: stored) else { return nil }
-        return QueryItem(value: value, origin: QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision))
+        let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
+        guard stored.entry.validity.isOwn else { return QueryItem(value: value, origin: origin) }
+        return QueryItem(value: value, origin: origin, end: try store.end(of: stored.entry, stored.key))
     }
 
     /// Returns the values of entries, then of those with the ids.

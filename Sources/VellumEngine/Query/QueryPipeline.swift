@@ -4,6 +4,8 @@ package import VellumCore
 struct QueryItem<Value> {
     var value: Value
     var origin: QueryOrigin
+    /// When the entry expires, if that is before another use of it.
+    var end = WallInstant.never
 }
 
 /// The entry of a value.

@@ -281,6 +281,8 @@ extension Store {
     func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
         guard !keys.isEmpty else { return }
         state.counters.withLock { $0.removals[cause, default: 0] += keys.count }
+        // Nothing announces that memory has lost what only it had.
+        if cause == .evicted { disk.file.watcher.poke() }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }
     }

@@ -1,5 +1,14 @@
+internal import CSQLiteConfig
 internal import Synchronization
 internal import VellumCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations.
 ///
@@ -10,6 +19,7 @@ internal import VellumCore
 ///     40    the process that announces
 ///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
 ///     56    how often processes have opened the database
+///     64    1 if a thread of some process waits for the next change (its first four bytes)
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
 ///           generation, hash of the key, archive and author
@@ -74,6 +84,7 @@ struct ChangePage: @unchecked Sendable {
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
         word(56).pointee.store(first, ordering: .relaxed)
+        word(64).pointee.store(0, ordering: .relaxed)
         word(8).pointee.store(UInt64(Self.capacity), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
     }
@@ -121,6 +132,7 @@ struct ChangePage: @unchecked Sendable {
             cell.pointee.store(previous, ordering: .sequentiallyConsistent)
             changes.append(OwnChange(previous: first, last: previous))
         }
+        wakeWaiters()
         return (end, changes)
     }
 
@@ -195,6 +207,40 @@ struct ChangePage: @unchecked Sendable {
         return number > finished
     }
 
+    // MARK: Waiting for changes
+
+    /// Whoever changes something sets the word to 0 and wakes the others, so a process that was killed while it waited costs one wake. A waiter
+    /// sets it, looks at the numbers, and waits only while it is still set: no change can fall in between.
+    private var waiting: UnsafePointer<Atomic<UInt64>> { word(64) }
+
+    /// What a waiter compares: it differs after every change.
+    struct Moment: Equatable {
+        var announced: UInt64
+        var isRetired: Bool
+    }
+
+    /// The present moment. A wait that begins with it ends if there is a change after it.
+    func beginWaiting() -> Moment {
+        waiting.pointee.store(1, ordering: .sequentiallyConsistent)
+        return Moment(announced: announced.pointee.load(ordering: .sequentiallyConsistent), isRetired: isRetired)
+    }
+
+    /// Waits for a change after ``beginWaiting()``, or for as long. May return earlier.
+    func wait(milliseconds: Int64) { vellum_wait(start + 64, 1, milliseconds) }
+
+    /// Wakes all waiters. Costs one load if there is none.
+    func wakeWaiters() {
+        guard waiting.pointee.load(ordering: .sequentiallyConsistent) != 0 else { return }
+        waiting.pointee.store(0, ordering: .sequentiallyConsistent)
+        vellum_wake(start + 64)
+    }
+
+    /// Whether a change that was announced is not finished, and its process still lives.
+    func isPending(_ number: UInt64) -> Bool {
+        guard finished.pointee.load(ordering: .acquiring) < number, let process = announcer else { return false }
+        return kill(process, 0) == 0 || errno == EPERM
+    }
+
     // MARK: The log
 
     /// Asks the readers of every process to keep no snapshot until `moment`, so that the log can be restarted.
@@ -228,6 +274,7 @@ struct ChangePage: @unchecked Sendable {
         word(32).pointee.store(1, ordering: .sequentiallyConsistent)
         // Changes every generation, so that caches check the page.
         for number in 0..<Self.generations { cell(of: Int64(number)).pointee.add(Self.largestNumber, ordering: .sequentiallyConsistent) }
+        wakeWaiters()
     }
 
     /// The process that is committing changes it announced, if there is one.

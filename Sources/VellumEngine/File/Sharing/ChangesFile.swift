@@ -52,12 +52,15 @@ final class ChangesFile: Sendable {
     deinit { munmap(start.address, ChangePage.size) }
 
     /// Maps the file at the path again if it was replaced. Announcements in the old file reached no other process.
-    func remapIfReplaced() throws {
+    ///
+    /// - Returns: Whether it was replaced.
+    func remapIfReplaced() throws -> Bool {
         try identity.withLock { identity in
-            guard FileIdentity(path: path) != identity else { return }
+            guard FileIdentity(path: path) != identity else { return false }
             // The file was moved with its database: the next transaction or location check reports it.
-            guard !page.isRetired else { return }
+            guard !page.isRetired else { return false }
             identity = try Self.map(path, at: start.address)
+            return true
         }
     }
 

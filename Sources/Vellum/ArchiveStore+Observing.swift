@@ -1,0 +1,107 @@
+public import Foundation
+public import VellumCore
+internal import VellumEngine
+
+extension ArchiveStore where Archive: Sendable {
+    // MARK: Observing
+
+    /// The object with the key, now and after each change.
+    ///
+    /// ```swift
+    /// for try await user in users.observe(archiveWithKey: "ann") { show(user) }
+    /// ```
+    ///
+    /// The first element is what is there. Each later one is what is there when it is requested, and differs from the last: changes that come
+    /// faster than the loop takes them are not queued, and after the last change there is an element with the final state. Changes of
+    /// every process that has the file open count, and so do evictions and the end of an age.
+    ///
+    /// The disk is read on a thread that may block, never on the caller's. Observing does not affect the eviction order or a sliding age. An
+    /// iterator keeps the archive open; a sequence without one keeps nothing. It ends when the task is cancelled or the archive closed. While
+    /// the file is suspended, it waits.
+    ///
+    /// - Parameter key: The key of the object.
+    /// - Complexity: O(log n) for each change of the key, at most twenty a second.
+    /// - Returns: A sequence that throws ``VellumError`` as ``access(archiveWithKey:)`` does, and then ends.
+    public func observe(archiveWithKey key: String) -> some AsyncSequence<Archive?, VellumError> & Sendable {
+        observed(EntryKey(key), isSame: isSameAnswer) { (store, key, _) throws(VellumError) in try store.observed(key) }
+    }
+
+    /// The objects that satisfy a predicate, in order, now and after each change.
+    ///
+    /// ```swift
+    /// let open = #Predicate<Invoice> { !$0.isPaid }
+    /// for try await invoices in store.observe(where: open, sortedBy: [SortDescriptor(\.date)], limit: 20) { show(invoices) }
+    /// ```
+    ///
+    /// Otherwise as ``observe(archiveWithKey:)``. An answer of up to 4096 objects, or 4 MB, is a consistent snapshot and never a part of a
+    /// transaction. A larger one is asked again until nothing changed meanwhile, three times at most.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - undecodable: Whether an object that cannot be decoded ends the sequence with an error, or is skipped.
+    /// - Complexity: As ``fetch(where:sortedBy:limit:offset:undecodable:)``, for each change of the archive, at most twenty a second.
+    /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does, and then ends.
+    public func observe(
+        where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil,
+        undecodable: UndecodableObjects = .fail
+    ) -> some AsyncSequence<[Archive], VellumError> & Sendable {
+        observed(nil, isSame: isSameAnswer) { (store, _, isCancelled) throws(VellumError) in
+            let query = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
+            return try store.observed(query, undecodable: undecodable, isCancelled: isCancelled)
+        }
+    }
+
+    /// How many objects satisfy a predicate, now and after each change.
+    ///
+    /// Otherwise as ``observe(where:sortedBy:limit:undecodable:)``. If an index answers the predicate and no object has an age of its own, nothing
+    /// is decoded.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - undecodable: Whether an object that cannot be decoded ends the sequence with an error, or is skipped.
+    /// - Complexity: As ``count(where:undecodable:)``, for each change of the archive, at most twenty a second.
+    /// - Returns: A sequence that throws ``VellumError`` as ``count(where:undecodable:)`` does, and then ends.
+    public func observeCount(
+        where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
+    ) -> some AsyncSequence<Int, VellumError> & Sendable {
+        observed(nil, isSame: { $0.answer == $1.answer }) { (store, _, isCancelled) throws(VellumError) in
+            try store.observedCount(try QueryDescription(where: predicate), undecodable: undecodable, isCancelled: isCancelled)
+        }
+    }
+
+    private func observed<Answer: Sendable>(
+        _ key: EntryKey?, isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool,
+        _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+    ) -> ObservedAnswers<Answer> {
+        ObservedAnswers { () throws(VellumError) in try self.observation(key, isSame: isSame, ask) }
+    }
+
+    /// Begins to observe.
+    ///
+    /// - Parameter key: The key that matters; `nil` if all do.
+    func observation<Answer: Sendable>(
+        _ key: EntryKey?, isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool,
+        _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+    ) throws(VellumError) -> ObservedQuestion<Answer> {
+        guard !mark.isClosed else { throw store.located(.closed) }
+        return ObservedQuestion(store.observer(of: key), in: store, isSame: isSame) { [self] (isCancelled) throws(VellumError) in
+            do throws(VellumError) {
+                guard !mark.isClosed else { throw .closed }
+                return try ask(store, key ?? "", isCancelled)
+            } catch {
+                throw store.located(error)
+            }
+        }
+    }
+}
+
+/// Whether two answers are equal: by their values, if these can be compared; otherwise by what they were made of.
+@Sendable
+func isSameAnswer<Answer>(_ one: ObservedAnswer<Answer>, _ other: ObservedAnswer<Answer>) -> Bool {
+    if let equatable = one.answer as? any Equatable { return isEqual(equatable, other.answer) }
+    return one.origins == other.origins
+}
+
+private func isEqual<Value: Equatable>(_ one: Value, _ other: Any) -> Bool { one == other as? Value }

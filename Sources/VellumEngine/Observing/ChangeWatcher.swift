@@ -1,0 +1,144 @@
+internal import Synchronization
+internal import VellumCore
+
+/// Notifies the observers of one open file of changes, by this process and by others: they are told apart by nobody here.
+///
+/// While there is an observer, a thread waits at the change page; without one, nothing runs. A writer that finds nobody waiting pays for one
+/// load. After each change the thread pauses for 50 ms, so that a burst asks each observer at most twenty times a second.
+final class ChangeWatcher: Sendable {
+    private struct State {
+        var observers: [ObjectIdentifier: ChangeObserver] = [:]
+        /// Up to which change of its archive each observer was notified.
+        var seen: [ObjectIdentifier: UInt64] = [:]
+        /// The number of the thread that watches now. A thread with another number ends.
+        var thread = 0
+        var isEnded = false
+    }
+
+    private let file: ChangesFile
+    private let state = Locked(State())
+    /// Grows when something changes that is not on the page.
+    private let pokes = Atomic(0)
+    private let isObserved = Atomic(false)
+
+    /// How long the thread pauses after a change, in milliseconds.
+    private static let pause = 50.0
+    /// After how long it looks at the page in any case: another process may have replaced the file.
+    private static let longestWait: Int64 = 300_000
+
+    init(_ file: ChangesFile) { self.file = file }
+
+    // MARK: Observers
+
+    /// - Parameter key: The hash of the key to observe; `nil` for every key.
+    func observe(_ archive: Int64, key: UInt64?) -> ChangeObserver {
+        let observer = ChangeObserver(of: archive, key: key, self)
+        let id = ObjectIdentifier(observer)
+        let (thread, isEnded) = state.withLock { state -> (Int?, Bool) in
+            guard !state.isEnded else { return (nil, true) }
+            state.observers[id] = observer
+            // Before the first question, so that no change is missed.
+            state.seen[id] = file.page.generation(of: archive).value
+            isObserved.store(true, ordering: .relaxed)
+            guard state.observers.count == 1 else { return (nil, false) }
+            state.thread += 1
+            return (state.thread, false)
+        }
+        if isEnded { observer.end() }
+        if let thread { start(thread) }
+        return observer
+    }
+
+    var observerCount: Int { state.withLock { $0.observers.count } }
+
+    func remove(_ observer: ChangeObserver) {
+        let isLast = state.withLock { state in
+            state.seen[ObjectIdentifier(observer)] = nil
+            guard state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil, state.observers.isEmpty else { return false }
+            isObserved.store(false, ordering: .relaxed)
+            state.thread += 1
+            return true
+        }
+        if isLast { file.page.wakeWaiters() }
+    }
+
+    /// Something changed in this process that is not announced: relaxed writes, values that only memory had, the state of the file.
+    func poke() {
+        guard isObserved.load(ordering: .relaxed) else { return }
+        pokes.add(1, ordering: .sequentiallyConsistent)
+        file.page.wakeWaiters()
+    }
+
+    /// The page is in another file now, at which the thread does not wait.
+    func pageWasReplaced() {
+        let thread = state.withLock { state -> Int? in
+            guard !state.observers.isEmpty else { return nil }
+            state.thread += 1
+            return state.thread
+        }
+        if let thread { start(thread) }
+    }
+
+    /// The file was closed: observers get no further answer.
+    func end() {
+        let observers = state.withLock { state in
+            state.isEnded = true
+            state.thread += 1
+            defer { (state.observers, state.seen) = ([:], [:]) }
+            return Array(state.observers.values)
+        }
+        isObserved.store(false, ordering: .relaxed)
+        for observer in observers { observer.end() }
+        file.page.wakeWaiters()
+    }
+
+    // MARK: The thread
+
+    private func start(_ thread: Int) {
+        BlockingPool.startOnNewThread { [weak self, file] in
+            var last: (ChangePage.Moment, Int)?
+            while let self, self.state.withLock({ $0.thread == thread }) {
+                let moment = (file.page.beginWaiting(), self.pokes.load(ordering: .sequentiallyConsistent))
+                if let last, last == moment {
+                    // A file that is released meanwhile wakes the thread.
+                    file.page.wait(milliseconds: Self.longestWait)
+                    continue
+                }
+                let generations = self.generations()
+                // A change that is announced is not committed yet. A process that died in between never ends it.
+                while file.page.isPending(moment.0.announced) { BusyRetry.milliseconds(0.5) }
+                self.notify(generations, everyone: last.map { $0.1 != moment.1 } ?? false)
+                if last != nil { BusyRetry.milliseconds(Self.pause) }
+                last = moment
+            }
+        }
+    }
+
+    /// The last announced change of each archive that is observed.
+    private func generations() -> [Int64: UInt64] {
+        let archives = state.withLock { Set($0.observers.values.map(\.archive)) }
+        return Dictionary(uniqueKeysWithValues: archives.map { ($0, file.page.generation(of: $0).value) })
+    }
+
+    /// - Parameter generations: The last changes that are committed. Of those that were announced later, the thread hears in its next turn.
+    private func notify(_ generations: [Int64: UInt64], everyone: Bool) {
+        let dirty = state.withLock { state -> [ChangeObserver] in
+            state.observers.compactMap { id, observer in
+                // An observer that was added since asks its first question.
+                guard let old = state.seen[id], let new = generations[observer.archive], everyone || new != old else { return nil }
+                state.seen[id] = new
+                return everyone || isOfInterest(observer, old, new) ? observer : nil
+            }
+        }
+        for observer in dirty { observer.signal() }
+    }
+
+    private func isOfInterest(_ observer: ChangeObserver, _ old: UInt64, _ new: UInt64) -> Bool {
+        guard old != new else { return false }
+        // Of every author: this process's own changes, too.
+        switch file.page.changes(of: observer.archive, after: old, through: new, notBy: 0) {
+        case .everything: return true
+        case .keys(let keys): return observer.key.map(keys.contains) ?? !keys.isEmpty
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Synchronization
+package import VellumCore
+
+/// The answers of one consumer, each asked when the consumer wants it and something has changed.
+package final class ObservedQuestion<Answer: Sendable>: Sendable {
+    /// A question that is asked on a thread that may block.
+    package typealias Question = @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+
+    private let observer: ChangeObserver
+    private let clock: WallClock
+    private let ask: Question
+    private let isSame: @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool
+    private let last = Locked<ObservedAnswer<Answer>?>(nil)
+
+    package init(
+        _ observer: ChangeObserver, in store: Store<some Any>,
+        isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool, _ ask: @escaping Question
+    ) {
+        (self.observer, self.clock, self.isSame, self.ask) = (observer, store.clock, isSame, ask)
+    }
+
+    deinit { observer.stop() }
+
+    /// Ends the observation.
+    package func stop() { observer.stop() }
+
+    /// Returns the next answer, or why there is none at this moment; `nil` if there is none any more.
+    ///
+    /// While the file is suspended it waits.
+    package func next() async -> Result<Answer, VellumError>? {
+        while await observer.wait() {
+            observer.begin()
+            switch await answer() {
+            case .failure(let error) where error.code == .suspended: continue
+            case .failure(let error) where error.code == .cancelled || error.code == .closed: return nil
+            case .failure(let error): return .failure(error)
+            case .success(let answer):
+                if let end = answer.expires { observer.signal(at: end, by: clock) }
+                let isNew = last.withLock { last in
+                    if let last, isSame(last, answer) { return false }
+                    last = answer
+                    return true
+                }
+                if isNew { return .success(answer.answer) }
+            }
+        }
+        return nil
+    }
+
+    private func answer() async -> Result<ObservedAnswer<Answer>, VellumError> {
+        let isCancelled = CancelledFlag()
+        return await withTaskCancellationHandler {
+            do {
+                return .success(try await BlockingPool.run { [ask] in try ask { isCancelled.isSet } })
+            } catch let error as VellumError {
+                return .failure(error)
+            } catch {
+                return .failure(VellumError(.loadFailed, "A question of an observer failed.", cause: error))
+            }
+        } onCancel: {
+            isCancelled.set()
+        }
+    }
+}
+
+/// A flag that any thread may set.
+private final class CancelledFlag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}
+
+/// The answers of an observation as an asynchronous sequence. Each iterator observes by itself, from its first element on.
+package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
+    package typealias Element = Answer
+    package typealias Failure = VellumError
+
+    private let observe: @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
+
+    package init(_ observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>) { self.observe = observe }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(observe: observe) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        fileprivate let observe: @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
+        private var observation: ObservedQuestion<Answer>?
+        private var isEnded = false
+
+        fileprivate init(observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>) { self.observe = observe }
+
+        package mutating func next() async throws(VellumError) -> Answer? { try await next(isolation: nil) }
+
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(VellumError) -> Answer? {
+            guard !isEnded else { return nil }
+            let observation = if let present = self.observation { present } else { try observe() }
+            self.observation = observation
+            switch await observation.next() {
+            case .success(let answer): return answer
+            case .failure(let error):
+                end()
+                throw error
+            case nil:
+                end()
+                return nil
+            }
+        }
+
+        private mutating func end() {
+            isEnded = true
+            observation = nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Synchronization
+package import VellumCore
+
+/// An answer to an observer's question.
+package struct ObservedAnswer<Answer> {
+    package var answer: Answer
+    /// What the answer was made of, to tell it from another one of values that cannot be compared.
+    package var origins: [EntryOrigin]
+    /// When the first entry of it expires; `nil` if none does.
+    package var expires: WallInstant?
+
+    package init(_ answer: Answer, of origins: [EntryOrigin], expires: WallInstant?) {
+        (self.answer, self.origins, self.expires) = (answer, origins, expires)
+    }
+
+    /// The same, with another form of the answer.
+    package func map<Other>(_ body: (Answer) throws -> Other) rethrows -> ObservedAnswer<Other> {
+        ObservedAnswer<Other>(try body(answer), of: origins, expires: expires)
+    }
+}
+
+extension ObservedAnswer: Sendable where Answer: Sendable {}
+
+/// What tells an entry from those that were under its key before or after it; equal to no other if it is only in memory.
+package struct EntryOrigin: Equatable, Sendable {
+    var key: EntryKey
+    var version: EntryVersion?
+
+    package static func == (one: EntryOrigin, other: EntryOrigin) -> Bool {
+        one.key == other.key && one.version != nil && one.version == other.version
+    }
+}
+
+// Observing: answers that do not affect the eviction order or a sliding age.
+
+extension Store {
+    /// Notifies a consumer of changes of the key, or of all keys.
+    package func observer(of key: EntryKey? = nil) -> ChangeObserver {
+        disk.file.watcher.observe(disk.number, key: key.map(disk.changes.hash.of))
+    }
+
+    /// How many consumers are notified of changes of the file. For tests.
+    package var observerCount: Int { disk.file.watcher.observerCount }
+
+    /// Returns the valid value under the key.
+    package func observed(_ key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> ObservedAnswer<Value?> {
+        guard forkGuard.isThisProcess else { throw .forked }
+        let now = clock.now()
+        if let item = memory.peek(key), item.entryID == 0 {
+            guard item.isValid(at: now, key, under: expiration) else { return ObservedAnswer(nil, of: [], expires: nil) }
+            let value =
+                switch item.payload {
+                case .value(let value): value
+                case .bytes(let bytes): try decode(bytes, of: key)
+                }
+            let end = item.validity.end(of: key, lastUse: item.stamp, at: now, under: expiration)
+            return ObservedAnswer(value, of: [EntryOrigin(key: key, version: nil)], expires: end == .never ? nil : end)
+        }
+        guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
+            return ObservedAnswer(nil, of: [], expires: nil)
+        }
+        let end = try end(of: entry, key, under: expiration)
+        return ObservedAnswer(
+            try decode(entry, of: key), of: [EntryOrigin(key: key, version: entry.version)], expires: end == .never ? nil : end)
+    }
+
+    /// Returns the values that match the query.
+    ///
+    /// - Parameter isCancelled: Called for every object that is examined.
+    package func observed(
+        _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
+    ) throws(VellumError) -> ObservedAnswer<[Value]> {
+        var triesLeft = 3
+        while true {
+            triesLeft -= 1
+            let generation = disk.changes.generation.value
+            var (values, origins, end) = ([Value](), [EntryOrigin](), WallInstant.never)
+            let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+            execution.source.reader.isCancelled = isCancelled
+            defer { execution.reportSkipped() }
+            while let item = try execution.next() {
+                values.append(item.value)
+                origins.append(EntryOrigin(item.origin))
+                end = min(end, item.end)
+            }
+            // What is larger than a batch is read in several snapshots.
+            let isOneMoment = values.count <= 4096 || disk.changes.generation.value == generation
+            if isOneMoment || triesLeft == 0 { return ObservedAnswer(values, of: origins, expires: end == .never ? nil : end) }
+        }
+    }
+
+    /// Returns how many valid values match the query.
+    package func observedCount(
+        _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
+    ) throws(VellumError) -> ObservedAnswer<Int> {
+        let mayExpire = try disk.mayExpire()
+        if !mayExpire { return ObservedAnswer(try count(query, undecodable: undecodable), of: [], expires: nil) }
+        // The entries say when the count changes.
+        return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count)
+    }
+
+    /// When an entry that was read expires.
+    func end(of entry: Entry, _ key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> WallInstant {
+        let slides = (entry.validity.isOwn ? entry.validity.idle : expiration.idle) != .max
+        let lastUse = slides ? max(try lastUse(of: entry, key), memory.peek(key)?.stamp ?? .never) : .never
+        return entry.validity.end(of: key, lastUse: lastUse, at: clock.now(), under: expiration)
+    }
+}
+
+extension EntryOrigin {
+    init(_ origin: QueryOrigin) {
+        let isOnDisk = origin.entryID > 0 && origin.entryID < .max
+        let version = EntryVersion(entryID: origin.entryID, written: WallInstant(rawValue: 0), revision: origin.revision)
+        self.init(key: origin.key, version: isOnDisk ? version : nil)
+    }
+}

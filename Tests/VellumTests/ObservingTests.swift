@@ -1,0 +1,239 @@
+import Foundation
+import Observation
+import Testing
+import VellumEngine
+import VellumTestSupport
+
+@testable import Vellum
+
+/// The contract of observing, line by line: what an observer gets, and when.
+@Suite(.timeLimit(.minutes(1)))
+struct ObservingTests {
+    struct Item: ArchiveCodable, Equatable, Sendable {
+        var primaryKey: String { name }
+        var name: String
+        var number: Int
+    }
+
+    /// Without `Equatable`.
+    struct Opaque: ArchiveCodable, Sendable {
+        var primaryKey: String { name }
+        var name: String
+        var number: Int
+    }
+
+    let clock = ManualClock()
+    let folder: TemporaryDirectory
+    let factory: ArchivesFactory
+    let items: ArchiveStore<Item>
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        factory = ArchivesFactory(directory: folder.url, clock: clock.wallClock)
+        items = try factory.store()
+    }
+
+    // MARK: First, and each change
+
+    @Test func theFirstElementIsWhatIsThere() async throws {
+        try items.record(Item(name: "a", number: 1))
+        var key = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        #expect(try await key.next() == Item(name: "a", number: 1))
+        var all = items.observe().makeAsyncIterator()
+        #expect(try await all.next() == [Item(name: "a", number: 1)])
+        var count = items.observeCount().makeAsyncIterator()
+        #expect(try await count.next() == 1)
+        var none = items.observe(archiveWithKey: "b").makeAsyncIterator()
+        #expect(try await none.next() == .some(nil))
+    }
+
+    @Test func eachKindOfChangeIsSeen() async throws {
+        var answers = items.observe(sortedBy: [SortDescriptor(\.name)]).makeAsyncIterator()
+        #expect(try await answers.next() == [])
+        try items.record(Item(name: "a", number: 1))
+        #expect(try await answers.next() == [Item(name: "a", number: 1)])
+        try items.record(Item(name: "a", number: 2))
+        #expect(try await answers.next() == [Item(name: "a", number: 2)])
+        try items.record(contentsOf: [Item(name: "b", number: 1), Item(name: "c", number: 1)])
+        #expect(try await answers.next()?.count == 3)
+        try items.delete(archiveWithKey: "b")
+        #expect(try await answers.next()?.map(\.name) == ["a", "c"])
+        try items.deleteAll(where: #Predicate { $0.number == 1 })
+        #expect(try await answers.next()?.map(\.name) == ["a"])
+        try items.deleteAll()
+        #expect(try await answers.next() == [])
+    }
+
+    @Test func anObjectWithAnotherKeyWakesNoObserverOfAKey() async throws {
+        var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try items.record(Item(name: "b", number: 1))
+        try items.record(Item(name: "a", number: 1))
+        #expect(try await answers.next() == Item(name: "a", number: 1))
+    }
+
+    @Test func onlyTheLastStateIsPromised() async throws {
+        var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        _ = try await answers.next()
+        for number in 1...500 { try items.record(Item(name: "a", number: number)) }
+        var last = try await answers.next()
+        while last??.number != 500 { last = try await answers.next() }
+    }
+
+    /// The same answer is not returned twice, also where objects cannot be compared.
+    @Test func anEqualAnswerIsNotRepeated() async throws {
+        var answers = items.observe(where: #Predicate { $0.number > 5 }).makeAsyncIterator()
+        #expect(try await answers.next() == [])
+        try items.record(Item(name: "a", number: 1))
+        try items.record(Item(name: "b", number: 7))
+        #expect(try await answers.next()?.map(\.name) == ["b"])
+        let opaque: ArchiveStore<Opaque> = try factory.store()
+        var others = opaque.observe(where: #Predicate { $0.number > 5 }).makeAsyncIterator()
+        #expect(try await others.next()?.count == 0)
+        try opaque.record(Opaque(name: "a", number: 1))
+        try opaque.record(Opaque(name: "b", number: 7))
+        #expect(try await others.next()?.map(\.name) == ["b"])
+        try opaque.record(Opaque(name: "b", number: 8))
+        #expect(try await others.next()?.map(\.number) == [8])
+    }
+
+    @Test func aTransactionIsSeenWhole() async throws {
+        let opaque: ArchiveStore<Opaque> = try factory.store()
+        var answers = items.observeCount().makeAsyncIterator()
+        #expect(try await answers.next() == 0)
+        try factory.transaction { transaction in
+            for number in 0..<100 { try transaction.record(Item(name: "\(number)", number: number), in: items) }
+            try transaction.record(Opaque(name: "a", number: 1), in: opaque)
+        }
+        #expect(try await answers.next() == 100)
+        #expect(try opaque.count() == 1)
+    }
+
+    @Test func relaxedWritesOfThisProcessCountAtOnce() async throws {
+        let relaxed: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "relaxed"), durability: .relaxed).store()
+        var answers = relaxed.observe(archiveWithKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try relaxed.record(Item(name: "a", number: 1))
+        #expect(try await answers.next() == Item(name: "a", number: 1))
+    }
+
+    // MARK: Ages
+
+    @Test func theEndOfAnAgeIsAChange() async throws {
+        try items.record(Item(name: "a", number: 1), expiration: .after(.seconds(10)))
+        let begin = clock.now
+        var key = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        var all = items.observe().makeAsyncIterator()
+        var count = items.observeCount().makeAsyncIterator()
+        #expect(try await key.next() == Item(name: "a", number: 1))
+        #expect(try await all.next()?.count == 1)
+        #expect(try await count.next() == 1)
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 10_000))
+        clock.advance(by: .seconds(10))
+        #expect(try await key.next() == .some(nil))
+        clock.advance(by: .seconds(1))
+        #expect(try await all.next() == [])
+        #expect(try await count.next() == 0)
+    }
+
+    @Test func observingIsNoUse() async throws {
+        try items.record(Item(name: "a", number: 1), expiration: .unused(for: .seconds(10)))
+        clock.advance(by: .seconds(9))
+        var key = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        #expect(try await key.next() == Item(name: "a", number: 1))
+        clock.advance(by: .seconds(2))
+        #expect(try items.access(archiveWithKey: "a") == nil)
+    }
+
+    // MARK: The end
+
+    @Test func closingEndsTheSequence() async throws {
+        var answers = items.observe().makeAsyncIterator()
+        #expect(try await answers.next() == [])
+        let next = Task { [answers] in
+            var answers = answers
+            return try await answers.next()
+        }
+        try factory.close()
+        #expect(try await next.value == nil)
+    }
+
+    @Test func cancellingEndsTheSequence() async throws {
+        let items = items
+        let task = Task {
+            var count = 0
+            for try await _ in items.observe() { count += 1 }
+            return count
+        }
+        while !Task.isCancelled, try await !Self.isWaiting(task) { await Task.yield() }
+        task.cancel()
+        #expect(try await task.value <= 1)
+    }
+
+    /// Gives the task some turns.
+    private static func isWaiting(_ task: Task<Int, any Error>) async throws -> Bool {
+        for _ in 0..<1000 { await Task.yield() }
+        return true
+    }
+
+    @Test func anErrorEndsTheSequence() async throws {
+        try items.record(Item(name: "a", number: 1))
+        let items = items
+        await #expect(throws: VellumError.self) { for try await _ in items.observe(limit: -1) {} }
+    }
+
+    @Test func aSuspendedFileIsWaitedFor() async throws {
+        var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try factory.suspend()
+        let next = Task { [answers] in
+            var answers = answers
+            return try await answers.next()
+        }
+        try factory.resume()
+        try items.record(Item(name: "a", number: 1))
+        #expect(try await next.value == Item(name: "a", number: 1))
+    }
+
+    @Test func writingInTheLoopCannotDeadlock() async throws {
+        var number = 0
+        for try await item in items.observe(archiveWithKey: "a") {
+            number = item?.number ?? 0
+            if number == 5 { break }
+            try items.record(Item(name: "a", number: number + 1))
+        }
+        #expect(number == 5)
+    }
+
+    @Test func observersThatComeAndGoLeaveNothing() async throws {
+        for _ in 0..<2000 {
+            var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()
+            _ = try await answers.next()
+        }
+        #expect(items.store.observerCount == 0)
+    }
+
+    // MARK: Screens
+
+    private final class Changes: Sendable {
+        private let number = Locked(0)
+        var count: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    @MainActor @Test func aScreenHasThePresentAnswer() async throws {
+        let results = ArchiveResults(items, where: #Predicate { $0.number > 0 }, sortedBy: [SortDescriptor(\.name)])
+        let result = ArchiveResult(items, archiveWithKey: "a")
+        #expect(results.value.isEmpty && !results.isLoaded)
+        while !results.isLoaded || !result.isLoaded { await Task.yield() }
+        let changes = Changes()
+        withObservationTracking { _ = results.value } onChange: { changes.add() }
+        try items.record(Item(name: "a", number: 1))
+        while results.value != [Item(name: "a", number: 1)] || result.value != Item(name: "a", number: 1) { await Task.yield() }
+        #expect(changes.count == 1)
+        results.stop()
+        try items.record(Item(name: "b", number: 1))
+        while try await items.store.observed("b").answer == nil { await Task.yield() }
+        #expect(results.value.count == 1)
+    }
+}
