@@ -291,11 +291,11 @@ extension MiniCache {
     private func request(
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, _ loader: Loader<Value>
     ) throws(VellumError) -> LoadRequest<CachedValue> {
-        let forms = LoadedForms(coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
+        let forms = LoadedForms(key: entryKey, coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
         let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
         var request = try LoadRequest<CachedValue>(
             key: entryKey, under: expiration, staleness: staleness, options: options,
-            loader: map(loader, to: forms.stored) { previous in try forms.value(of: previous, key: entryKey) })
+            loader: map(loader, to: forms.stored, from: forms.value))
         request.tombstone = Tombstone(.tombstone, meaning: forms.meaning)
         return request
     }
@@ -328,6 +328,7 @@ private func map<Value>(
 
 /// The forms of a loaded value: how a handle stores it, and how it reads the store's values.
 private struct LoadedForms<Value: Codable>: Sendable {
+    let key: EntryKey
     let coding: ValueCoding<Value>
     let keepsDecoded: Bool
     let isSendable: Bool
@@ -345,7 +346,7 @@ private struct LoadedForms<Value: Codable>: Sendable {
     }
 
     /// Returns a value of the store as this handle reads it; `nil` if a migration drops it.
-    func value(of cached: CachedValue, key: EntryKey) throws -> Value? {
+    func value(of cached: CachedValue) throws -> Value? {
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try coding.decode(cached.form, of: key)
     }

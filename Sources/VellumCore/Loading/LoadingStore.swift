@@ -256,13 +256,10 @@ extension LoadingStore {
         (self.clock, self.pause) = (clock, pause)
     }
 
-    func now() -> Int64 { clock.now() }
-
-    /// Returns after so many milliseconds.
-    package func sleep(_ milliseconds: Int64) async throws { try await pause(milliseconds) }
+    package func now() -> Int64 { clock.now() }
 
     /// Returns so many milliseconds after a moment.
-    func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
+    package func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
         let left = milliseconds - (now() - begin)
         if left > 0 { try await pause(left) }
     }

@@ -72,10 +72,10 @@ package final class ChangeObserver: Sendable {
 
     /// Asks for another answer at that moment of a store's clock, when an entry expires.
     package func signal(at moment: WallInstant, by clock: WallClock) {
-        let left = max(1, moment.rawValue &- clock.now().rawValue)
+        let (begin, left) = (clock.timer.now(), max(1, moment.rawValue &- clock.now().rawValue))
         let task = Task { [weak self] in
             do {
-                try await clock.timer.sleep(left)
+                try await clock.timer.sleep(until: begin, plus: left)
                 self?.signal()
             } catch {}  // There is another answer meanwhile.
         }

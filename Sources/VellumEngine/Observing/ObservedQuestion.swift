@@ -112,3 +112,12 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
         }
     }
 }
+
+/// Whether two answers are equal: by their values, if these can be compared; otherwise by what they were made of.
+@Sendable
+package func isSameAnswer<Answer>(_ one: ObservedAnswer<Answer>, _ other: ObservedAnswer<Answer>) -> Bool {
+    if let equatable = one.answer as? any Equatable { return isEqual(equatable, other.answer) }
+    return one.origins == other.origins
+}
+
+private func isEqual<Value: Equatable>(_ one: Value, _ other: Any) -> Bool { one == other as? Value }

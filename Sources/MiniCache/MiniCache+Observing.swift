@@ -1,0 +1,39 @@
+public import VellumCore
+internal import VellumEngine
+
+extension MiniCache where Key: SendableMetatype, Value: Sendable {
+    /// The value of a key, now and after each change; `nil` while there is no valid one.
+    ///
+    /// ```swift
+    /// for try await rate in rates.observe(forKey: "USD") { show(rate) }
+    /// ```
+    ///
+    /// The first element is what is there. Each later one is what is there when it is requested, and differs from the last: changes that come
+    /// faster than the loop takes them are not queued, and after the last change there is an element with the final state. Changes of
+    /// every process that has the file open count, and so do evictions and the end of an age.
+    ///
+    /// The disk is read on a thread that may block, never on the caller's. Observing does not affect the eviction order or a sliding age. The
+    /// sequence ends when the task is cancelled, or the manager is closed. While the file is suspended, it waits.
+    ///
+    /// - Parameter key: The key.
+    /// - Complexity: O(log n) for each change of the key, at most twenty a second.
+    /// - Returns: A sequence that throws ``MiniCacheError`` as ``value(forKey:)`` does, and then ends.
+    public func observe(forKey key: Key) -> some AsyncSequence<Value?, MiniCacheError> & Sendable {
+        let entryKey = Result { () throws(MiniCacheError) in try self.entryKey(of: key) }
+        return ObservedAnswers<Value?> { () throws(VellumError) in try self.question(about: try entryKey.get()) }
+    }
+
+    private func question(about key: EntryKey) throws(VellumError) -> ObservedQuestion<Value?> {
+        let store = try openStore()
+        return ObservedQuestion(store.observer(of: key), in: store, isSame: isSameAnswer) { [self] _ throws(VellumError) in
+            do throws(VellumError) {
+                guard !mark.isClosed else { throw .closed }
+                let found = try store.observed(key, under: expiration)
+                guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], expires: found.expires) }
+                return ObservedAnswer(try value(of: cached, key), of: found.origins, expires: found.expires)
+            } catch {
+                throw core.located(error)
+            }
+        }
+    }
+}

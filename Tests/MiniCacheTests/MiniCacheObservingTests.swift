@@ -1,0 +1,57 @@
+import Foundation
+import MiniCache
+import Testing
+import VellumTestSupport
+
+/// Observing a key of a cache.
+@Suite(.timeLimit(.minutes(1)))
+struct MiniCacheObservingTests {
+    let temporary = TemporaryCaches()
+
+    @Test func eachChangeOfTheKeyIsSeen() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try cache.set(1, forKey: "a")
+        #expect(try await answers.next() == 1)
+        try cache.set(1, forKey: "b")
+        try cache.set(2, forKey: "a")
+        #expect(try await answers.next() == 2)
+        try cache.removeValue(forKey: "a")
+        #expect(try await answers.next() == .some(nil))
+    }
+
+    @Test func theEndOfTheAgeIsAChange() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        try cache.set(1, forKey: "a")
+        let begin = temporary.clock.now
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == 1)
+        await temporary.clock.waitForSleeper(until: begin.advanced(byMilliseconds: 3_600_000))
+        temporary.clock.advance(by: .seconds(3600))
+        #expect(try await answers.next() == .some(nil))
+    }
+
+    @Test func aRememberedAbsenceIsNoValue() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        _ = try await cache.value(forKey: "a", options: LoadOptions(negativeMaxAge: .seconds(60))) { nil }
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try cache.set(1, forKey: "a")
+        #expect(try await answers.next() == 1)
+    }
+
+    @Test func anotherVersionOfTheCacheEndsItWithAnError() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        try cache.set(1, forKey: "a")
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == 1)
+        let next: MiniCache<String, Int> = temporary.manager.cache(cacheName: "Test", cacheVersion: .custom("2"), maxAge: .hours(1))
+        try next.set(2, forKey: "a")
+        do {
+            #expect(try await answers.next() == .some(nil))
+        } catch let error as MiniCacheError {
+            #expect(error.code == .cacheVersionChanged)
+        }
+    }
+}
