@@ -23,6 +23,7 @@ import Vellum
 //     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
 //     CrashChild count FOLDER NAME                       counts keys up in two threads, until it is stopped
+//     CrashChild twins FOLDER SEED COUNT                 changes so many twins
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -52,7 +53,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 
 let arguments = CommandLine.arguments
 // Ends a process that hangs, so that its observer does not hang.
-alarm(arguments[1] == "soak" ? 0 : arguments[1] == "count" ? 600 : 120)
+alarm(arguments[1] == "soak" ? 0 : ["count", "twins"].contains(arguments[1]) ? 600 : 120)
 do {
     switch arguments[1] {
     case "script":
@@ -92,6 +93,9 @@ do {
         exit(0)
     case "count":
         try CountMode.run(arguments)
+        exit(0)
+    case "twins":
+        try TwinsMode.run(arguments)
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)

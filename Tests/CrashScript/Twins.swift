@@ -1,0 +1,62 @@
+package import Foundation
+package import Vellum
+internal import VellumTestSupport
+
+/// Objects that are only ever written two at a time: whoever sees one sees the other, with the same number.
+package struct Twin: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
+    package static var archiveName: String { "twins" }
+    package static var archiveIndexes: [ArchiveIndex<Twin>] { [.index(\.number)] }
+
+    package var primaryKey: String { name }
+    package var name: String
+    package var number: Int
+
+    package init(_ name: String, _ number: Int) { (self.name, self.number) = (name, number) }
+}
+
+/// The number of the last change of a pair, in another archive, written in the same transaction.
+package struct Echo: ArchiveCodable, Equatable, Sendable {
+    package static var archiveName: String { "echoes" }
+
+    package var primaryKey: String { name }
+    package var name: String
+    package var number: Int
+}
+
+/// Changes twins as a seed says.
+package struct TwinWriter {
+    package static let pairs = 40
+    private let factory: ArchivesFactory
+    private let twins: ArchiveStore<Twin>
+    private let echoes: ArchiveStore<Echo>
+    private var random: SeededGenerator
+
+    package init(in folder: URL, seed: UInt64) throws {
+        factory = ArchivesFactory(directory: folder)
+        (twins, echoes) = (try factory.store(diskLimit: .unlimited), try factory.store(diskLimit: .unlimited))
+        random = SeededGenerator(seed: seed)
+    }
+
+    package mutating func write() throws {
+        let (pair, number) = (Int.random(in: 0..<Self.pairs, using: &random), Int.random(in: 0..<1000, using: &random))
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<70:
+            try factory.transaction { transaction in
+                try transaction.record(Twin("\(pair).left", number), in: twins)
+                try transaction.record(Twin("\(pair).right", number), in: twins)
+                try transaction.record(Echo(name: "\(pair)", number: number), in: echoes)
+            }
+        case 70..<85:
+            try factory.transaction { transaction in
+                try transaction.delete(archiveWithKey: "\(pair).left", in: twins)
+                try transaction.delete(archiveWithKey: "\(pair).right", in: twins)
+            }
+        case 85..<93: try twins.record(contentsOf: [Twin("\(pair).left", number), Twin("\(pair).right", number)])
+        case 93..<95: try twins.deleteAll(where: #Predicate { $0.number > 950 })
+        case 95..<96: try twins.deleteAll()
+        default: try echoes.record(Echo(name: "alone", number: number))
+        }
+    }
+
+    package func close() throws { try factory.close() }
+}

@@ -1,0 +1,95 @@
+import CrashScript
+import Foundation
+import Testing
+import Vellum
+import VellumTestSupport
+
+/// Observers of what two other processes change, one of which is killed again and again.
+@Suite(.timeLimit(.minutes(Tally.minutes)))
+struct ObservingProcessTests {
+    /// The elements of one observer.
+    private final class Watcher: Sendable {
+        private let state = Locked((last: [Twin]?.none, elements: 0, torn: 0))
+
+        var last: [Twin]? { state.withLock { $0.last } }
+        var elements: Int { state.withLock { $0.elements } }
+        var torn: Int { state.withLock { $0.torn } }
+
+        func take(_ twins: [Twin], isWhole: Bool) {
+            let numbers = Dictionary(uniqueKeysWithValues: twins.map { ($0.name, $0.number) })
+            let isTorn = twins.contains { twin in
+                let pair = twin.name.split(separator: ".")[0]
+                return numbers["\(pair).left"] != numbers["\(pair).right"]
+            }
+            state.withLock { state in
+                state.last = twins
+                state.elements += 1
+                if isWhole, isTorn { state.torn += 1 }
+            }
+        }
+    }
+
+    /// What each observer asks. Twins have the same number, so a range of numbers has both or none.
+    private struct Question: Sendable {
+        var range: Range<Int>
+        var limit: Int?
+
+        func sequence(of store: ArchiveStore<Twin>) -> some AsyncSequence<[Twin], VellumError> & Sendable {
+            let (low, high) = (range.lowerBound, range.upperBound)
+            return store.observe(
+                where: #Predicate { $0.number >= low && $0.number < high }, sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
+                limit: limit)
+        }
+
+        func answer(of store: ArchiveStore<Twin>) throws -> [Twin] {
+            let (low, high) = (range.lowerBound, range.upperBound)
+            return try store.fetch(
+                where: #Predicate { $0.number >= low && $0.number < high }, sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
+                limit: limit)
+        }
+    }
+
+    /// One process writes to its end, and others are killed meanwhile.
+    private static func write(in folder: URL, _ seed: UInt64, _ count: Int) throws {
+        var random = SeededGenerator(seed: seed &+ 1_000_000)
+        let staying = try Spawned(["twins", folder.path, "\(seed)", "\(count)"])
+        #expect(staying.line() == "begins")
+        for number in 0..<Tally.count(300, sample: 10) {
+            let child = try Spawned(["twins", folder.path, "\(seed &+ UInt64(number) &+ 1)", "1000000"])
+            #expect(child.line() == "begins")
+            child.kill(afterMicroseconds: Int.random(in: 0...60_000, using: &random))
+            #expect(child.end().end == .killed(SIGKILL))
+        }
+        #expect(staying.end().end == .exited(0))
+    }
+
+    @Test func theLastElementIsTheFinalAnswerAndNoneIsTorn() async throws {
+        let folder = try TemporaryDirectory()
+        let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 7
+        var random = SeededGenerator(seed: seed)
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        let questions = (0..<10).map { number in
+            let low = number == 0 ? 0 : Int.random(in: 0..<900, using: &random)
+            let high = number == 0 ? 1000 : Int.random(in: low + 1...1000, using: &random)
+            return Question(range: low..<high, limit: number % 3 == 2 ? Int.random(in: 1...10, using: &random) : nil)
+        }
+        let watchers = questions.map { _ in Watcher() }
+        let tasks = zip(questions, watchers).map { question, watcher in
+            Task { for try await twins in question.sequence(of: store) { watcher.take(twins, isWhole: question.limit == nil) } }
+        }
+        let count = Tally.count(100_000, sample: 1500)
+        // On a thread of its own: waiting for processes blocks it.
+        let writing = OnThread { Result { try Self.write(in: folder.url, seed, count) } }
+        try await BlockingPool.run { try writing.result().get() }
+
+        for (question, watcher) in zip(questions, watchers) {
+            let final = try question.answer(of: store)
+            while watcher.last != final { await Task.yield() }
+            #expect(watcher.torn == 0, "seed \(seed), \(question)")
+        }
+        print("FIGURES observed=\(watchers.reduce(0) { $0 + $1.elements }) writes=\(count) seed=\(seed)")
+        for task in tasks { task.cancel() }
+        for task in tasks { try await task.value }
+        try store.close()
+    }
+}
