@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet bench-shared quick test test-shared server fleet lint format bench instructions measure docs tsan asan crash \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs tsan asan crash \
 	faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -22,6 +22,16 @@ demo: setup
 demo-fleet: setup server
 	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
 	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
+
+# Two processes: one changes a queue, the other observes it.
+demo-observe: setup
+	@$(SWIFT) build -c release --product Observe
+	@"$$($(SWIFT) build -c release --show-bin-path)/Observe"
+
+# What observing costs: records, delays, an idle minute and memory.
+bench-observe: setup
+	@$(SWIFT) build -c release --product ObservingBenchmark
+	@"$$($(SWIFT) build -c release --show-bin-path)/ObservingBenchmark"
 
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
 bench-shared: setup server

@@ -99,12 +99,15 @@ let package = Package(
         .executableTarget(name: "AirportsBefore", dependencies: ["Vellum"], path: "Examples/AirportsBefore"),
         // A cache before a slow source that fails.
         .executableTarget(name: "ExchangeRates", dependencies: ["MiniCache"], path: "Examples/ExchangeRates"),
+        // Two processes, one of which observes what the other changes.
+        .executableTarget(name: "Observe", dependencies: ["Vellum"], path: "Examples/Observe"),
+        .executableTarget(name: "ObservingBenchmark", dependencies: ["Vellum"], path: "Benchmarks/Observing"),
         // Four processes that share a cache. With the trait `Valkey`.
         .executableTarget(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
-        // Thirteen works whose instructions are counted: `make instructions`.
+        // Fifteen works whose instructions are counted: `make instructions`.
         .executableTarget(name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions"),
 
         // Tests: one target for each of the sources, then queries against a model, shared caches, the seeds as clients see them, and

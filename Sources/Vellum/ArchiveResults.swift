@@ -33,10 +33,13 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         _ store: ArchiveStore<Archive>, where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [],
         limit: Int? = nil
     ) {
-        task = following(store, nil, { (store, _, isCancelled) throws(VellumError) in
-            let query = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
-            return try store.observed(query, undecodable: .fail, isCancelled: isCancelled)
-        }) { [weak self] in self?.take($0) ?? false }
+        task = following(
+            store, nil,
+            { (store, _, isCancelled) throws(VellumError) in
+                let query = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
+                return try store.observed(query, undecodable: .fail, isCancelled: isCancelled)
+            }
+        ) { [weak self] in self?.take($0) ?? false }
     }
 
     private func take(_ answer: Result<[Archive], VellumError>) -> Bool {

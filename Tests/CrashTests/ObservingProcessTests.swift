@@ -77,7 +77,7 @@ struct ObservingProcessTests {
         let tasks = zip(questions, watchers).map { question, watcher in
             Task { for try await twins in question.sequence(of: store) { watcher.take(twins, isWhole: question.limit == nil) } }
         }
-        let count = Tally.count(100_000, sample: 1500)
+        let count = Tally.count(1_000_000, sample: 1500)
         // On a thread of its own: waiting for processes blocks it.
         let writing = OnThread { Result { try Self.write(in: folder.url, seed, count) } }
         try await BlockingPool.run { try writing.result().get() }

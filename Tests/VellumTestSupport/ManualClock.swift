@@ -77,6 +77,9 @@ package final class ManualClock: Sendable {
         }
     }
 
+    /// How many wait.
+    package var sleeperCount: Int { sleepers.withLock { $0.count } }
+
     /// Returns once somebody waits for that moment.
     package func waitForSleeper(until end: WallInstant) async {
         while !sleepers.withLock({ $0.contains { $0.end == end } }) { await Task.yield() }

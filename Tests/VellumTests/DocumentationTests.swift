@@ -35,7 +35,8 @@ struct DocumentationTests {
 
     /// Each example of a guide for those who come from elsewhere is part of its snippet.
     @Test(arguments: [
-        "Vellum/Updating", "MiniCache/InAServer", "MiniCache/Loading", "Vellum/ComingFromVellum", "Vellum/ComingFromUserDefaults",
+        "Vellum/Updating", "Vellum/Observing", "MiniCache/InAServer", "MiniCache/Loading", "Vellum/ComingFromVellum",
+        "Vellum/ComingFromUserDefaults",
         "Vellum/ComingFromGRDB",
         "MiniCache/ComingFromMiniCache",
         "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
@@ -64,7 +65,7 @@ struct DocumentationTests {
     /// Suites that a variable of CONTRIBUTING.md makes longer, and how they say so.
     private static let longSuites: KeyValuePairs = [
         "CountingTests": "Tally.minutes", "CrashTests": "Tally.minutes", "IndexCrashTests": "Tally.minutes", "KillTests": "Tally.minutes",
-        "ManyProcessesTests": "Tally.minutes",
+        "ManyProcessesTests": "Tally.minutes", "ObservingProcessTests": "Tally.minutes",
         "NeverStaleTests": "Tally.minutes", "OpeningTests": "Tally.minutes", "OriginalsKillTests": "Tally.minutes",
         "RecoveryKillTests": "Tally.minutes", "TwoVersionsTests": "Tally.minutes", "SoakTests": "VELLUM_SOAK",
         "PowerLossTests": "VELLUM_IMAGES", "DiskPowerLossTests": "VELLUM_IMAGES", "FailingDiskTests": "VELLUM_FAULTS",

@@ -110,7 +110,8 @@ struct ObservingTests {
     }
 
     @Test func relaxedWritesOfThisProcessCountAtOnce() async throws {
-        let relaxed: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "relaxed"), durability: .relaxed).store()
+        let relaxed: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "relaxed"), durability: .relaxed)
+            .store()
         var answers = relaxed.observe(archiveWithKey: "a").makeAsyncIterator()
         #expect(try await answers.next() == .some(nil))
         try relaxed.record(Item(name: "a", number: 1))
@@ -143,6 +144,107 @@ struct ObservingTests {
         #expect(try await key.next() == Item(name: "a", number: 1))
         clock.advance(by: .seconds(2))
         #expect(try items.access(archiveWithKey: "a") == nil)
+    }
+
+    @Test func withoutAnAgeThereIsNoTimer() async throws {
+        try items.record(Item(name: "a", number: 1))
+        var all = items.observe().makeAsyncIterator()
+        #expect(try await all.next()?.count == 1)
+        try items.record(Item(name: "b", number: 1), expiration: .after(.seconds(10)))
+        try items.delete(archiveWithKey: "b")
+        try items.record(Item(name: "c", number: 1))
+        while try await all.next()?.map(\.name) != ["a", "c"] {}
+        #expect(clock.sleeperCount == 0)
+    }
+
+    // MARK: Where it runs, and what it holds
+
+    /// Notes the threads on which it is decoded, and waits at a gate.
+    struct Watched: ArchiveCodable, Sendable {
+        static let decoding = Decoding()
+        var primaryKey: String { name }
+        var name: String
+
+        init(name: String) { self.name = name }
+
+        init(from decoder: any Decoder) throws {
+            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+            Self.decoding.note()
+        }
+
+        enum CodingKeys: CodingKey { case name }
+    }
+
+    final class Decoding: Sendable {
+        private let state = Locked((count: 0, onOthers: 0, isOpen: true))
+
+        var count: Int { state.withLock { $0.count } }
+        var onOthers: Int { state.withLock { $0.onOthers } }
+
+        func reset(isOpen: Bool) { state.withLock { $0 = (0, 0, isOpen) } }
+        func open() { state.withLock { $0.isOpen = true } }
+
+        func note() {
+            let isPool = BlockingPool.isCurrent
+            state.withLock { state in
+                state.count += 1
+                if !isPool { state.onOthers += 1 }
+            }
+            while !state.withLock({ $0.isOpen }) { usleep(100) }
+        }
+    }
+
+    @Test func decodingRunsOnItsOwnThreadsAndEndsWithTheTask() async throws {
+        let watched: ArchiveStore<Watched> = try factory.store(memoryLimit: 1.byte)
+        for number in 0..<50 { try watched.record(Watched(name: "\(number)")) }
+        Watched.decoding.reset(isOpen: true)
+        var answers = watched.observe().makeAsyncIterator()
+        #expect(try await answers.next()?.count == 50)
+        #expect(Watched.decoding.count == 50)
+        #expect(Watched.decoding.onOthers == 0)
+
+        Watched.decoding.reset(isOpen: false)
+        let task = Task { for try await _ in watched.observe() {} }
+        while Watched.decoding.count == 0 { await Task.yield() }
+        task.cancel()
+        Watched.decoding.open()
+        try await task.value
+        #expect(Watched.decoding.count <= 2)
+    }
+
+    @Test func anIteratorHoldsTheArchiveOpenAndASequenceNothing() async throws {
+        try items.record(Item(name: "a", number: 1))
+        let sequence = items.observe()
+        #expect(items.store.observerCount == 0)
+        var answers = sequence.makeAsyncIterator()
+        #expect(try await answers.next()?.count == 1)
+        #expect(items.store.observerCount == 1)
+        let other = try factory.store(for: Item.self)
+        try other.close()
+        try items.record(Item(name: "b", number: 1))
+        #expect(try await answers.next()?.count == 2)
+    }
+
+    /// More objects than one snapshot has.
+    @Test func aLargeAnswerIsComplete() async throws {
+        try items.record(contentsOf: (0..<5000).map { Item(name: "\($0)", number: 0) })
+        var answers = items.observe().makeAsyncIterator()
+        #expect(try await answers.next()?.count == 5000)
+        try items.record(contentsOf: (0..<5000).map { Item(name: "\($0)", number: 1) })
+        var last = try await answers.next() ?? []
+        while last.contains(where: { $0.number == 0 }) { last = try await answers.next() ?? [] }
+        #expect(last.count == 5000)
+    }
+
+    /// What only memory had is gone when memory evicts it.
+    @Test func anEvictionFromTheLastPlaceIsAChange() async throws {
+        let store: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "small"))
+            .store(memoryLimit: 10.kiloByte, diskLimit: 2.kiloByte)
+        for number in 0..<20 { try store.record(Item(name: "\(number)", number: number)) }
+        var answers = store.observe(archiveWithKey: "0").makeAsyncIterator()
+        #expect(try await answers.next() == Item(name: "0", number: 0))
+        for number in 20..<2000 { try store.record(Item(name: "\(number)", number: number)) }
+        #expect(try await answers.next() == .some(nil))
     }
 
     // MARK: The end
@@ -227,7 +329,11 @@ struct ObservingTests {
         #expect(results.value.isEmpty && !results.isLoaded)
         while !results.isLoaded || !result.isLoaded { await Task.yield() }
         let changes = Changes()
-        withObservationTracking { _ = results.value } onChange: { changes.add() }
+        withObservationTracking {
+            _ = results.value
+        } onChange: {
+            changes.add()
+        }
         try items.record(Item(name: "a", number: 1))
         while results.value != [Item(name: "a", number: 1)] || result.value != Item(name: "a", number: 1) { await Task.yield() }
         #expect(changes.count == 1)

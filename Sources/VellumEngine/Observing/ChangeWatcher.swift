@@ -105,12 +105,25 @@ final class ChangeWatcher: Sendable {
                     continue
                 }
                 let generations = self.generations()
-                // A change that is announced is not committed yet. A process that died in between never ends it.
-                while file.page.isPending(moment.0.announced) { BusyRetry.milliseconds(0.5) }
+                Self.waitForCommit(of: moment.0.announced, file.page)
                 self.notify(generations, everyone: last.map { $0.1 != moment.1 } ?? false)
                 if last != nil { BusyRetry.milliseconds(Self.pause) }
                 last = moment
             }
+        }
+    }
+
+    /// A change that is announced is not committed yet. A process that died in between never ends it: it is waited for a second, because it may live in
+    /// another container.
+    private static func waitForCommit(of number: UInt64, _ page: ChangePage) {
+        var triesLeft = 2000
+        while triesLeft > 0 {
+            switch page.progress(of: number) {
+            case .finished: return
+            case .running: break
+            case .unknown: triesLeft -= 1
+            }
+            BusyRetry.milliseconds(0.5)
         }
     }
 

@@ -235,10 +235,13 @@ struct ChangePage: @unchecked Sendable {
         vellum_wake(start + 64)
     }
 
-    /// Whether a change that was announced is not finished, and its process still lives.
-    func isPending(_ number: UInt64) -> Bool {
-        guard finished.pointee.load(ordering: .acquiring) < number, let process = announcer else { return false }
-        return kill(process, 0) == 0 || errno == EPERM
+    /// What became of a change that was announced.
+    enum Progress { case finished, running, unknown }
+
+    /// - Returns: `unknown` if it is not finished and its process is not seen: it has died, or it is a process of another container.
+    func progress(of number: UInt64) -> Progress {
+        guard finished.pointee.load(ordering: .acquiring) < number, let process = announcer else { return .finished }
+        return kill(process, 0) == 0 || errno == EPERM ? .running : .unknown
     }
 
     // MARK: The log
