@@ -49,7 +49,7 @@ func badge(_ count: Int) { print(count) }
         @MainActor var body: Body { get }
     }
 
-    @propertyWrapper nonisolated struct State<Value> {
+    @propertyWrapper struct State<Value> {
         var wrappedValue: Value
         init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
     }
@@ -67,8 +67,7 @@ func badge(_ count: Int) { print(count) }
     }
 #endif
 
-@MainActor
-struct OpenInvoices: View {
+@MainActor struct OpenInvoices: View {
     @State private var invoices: ArchiveResults<Invoice>
 
     init(_ store: ArchiveStore<Invoice>) {
