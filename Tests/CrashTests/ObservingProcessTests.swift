@@ -63,6 +63,24 @@ struct ObservingProcessTests {
         #expect(staying.end().end == .exited(0))
     }
 
+    /// A writer that is killed between announcing a change and ending it is waited for once, and later changes are seen.
+    @Test(arguments: ["changeNumbered", "changesWritten", "changesAnnounced", "committed"])
+    func aWriterThatIsKilledInACommitHidesNoLaterChange(_ point: String) async throws {
+        let folder = try TemporaryDirectory()
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        var answers = store.observeCount().makeAsyncIterator()
+        #expect(try await answers.next() == 0)
+        let dying = OnThread {
+            Result { try Spawned(["twins", folder.url.path, "7", "1000"], environment: ["VELLUM_CRASH_POINT": "\(point):9"]).end().end }
+        }
+        #expect(try await BlockingPool.run { try dying.result().get() } == .killed(SIGKILL))
+        for number in 0..<3 {
+            try store.record(Twin("later \(number)", number))
+            let count = try store.count()
+            while try await answers.next() != count {}
+        }
+    }
+
     @Test func theLastElementIsTheFinalAnswerAndNoneIsTorn() async throws {
         let folder = try TemporaryDirectory()
         let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 7

@@ -8,4 +8,7 @@ final class ManualTime: Sendable {
     var clock: CoarseClock { CoarseClock { [self] in value.withLock { $0 } } }
 
     func set(_ milliseconds: Int64) { value.withLock { $0 = milliseconds } }
+
+    /// The same, unless it is later already.
+    func reach(_ milliseconds: Int64) { value.withLock { $0 = max($0, milliseconds) } }
 }

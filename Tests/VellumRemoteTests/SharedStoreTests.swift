@@ -44,7 +44,7 @@ struct SharedStoreTests {
         let step = Sum(0)
         times.sleep = { milliseconds in
             try Task.checkCancellation()
-            time.set(step.add(milliseconds))
+            time.reach(step.add(milliseconds))
         }
         times.pause = { _ in await pauses.wait() }
         return SharedStore(
@@ -286,14 +286,16 @@ struct SharedStoreTests {
         #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
         #expect(try await store.value(forKey: "a", asksServer: true) == "1")
         backend.fail(.unreachable("cut"))
-        time.set(200)
+        // Later than any renewal of a lease has come.
+        time.set(100_000)
         #expect(try await load("a", ifError: .seconds(600)) { "2" } == Loaded("1", .staleIfError))
         #expect(try await load("a") { "3" } == Loaded("3", .loaded))
     }
 
     @Test func nothingInPlaceOfAValueHidesTheOldOne() async throws {
         #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
-        time.set(200)
+        // Later than any renewal of a lease has come.
+        time.set(100_000)
         var request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
             loader: .plain { nil })

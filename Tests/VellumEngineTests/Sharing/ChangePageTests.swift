@@ -117,6 +117,54 @@ final class ChangePageTests {
         #expect(received(3, after: before) == .everything)
     }
 
+    // MARK: Waiting
+
+    private var isSomebodyWaiting: Bool { memory.load(fromByteOffset: 64, as: UInt64.self) != 0 }
+
+    /// The first change clears what it left.
+    @Test func aWaiterThatWasKilledCostsOneWake() {
+        _ = page.beginWaiting()
+        #expect(isSomebodyWaiting)
+        announce(3, [11])
+        #expect(!isSomebodyWaiting)
+        _ = page.beginWaiting()
+        page.retire()
+        #expect(!isSomebodyWaiting)
+    }
+
+    /// Otherwise this test never ends.
+    @Test func noChangeFallsBetweenTheLookAndTheWait() {
+        let moment = page.beginWaiting()
+        announce(3, [11])
+        page.wait(milliseconds: 3_600_000)
+        #expect(page.beginWaiting() != moment)
+    }
+
+    @Test func aThreadThatWaitsIsWoken() {
+        let page = page
+        let moment = page.beginWaiting()
+        let waiting = OnThread {
+            var now = moment
+            while now == moment {
+                page.wait(milliseconds: 3_600_000)
+                now = page.beginWaiting()
+            }
+        }
+        announce(3, [11])
+        waiting.result()
+    }
+
+    @Test func aChangeOfAProcessThatDiedIsNotSaidToRun() {
+        #expect(page.progress(of: 1000) == .finished)
+        let dead = page.announce([.init(archive: 3, keys: [1])], by: 1, of: .max).last
+        #expect(page.progress(of: dead) == .unknown)
+        let alive = page.announce([.init(archive: 3, keys: [1])], by: 1, of: getpid()).last
+        #expect(page.progress(of: dead) == .finished)
+        #expect(page.progress(of: alive) == .running)
+        page.finish(alive)
+        #expect(page.progress(of: alive) == .finished)
+    }
+
     /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.
     @Test(arguments: 0..<200)
     func garbageMakesAReaderForgetAndNothingElse(seed: Int) {
