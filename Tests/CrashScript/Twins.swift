@@ -23,17 +23,30 @@ package struct Echo: ArchiveCodable, Equatable, Sendable {
     package var number: Int
 }
 
+/// Objects of which only the last hundred stay, and some only for a moment.
+package struct Leaf: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
+    package static var archiveName: String { "leaves" }
+    package static var archiveIndexes: [ArchiveIndex<Leaf>] { [.index(\.number)] }
+    package static let limit = 4.kiloByte
+
+    package var primaryKey: String { "\(number)" }
+    package var number: Int
+    package var text = "forty bytes or so of text in each of them"
+}
+
 /// Changes twins as a seed says.
 package struct TwinWriter {
     package static let pairs = 40
     private let factory: ArchivesFactory
     private let twins: ArchiveStore<Twin>
     private let echoes: ArchiveStore<Echo>
+    private let leaves: ArchiveStore<Leaf>
     private var random: SeededGenerator
 
     package init(in folder: URL, seed: UInt64) throws {
         factory = ArchivesFactory(directory: folder)
         (twins, echoes) = (try factory.store(diskLimit: .unlimited), try factory.store(diskLimit: .unlimited))
+        leaves = try factory.store(diskLimit: Leaf.limit)
         random = SeededGenerator(seed: seed)
     }
 
@@ -54,7 +67,9 @@ package struct TwinWriter {
         case 85..<93: try twins.record(contentsOf: [Twin("\(pair).left", number), Twin("\(pair).right", number)])
         case 93..<95: try twins.deleteAll(where: #Predicate { $0.number > 950 })
         case 95..<96: try twins.deleteAll()
-        default: try echoes.record(Echo(name: "alone", number: number))
+        case 96..<97: try echoes.record(Echo(name: "alone", number: number))
+        case 97..<99: try leaves.record(Leaf(number: number))
+        default: try leaves.record(Leaf(number: number), expiration: .after(.milliseconds(number)))
         }
     }
 

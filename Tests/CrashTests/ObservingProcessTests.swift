@@ -29,6 +29,13 @@ struct ObservingProcessTests {
         }
     }
 
+    private final class LastLeaves: Sendable {
+        private let state = Locked<[Leaf]?>(nil)
+
+        var last: [Leaf]? { state.withLock { $0 } }
+        func take(_ leaves: [Leaf]) { state.withLock { $0 = leaves } }
+    }
+
     /// What each observer asks. Twins have the same number, so a range of numbers has both or none.
     private struct Question: Sendable {
         var range: Range<Int>
@@ -96,6 +103,13 @@ struct ObservingProcessTests {
             Task { for try await twins in question.sequence(of: store) { watcher.take(twins, isWhole: question.limit == nil) } }
         }
         let count = Tally.count(1_000_000, sample: 1500)
+        let leaves: ArchiveStore<Leaf> = try ArchivesFactory(directory: folder.url).store(diskLimit: Leaf.limit)
+        let (low, seenLeaves) = (Int.random(in: 0..<500, using: &random), LastLeaves())
+        let ofLeaves = Task {
+            for try await some in leaves.observe(where: #Predicate { $0.number >= low }, sortedBy: [SortDescriptor(\.number)]) {
+                seenLeaves.take(some)
+            }
+        }
         // On a thread of its own: waiting for processes blocks it.
         let writing = OnThread { Result { try Self.write(in: folder.url, seed, count) } }
         try await BlockingPool.run { try writing.result().get() }
@@ -105,6 +119,14 @@ struct ObservingProcessTests {
             while watcher.last != final { await Task.yield() }
             #expect(watcher.torn == 0, "seed \(seed), \(question)")
         }
+        // Evicted by two processes, and gone at the end of their ages, until none is left that expires.
+        while true {
+            let final = try leaves.fetch(where: #Predicate { $0.number >= low }, sortedBy: [SortDescriptor(\.number)])
+            if seenLeaves.last == final, !final.isEmpty { break }
+            await Task.yield()
+        }
+        ofLeaves.cancel()
+        try await ofLeaves.value
         print("FIGURES observed=\(watchers.reduce(0) { $0 + $1.elements }) writes=\(count) seed=\(seed)")
         for task in tasks { task.cancel() }
         for task in tasks { try await task.value }

@@ -342,4 +342,24 @@ struct ObservingTests {
         while try await items.store.observed("b").answer == nil { await Task.yield() }
         #expect(results.value.count == 1)
     }
+
+    struct Maybe: ArchiveCodable, Equatable, Sendable {
+        var primaryKey: String { name }
+        var name: String
+        var number: Int?
+    }
+
+    @MainActor @Test func aScreenKeepsItsValueAfterAnErrorAndAsksAgain() async throws {
+        let store: ArchiveStore<Maybe> = try factory.store()
+        try store.record(Maybe(name: "a", number: 2))
+        // Fails for an object without a number.
+        let results = ArchiveResults(store, where: #Predicate { $0.number! > 1 })
+        while !results.isLoaded { await Task.yield() }
+        #expect(results.value.map(\.name) == ["a"] && results.error == nil)
+        try store.record(Maybe(name: "b", number: nil))
+        while results.error == nil { await Task.yield() }
+        #expect(results.value.map(\.name) == ["a"])
+        try store.record(Maybe(name: "b", number: 3))
+        while results.error != nil || results.value.count != 2 { await Task.yield() }
+    }
 }
