@@ -312,7 +312,7 @@ private func map<Value>(
     case .plain(let load): .plain { try await load().map(stored) }
     case .informed(let load):
         .informed { previous in
-            // One that another program has set may not be readable: then there is none.
+            // A value of another program may be unreadable. The loader then gets nil.
             let old: Value?
             do { old = try previous.flatMap(read) } catch { old = nil }
             switch try await load(old) {

@@ -331,6 +331,19 @@ struct CacheLoadResultTests {
         #expect(value == "1")
     }
 
+    // MARK: Counting
+
+    @Test func putsAndEvictedBytesAreCounted() throws {
+        let small: MiniCache<Int, Data> = MiniCacheManager(name: "Small", directory: folder.url)
+            .cache(cacheName: "Small", cacheVersion: .custom("1"), maxAge: .hours(1), memoryLimit: 1.byte, diskLimit: 10.kiloByte)
+        for number in 0..<30 { try small.set(Data(count: 1000), forKey: number) }
+        let statistics = try small.statistics()
+        #expect(statistics.puts == 30)
+        // Whatever is not there was evicted, and each value has the same size.
+        let size = statistics.disk.bytes / statistics.disk.entries
+        #expect(statistics.evictedSize.bytes == (30 - statistics.disk.entries) * size)
+    }
+
     // MARK: Forms of loaders
 
     private func plain() async throws -> String { "plain" }

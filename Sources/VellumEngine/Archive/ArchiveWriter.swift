@@ -17,8 +17,6 @@ final class ArchiveWriter {
     @exclusivity(unchecked) var hasReportedDefault = false
     /// The store that knows of uses that are not in the file yet.
     weak var owner: (any DiskArchiveDelegate)?
-    /// The bytes of entries that were evicted since the archive was opened.
-    @exclusivity(unchecked) var bytesEvicted: Int64 = 0
     /// The search for obsolete records of the recency log continues after this stamp.
     @exclusivity(unchecked) var trimmedThrough = UseStamp.never
 
@@ -68,6 +66,11 @@ final class ArchiveWriter {
     @exclusivity(unchecked) private var mirror: LimitMirror?
     /// Where the archive is listed.
     unowned var registry: ArchiveRegistry?
+
+    /// The open transaction was committed.
+    func countEvicted() {
+        if transaction.bytesEvicted > 0 { mirror?.countEvicted(Int(transaction.bytesEvicted)) }
+    }
 
     func serve(_ diskArchive: DiskArchive) {
         openArchive = ObjectIdentifier(diskArchive)

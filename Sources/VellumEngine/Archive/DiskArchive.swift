@@ -135,10 +135,8 @@ public import VellumCore
     /// Whether an entry may have an age of its own.
     func mayExpire() throws(VellumError) -> Bool { try read { (archive) throws(SQLiteError) in try archive.mayExpire() } }
 
-    /// The bytes of entries that this process has evicted since the archive was opened. Waits for the writer's lock.
-    package func evictedSize() throws(VellumError) -> DataSize {
-        DataSize(bytes: Int(file.withWriter(of: number) { $1.bytesEvicted } ?? 0))
-    }
+    /// The bytes of entries that this process has evicted since the archive was opened.
+    package var evictedSize: DataSize { DataSize(bytes: mirror.bytesEvicted) }
 
     @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
         try intercepting(.totals) { () throws(VellumError) in

@@ -55,13 +55,15 @@ struct LimitOutcome {
     }
 }
 
-/// What the last transaction of this process knew of an open archive, readable outside the writer's lock: its disk limit, and whether it
-/// holds another version of its cache now.
+/// What the last transaction of this process knew of an open archive, readable outside the writer's lock: its disk limit, what was
+/// evicted, and whether it holds another version of its cache now.
 final class LimitMirror: Sendable {
     private let bytes = Atomic(Int.max)
     private let given = Atomic(false)
     private let entries: Atomic<Int>
     private let replaced = Atomic(false)
+    /// The bytes of entries that this process has evicted since the archive was opened.
+    private let evicted = Atomic(0)
 
     init(entries: Int) { self.entries = Atomic(entries) }
 
@@ -74,6 +76,10 @@ final class LimitMirror: Sendable {
         bytes.store(Int(clamping: limit.bytes), ordering: .relaxed)
         given.store(limit.isGiven == 1, ordering: .relaxed)
     }
+
+    var bytesEvicted: Int { evicted.load(ordering: .relaxed) }
+
+    func countEvicted(_ bytes: Int) { evicted.add(bytes, ordering: .relaxed) }
 
     var isReplaced: Bool { replaced.load(ordering: .acquiring) }
 

@@ -238,7 +238,7 @@ final class WriteConnection {
         dataVersion = connection.dataVersion()  // Our own commits change it, too.
         for archive in archives.inTransaction {
             bytesRemoved += archive.transaction.bytesRemoved
-            archive.bytesEvicted += archive.transaction.bytesEvicted
+            archive.countEvicted()
             if archive.transaction.hasEmptied { mayHoldCleared = true }
             if archive.transaction.hasEvictedByDefault, !archive.hasReportedDefault {
                 archive.hasReportedDefault = true

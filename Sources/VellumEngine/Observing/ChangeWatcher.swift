@@ -45,7 +45,8 @@ final class ChangeWatcher: Sendable {
             return (state.thread, false)
         }
         if isEnded { observer.end() }
-        if let thread { start(thread) }
+        // Counted before the first question, too.
+        if let thread { start(thread, after: pokes.load(ordering: .sequentiallyConsistent)) }
         return observer
     }
 
@@ -76,7 +77,8 @@ final class ChangeWatcher: Sendable {
             state.thread += 1
             return state.thread
         }
-        if let thread { start(thread) }
+        // Whatever was announced meanwhile.
+        if let thread { start(thread, after: -1) }
     }
 
     /// The file was closed: observers get no further answer.
@@ -94,10 +96,11 @@ final class ChangeWatcher: Sendable {
 
     // MARK: The thread
 
-    private func start(_ thread: Int) {
+    /// - Parameter pokes: How many there were when the first observer was added.
+    private func start(_ thread: Int, after pokes: Int) {
         BlockingPool.startOnNewThread { [weak self, file] in
             var last: (ChangePage.Moment, Int)?
-            while let self, self.state.withLock({ $0.thread == thread }) {
+            while let self, self.isCurrent(thread) {
                 let moment = (file.page.beginWaiting(), self.pokes.load(ordering: .sequentiallyConsistent))
                 if let last, last == moment {
                     // A file that is released meanwhile wakes the thread.
@@ -105,8 +108,9 @@ final class ChangeWatcher: Sendable {
                     continue
                 }
                 let generations = self.generations()
-                Self.waitForCommit(of: moment.0.announced, file.page)
-                self.notify(generations, everyone: last.map { $0.1 != moment.1 } ?? false)
+                // Looked at after them, so that it covers all of them. What is announced later differs from the moment: there is another turn.
+                self.waitForCommit(of: file.page.lastAnnounced, thread)
+                self.notify(generations, everyone: (last?.1 ?? pokes) != moment.1)
                 if last != nil { BusyRetry.milliseconds(Self.pause) }
                 last = moment
             }
@@ -115,17 +119,21 @@ final class ChangeWatcher: Sendable {
 
     /// A change that is announced is not committed yet. A process that died in between never ends it: it is waited for a second, because it may live in
     /// another container.
-    private static func waitForCommit(of number: UInt64, _ page: ChangePage) {
-        var triesLeft = 2000
-        while triesLeft > 0 {
-            switch page.progress(of: number) {
+    private func waitForCommit(of number: UInt64, _ thread: Int) {
+        // Ever longer, because a process may be stopped in a commit.
+        var (pause, left) = (0.5, 1000.0)
+        while left > 0, isCurrent(thread) {
+            switch file.page.progress(of: number) {
             case .finished: return
             case .running: break
-            case .unknown: triesLeft -= 1
+            case .unknown: left -= pause
             }
-            BusyRetry.milliseconds(0.5)
+            BusyRetry.milliseconds(pause)
+            pause = min(pause * 1.2, 50)
         }
     }
+
+    private func isCurrent(_ thread: Int) -> Bool { state.withLock { $0.thread == thread } }
 
     /// The last announced change of each archive that is observed.
     private func generations() -> [Int64: UInt64] {

@@ -54,7 +54,7 @@ extension Store {
         statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
         statistics.puts = memory.stores
-        statistics.evictedSize = try disk.evictedSize()
+        statistics.evictedSize = disk.evictedSize
         statistics.loading = loads.statistics.withLock { $0 }
         state.counters.withLock { counters in
             statistics.diskHits = counters.diskHits

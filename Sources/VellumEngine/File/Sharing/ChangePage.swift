@@ -225,6 +225,9 @@ struct ChangePage: @unchecked Sendable {
         return Moment(announced: announced.pointee.load(ordering: .sequentiallyConsistent), isRetired: isRetired)
     }
 
+    /// The number of the last change that a process began to commit.
+    var lastAnnounced: UInt64 { announced.pointee.load(ordering: .sequentiallyConsistent) }
+
     /// Waits for a change after ``beginWaiting()``, or for as long. May return earlier.
     func wait(milliseconds: Int64) { vellum_wait(start + 64, 1, milliseconds) }
 
