@@ -2,13 +2,14 @@
 """front_page.py ARCHIVE: makes the root page of the guides the front page of a merged documentation archive.
 
 `docc merge` writes a page of its own in that place, which only lists the archives. The sidebar then begins with the guides, and the products
-follow them."""
+follow them. Below "Find by word" it has each heading of that page, because its filter finds titles only."""
 import json
 import sys
 from pathlib import Path
 
 GUIDES = "/documentation/guides"
 FRONT = "/documentation"
+WORDS = GUIDES + "/findbyword"
 
 
 def moved(node):
@@ -18,6 +19,12 @@ def moved(node):
     if isinstance(node, list):
         return [moved(value) for value in node]
     return FRONT if node == GUIDES else node
+
+
+def words(page):
+    """Nodes of the sidebar for the headings of a page."""
+    content = [item for section in json.loads(page.read_text())["primaryContentSections"] for item in section.get("content", [])]
+    return [{"title": item["text"], "path": f"{WORDS}#{item['anchor']}", "type": "section"} for item in content if item.get("level") == 3]
 
 
 def inside(node, products):
@@ -45,6 +52,7 @@ for language, (root, *others) in index["interfaceLanguages"].items():
     root["children"] = [inside(child, archives) for child in guides["children"]]
     listed = {child.get("path") for child in root["children"]}
     missing = [name for name in archives if name not in listed]
+    next(child for child in root["children"] if child.get("path") == WORDS)["children"] = words(data / "guides/findbyword.json")
     if missing or others:
         sys.exit(f"The front page does not list {missing or others}.")
 path.write_text(json.dumps(index))
