@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
-or a thread, and where a public declaration has no sentence. Reads sources as swift-format leaves them."""
+or a thread, where a public declaration has no sentence, and where a page of the documentation has a line of code that needs a scroll bar. Reads
+sources as swift-format leaves them."""
 import re
 import sys
 from pathlib import Path
 
-SOURCES = Path(__file__).parent.parent / "Sources"
+PACKAGE = Path(__file__).parent.parent
+SOURCES = PACKAGE / "Sources"
+# How many characters of code DocC shows in a window that is 1280 pixels wide, and in an item of a list.
+CODE_WIDTH, CODE_WIDTH_IN_LIST = 76, 74
 # What blocks or runs in the background.
 QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
 FUNCTION = re.compile(r"( *)(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|mutating|override|convenience|final|"
@@ -55,6 +59,18 @@ def problems(path):
                 yield f"{name}:{number}: a public declaration without a sentence"
 
 
+def wide_lines(page):
+    """The lines of code of a page that are wider than DocC shows them."""
+    fence = None
+    for number, line in enumerate(page.read_text().split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            fence = len(line) - len(line.lstrip()) if fence is None else None
+        elif fence is not None and len(line) - fence > (CODE_WIDTH_IN_LIST if fence else CODE_WIDTH):
+            yield f"{page.relative_to(PACKAGE)}:{number}: code is wider than {CODE_WIDTH_IN_LIST if fence else CODE_WIDTH} characters"
+
+
+pages = [*PACKAGE.glob("Documentation/*.md"), *PACKAGE.glob("Documentation/*.docc/**/*.md"), *SOURCES.glob("*/*.docc/**/*.md")]
 found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in problems(path)]
+found += [problem for page in sorted(pages) for problem in wide_lines(page)]
 print("\n".join(found))
 sys.exit(bool(found))

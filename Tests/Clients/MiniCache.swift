@@ -3,7 +3,8 @@
 import MiniCache
 
 let manager = MiniCacheManager(name: "MiniCache")
-let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+let cache: MiniCache<String, Int> = manager.cache(
+    cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
 cache["foo"] = 1
 let value = cache["foo"]
 print(value ?? 0)
@@ -21,7 +22,10 @@ struct Server {
 }
 
 func load(_ cache: MiniCache<String, Rate>, _ server: Server) async throws -> Double {
-    let rate = try await cache.value(forKey: "USD", staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400)) {
+    let rate = try await cache.value(
+        forKey: "USD", staleWhileRevalidate: .seconds(600),
+        staleIfError: .seconds(86_400)
+    ) {
         try await server.rate(of: "USD")
     }
     return rate.price

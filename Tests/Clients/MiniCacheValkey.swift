@@ -13,31 +13,43 @@ struct Bank {
 
 let bank = Bank()
 
-let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0"))
+let server = ValkeyServer(
+    try ValkeyConfiguration(
+        url: "valkey://shop:secret@cache.internal:6379/0"))
 let manager = SharedCacheManager(name: "Shop", server: server)
-let rates: SharedCache<String, Rate> = try manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+let rates: SharedCache<String, Rate> = try manager.cache(
+    cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
 
-let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
+let rate = try await rates.value(
+    forKey: "USD", staleWhileRevalidate: .seconds(60)
+) { try await bank.rate(of: "USD") }
 try await rates.set(rate, forKey: "USD")
 let sure = try await rates.value(forKey: "USD", freshness: .confirmed)
 
-let copies: MiniCache<String, Rate> = MiniCacheManager(name: "Copies").cache(
+let file = MiniCacheManager(name: "Copies")
+let copies: MiniCache<String, Rate> = file.cache(
     cacheName: "rates", cacheVersion: .custom("3"), maxAge: .seconds(1))
 
-let dollar = try await copies.value(forKey: "USD", staleIfError: .seconds(86_400)) {
+let day = Duration.seconds(86_400)
+let dollar = try await copies.value(forKey: "USD", staleIfError: day) {
     try await rates.value(forKey: "USD") { try await bank.rate(of: "USD") }
 }
 print(rate.price, sure?.price ?? 0, dollar.price)
 
 func failover(_ password: String) {
     let sentinels = ["s1:26379", "s2:26379", "s3:26379"]
-    let server = ValkeyServer(ValkeyConfiguration(sentinels: sentinels, primaryName: "main", password: password))
+    let server = ValkeyServer(
+        ValkeyConfiguration(
+            sentinels: sentinels, primaryName: "main", password: password))
     server.close()
 }
 
 func encrypted() throws -> ValkeyServer {
-    var configuration = try ValkeyConfiguration(url: "valkeys://shop:secret@cache.internal:6380")
-    configuration.tls?.trustedCertificates = URL(fileURLWithPath: "/etc/cache/ca.pem")  // otherwise the authorities of the system
+    var configuration = try ValkeyConfiguration(
+        url: "valkeys://shop:secret@cache.internal:6380")
+    // Without this, the authorities of the system.
+    configuration.tls?.trustedCertificates = URL(
+        fileURLWithPath: "/etc/cache/ca.pem")
     return ValkeyServer(configuration)
 }
 

@@ -13,7 +13,9 @@ struct CityServer: AsyncStorageProtocol {
     func set(_ city: City, forKey key: Filename) async throws {}
 }
 
-let cities = SQLiteStorage<City>("cities", in: .cachesDirectory, options: .init(diskLimit: 200.megaBytes))
+let cities = SQLiteStorage<City>(
+    "cities", in: .cachesDirectory,
+    options: .init(diskLimit: 200.megaBytes))
 
 func use(_ bern: City) async throws -> String {
     try await cities.set(bern, forKey: "bern")
@@ -28,7 +30,9 @@ func compose(_ server: CityServer) -> Storage<Filename, City> {
 
 func copy(_ folder: DiskFolderStorage) async throws {
     let files = folder.mapJSONObject(City.self)
-    for key in try await folder.keys() { try await cities.set(try await files.retrieve(forKey: key), forKey: key) }
+    for key in try await folder.keys() {
+        try await cities.set(try await files.retrieve(forKey: key), forKey: key)
+    }
 }
 
 try await copy(DiskStorage.main.folder("cities", in: .cachesDirectory))

@@ -10,7 +10,8 @@ struct User: ArchiveCodable {
     var age: Int
 }
 
-let archives = try ArchivesFactory.shared.archives(for: User.self, trySetMaxDiskSize: 20.megaByte)
+let archives = try ArchivesFactory.shared.archives(
+    for: User.self, trySetMaxDiskSize: 20.megaByte)
 
 archives.record(User(userName: "ann", age: 30))
 let ann = archives.access(archiveWithKey: "ann")
@@ -19,14 +20,18 @@ print(ann?.age ?? 0)
 func download(_ name: String) async throws -> User { User(userName: name, age: 30) }
 
 func load(_ users: ArchiveStore<User>) async throws -> Int {
-    let ann = try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(600)) { try await download("ann") }
+    let ann = try await users.value(
+        forKey: "ann", staleWhileRevalidate: .seconds(600)
+    ) { try await download("ann") }
     return ann.age
 }
 
 print(try await load(archives.store))
 
 func adults() throws -> Int {
-    let users = try archives.store.fetch(where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)], limit: 10)
+    let users = try archives.store.fetch(
+        where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)],
+        limit: 10)
     return users.count
 }
 
@@ -43,7 +48,8 @@ nonisolated struct Address: Codable {
 }
 
 let members = try ArchivesFactory.shared.store(for: Member.self)
-let found = try members.fetch(where: #Predicate { $0.address.city == "Bern" })
+let inBern = #Predicate<Member> { $0.address.city == "Bern" }
+let found = try members.fetch(where: inBern)
 print(found.count)
 
 @Observable final class Session {

@@ -23,7 +23,7 @@ struct DocumentationTests {
     @Test(arguments: ["Shallows", "ThreeLayers", "YourOwnStorage", "ComingFromShallows"])
     func theExamplesOfTheArticlesAreCompiled(_ name: String) throws {
         let article = try text("Sources/Shallows/Documentation.docc/\(name).md")
-        let snippets = try ["Storages", "ThreeLayers", "YourOwnStorage", "ComingFromShallows"]
+        let snippets = try ["Storages", "ThreeLayers", "ThreeLayersGuide", "YourOwnStorage", "ComingFromShallows"]
             .map { try text("Tests/Clients/Snippets/\($0).swift").withoutIndentation }
         let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
         #expect(!examples.isEmpty)

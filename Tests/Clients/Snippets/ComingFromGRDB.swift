@@ -21,12 +21,15 @@ let players = try factory.store(for: Player.self, diskLimit: .unlimited)
 
 try players.record(Player(id: "1", name: "Ann", score: 100))
 let player = try players.access(archiveWithKey: "1")
-let best = try players.fetch(where: #Predicate { $0.score > 50 }, sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
+let best = try players.fetch(
+    where: #Predicate { $0.score > 50 },
+    sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
 let count = try players.count(where: #Predicate { $0.score > 50 })
 try players.delete(archiveWithKey: "1")
 
 try factory.transaction { transaction in
-    try transaction.record(Player(id: "2", name: "Bob", score: 1), in: players)
+    let bob = Player(id: "2", name: "Bob", score: 1)
+    try transaction.record(bob, in: players)
     transaction.delete(archiveWithKey: "3", in: players)
 }
 

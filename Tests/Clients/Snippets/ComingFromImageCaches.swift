@@ -8,7 +8,9 @@ final class ImageData: DataCaching {
 
     init(name: String) {
         cache = MiniCacheManager(name: name).cache(
-            cacheName: "images", cacheVersion: .custom("1"), maxAge: .days(30), memoryLimit: 1.megaByte, diskLimit: 300.megaBytes)
+            cacheName: "images", cacheVersion: .custom("1"),
+            maxAge: .days(30), memoryLimit: 1.megaByte,
+            diskLimit: 300.megaBytes)
     }
 
     func cachedData(for key: String) -> Data? { cache[key] }
@@ -32,10 +34,15 @@ struct CachedImage: ImageDataProvider {
     let cache: MiniCache<String, Data>
     var cacheKey: String { url.absoluteString }
 
-    func data(handler: @escaping @Sendable (Result<Data, any Error>) -> Void) {
+    func data(
+        handler: @escaping @Sendable (Result<Data, any Error>) -> Void
+    ) {
         Task {
             do {
-                handler(.success(try await cache.value(forKey: cacheKey) { try await download(url) }))
+                let data = try await cache.value(forKey: cacheKey) {
+                    try await download(url)
+                }
+                handler(.success(data))
             } catch {
                 handler(.failure(error))
             }

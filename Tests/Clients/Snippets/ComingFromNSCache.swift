@@ -15,14 +15,17 @@ struct Thumbnail: Codable {
 
 let manager = MiniCacheManager(name: "Thumbnails")
 let thumbnails: MiniCache<URL, Thumbnail> = manager.cache(
-    cacheName: "thumbnails", cacheVersion: .custom("1"), maxAge: .days(30), memoryLimit: 50.megaBytes, diskLimit: 500.megaBytes)
+    cacheName: "thumbnails", cacheVersion: .custom("1"), maxAge: .days(30),
+    memoryLimit: 50.megaBytes, diskLimit: 500.megaBytes)
 
 thumbnails[url] = Thumbnail(pixels: pixels, width: 80)
 let thumbnail = thumbnails[url]
 thumbnails[url] = nil
 try thumbnails.removeAll()
 
-let loaded = try await thumbnails.value(forKey: url) { try await makeThumbnail() }
+let loaded = try await thumbnails.value(forKey: url) {
+    try await makeThumbnail()
+}
 // snippet.hide
 
 print(thumbnail?.width ?? 0, loaded.width)

@@ -4,7 +4,8 @@ import Foundation
 import Shallows
 
 let storage = MemoryStorage<Filename, Data>().asRemovableStorage()
-    .combined(with: DiskStorage.main.folder("images", in: .cachesDirectory))  // RemovableStorage<Filename, Data>
+    // RemovableStorage<Filename, Data>
+    .combined(with: DiskStorage.main.folder("images", in: .cachesDirectory))
 try await storage.remove(forKey: "kitten")
 let plain: Storage<Filename, Data> = storage.asStorage()
 print(plain.storageName)

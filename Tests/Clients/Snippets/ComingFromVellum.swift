@@ -15,7 +15,8 @@ private struct Draft: ArchiveCodable {
     var title: String
 }
 
-let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+let support = FileManager.default.urls(
+    for: .applicationSupportDirectory, in: .userDomainMask)[0]
 let users = try ArchivesFactory(directory: support.appendingPathComponent("Archives")).archives(for: User.self)
 for await case .imported(let counts) in users.store.events {
     print("\(counts.imported) imported, \(counts.skipped) skipped")
@@ -27,11 +28,17 @@ let old = try ArchivesFactory.shared.archives(for: User.self)
 for user in old.accessAll().reversed() { users.record(user) }
 
 // A later version of the program.
-let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
-try FileManager.default.removeItem(at: caches.appendingPathComponent("vellum_user"))
+let caches = FileManager.default.urls(
+    for: .cachesDirectory, in: .userDomainMask)[0]
+try FileManager.default.removeItem(
+    at: caches.appendingPathComponent("vellum_user"))
 
 // What version 1 did otherwise.
 for user in users.accessAll() { _ = users.access(archiveWithKey: user.primaryKey) }
-users.delete(all: users.accessAll().filter { users.latestAccessedTime(for: $0) ?? .distantPast > Date(timeIntervalSinceNow: -60) })
+let minuteAgo = Date(timeIntervalSinceNow: -60)
+let recent = users.accessAll().filter {
+    users.latestAccessedTime(for: $0) ?? .distantPast > minuteAgo
+}
+users.delete(all: recent)
 private let unlimited = try ArchivesFactory.shared.archives(for: Draft.self, trySetMaxDiskSize: .unlimited)
 unlimited.record(Draft(title: "one"))

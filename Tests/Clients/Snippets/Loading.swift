@@ -28,30 +28,44 @@ let tokens: MiniCache<String, String> = manager.cache(cacheName: "Tokens", cache
 let documents: MiniCache<String, Document> = manager.cache(cacheName: "Documents", cacheVersion: .appVersion, maxAge: .hours(1))
 
 func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL) async throws {
-    let rate = try await rates.value(forKey: "USD") { try await bank.rate(of: "USD") }
+    let rate = try await rates.value(forKey: "USD") {
+        try await bank.rate(of: "USD")
+    }
 
-    let page = try await pages.load("home", staleWhileRevalidate: .seconds(60), staleIfError: .seconds(86_400)) { try await site.home() }
+    let day = Duration.seconds(86_400)
+    let page = try await pages.load(
+        "home", staleWhileRevalidate: .seconds(60), staleIfError: day
+    ) { try await site.home() }
     if page.isStale { print("An older page: \(page.source)") }
 
     let options = LoadOptions(errorMaxAge: .seconds(5), refreshAhead: 0.8)
-    let price = try await prices.value(forKey: "tea", options: options) { try await shop.price(of: "tea") }
+    let price = try await prices.value(forKey: "tea", options: options) {
+        try await shop.price(of: "tea")
+    }
 
     let token = try await tokens.value(forKey: "api") { _ in
         let answer = try await issuer.token()
         return .value(answer.token, maxAge: .seconds(answer.secondsToLive))
     }
 
-    let document = try await documents.value(forKey: url.absoluteString) { previous in
+    let key = url.absoluteString
+    let document = try await documents.value(forKey: key) { previous in
         var request = URLRequest(url: url)
-        if let previous { request.setValue(previous.etag, forHTTPHeaderField: "If-None-Match") }
+        if let previous {
+            request.setValue(previous.etag, forHTTPHeaderField: "If-None-Match")
+        }
         let answer = try await fetch(request)
         if answer.status == 304 { return .unchanged(maxAge: answer.maxAge) }
         if answer.status == 404 { return .none(maxAge: .seconds(60)) }
-        return .value(Document(body: answer.body, etag: answer.etag), maxAge: answer.maxAge)
+        let fresh = Document(body: answer.body, etag: answer.etag)
+        return .value(fresh, maxAge: answer.maxAge)
     }
 
-    let limits = LoadOptions(softTimeout: .milliseconds(200), timeout: .seconds(2))
-    let offer = try await offers.load("today", staleIfError: .seconds(3600), options: limits) { try await shop.offer() }
+    let limits = LoadOptions(
+        softTimeout: .milliseconds(200), timeout: .seconds(2))
+    let offer = try await offers.load(
+        "today", staleIfError: .seconds(3600), options: limits
+    ) { try await shop.offer() }
     print(rate, price, token ?? "no token", document?.etag ?? "nothing", offer.value)
 }
 

@@ -21,17 +21,23 @@ struct Settings: ArchiveCodable, Equatable, Sendable {
 actor Limits { func apply(_ settings: Settings) { print(settings) } }
 
 func observe(_ invoices: ArchiveStore<Invoice>) async throws {
-    for try await invoice in invoices.observe(archiveWithKey: "2026-117") { show(invoice) }
+    for try await invoice in invoices.observe(archiveWithKey: "2026-117") {
+        show(invoice)
+    }
 
     let open = #Predicate<Invoice> { !$0.isPaid }
-    for try await list in invoices.observe(where: open, sortedBy: [SortDescriptor(\.date)], limit: 20) { show(list) }
+    let byDate = [SortDescriptor(\Invoice.date)]
+    let latest = invoices.observe(where: open, sortedBy: byDate, limit: 20)
+    for try await list in latest { show(list) }
 
     for try await count in invoices.observeCount(where: open) { badge(count) }
 }
 
 func follow(_ store: ArchiveStore<Settings>, _ limits: Limits) async throws {
     let following = Task {
-        for try await settings in store.observe(archiveWithKey: "settings") { await limits.apply(settings ?? Settings()) }
+        for try await settings in store.observe(archiveWithKey: "settings") {
+            await limits.apply(settings ?? Settings())
+        }
     }
     try await following.value
 }
@@ -71,7 +77,10 @@ func badge(_ count: Int) { print(count) }
     @State private var invoices: ArchiveResults<Invoice>
 
     init(_ store: ArchiveStore<Invoice>) {
-        _invoices = State(wrappedValue: ArchiveResults(store, where: #Predicate { !$0.isPaid }, sortedBy: [SortDescriptor(\.date)]))
+        let open = ArchiveResults(
+            store, where: #Predicate { !$0.isPaid },
+            sortedBy: [SortDescriptor(\.date)])
+        _invoices = State(wrappedValue: open)
     }
 
     var body: some View {

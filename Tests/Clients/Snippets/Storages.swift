@@ -3,7 +3,8 @@
 import Shallows
 
 let storage = MemoryStorage<String, Int>(storage: ["1": 1, "2": 2])
-let numbers = storage.mapKeys { (number: Int) in String(number) }  // Storage<Int, Int>
+// Storage<Int, Int>
+let numbers = storage.mapKeys { (number: Int) in String(number) }
 let cached = MemoryStorage<Int, Int>().combined(with: numbers)
 cached.retrieve(forKey: 1) { result in print(result) }
 let one = try await cached.retrieve(forKey: 1)

@@ -56,7 +56,10 @@ func request(_ method: String, _ path: String, _ body: Data = Data()) async thro
 // What each layer is called, and what went wrong in which.
 
 let named = MemoryStorage<Filename, City>().renaming(to: "memory")
-    .combined(with: DiskStorage.main.folder("cities", in: .cachesDirectory).mapJSONObject(City.self).renaming(to: "disk"))
+    .combined(
+        with: DiskStorage.main.folder("cities", in: .cachesDirectory)
+            .mapJSONObject(City.self).renaming(to: "disk")
+    )
     .combined(with: CityServer().renaming(to: "server"))
     .reporting { report in print(report) }
 
@@ -66,7 +69,8 @@ func keep(_ city: City, _ key: Filename) async throws {
     do {
         try await named.set(city, forKey: key)
     } catch let error as ShallowsError where error.code == .partiallySet {
-        print("\(error.succeededLayers) have the city, the next has not: \(error.cause ?? error)")
+        let cause = error.cause ?? error
+        print("\(error.succeededLayers) have it, the next not: \(cause)")
     }
 }
 
@@ -75,7 +79,9 @@ try await keep(City(name: "Kyiv", foundationYear: 482), "kyiv")
 // Removing, from every layer and from one.
 
 extension CityServer: AsyncRemovableStorageProtocol {
-    func remove(forKey key: Filename) async throws { _ = try await request("DELETE", "/cities/\(key.rawValue)") }
+    func remove(forKey key: Filename) async throws {
+        _ = try await request("DELETE", "/cities/\(key.rawValue)")
+    }
     func removeAll() async throws { throw ServerError(status: 405) }
 }
 
@@ -85,7 +91,8 @@ let cache = memory.asRemovableStorage()
     .combined(with: folder.asRemovableStorage().mapJSONObject(City.self))
     .combined(with: CityServer())  // RemovableStorage<Filename, City>
 
-try await cache.remove(forKey: "kharkiv")  // From memory, the disk and the server.
+// From memory, the disk and the server.
+try await cache.remove(forKey: "kharkiv")
 try await cache.layers[0].removeAll()  // From memory alone.
 try await cache.layers[1].remove(forKey: "kyiv")  // From the disk alone.
 
@@ -99,6 +106,9 @@ print(try await articles.retrieveIfPresent(forKey: "odesa")?.name ?? "nowhere")
 // Limits and ages.
 
 let bounded = try LRUStorage<Filename, City>(maxCount: 500)
-    .combined(with: folder.expiring(after: .seconds(7 * 86_400)).mapJSONObject(City.self))
+    .combined(
+        with: folder.expiring(after: .seconds(7 * 86_400))
+            .mapJSONObject(City.self)
+    )
     .combined(with: CityServer())
 print(try await bounded.retrieveIfPresent(forKey: "odesa")?.name ?? "nowhere")

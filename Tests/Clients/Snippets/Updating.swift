@@ -23,8 +23,11 @@ print(credit)
 
 // Reads by key see what the transaction has written. All of it is committed, or nothing.
 try factory.transaction { transaction in
-    guard var ann = try transaction.access(archiveWithKey: "ann", in: accounts), ann.credit >= 5 else { return }
-    var bob = try transaction.access(archiveWithKey: "bob", in: accounts) ?? Account(owner: "bob")
+    let found = try transaction.access(archiveWithKey: "ann", in: accounts)
+    guard var ann = found, ann.credit >= 5 else { return }
+    var bob =
+        try transaction.access(archiveWithKey: "bob", in: accounts)
+        ?? Account(owner: "bob")
     ann.credit -= 5
     bob.credit += 5
     try transaction.record(ann, in: accounts)
@@ -33,11 +36,14 @@ try factory.transaction { transaction in
 
 struct Duplicate: Error {}
 
-guard try accounts.recordIfAbsent(Account(owner: "cleo")) else { throw Duplicate() }
+let cleo = Account(owner: "cleo")
+guard try accounts.recordIfAbsent(cleo) else { throw Duplicate() }
 
 try accounts.update(archiveWithKey: "cleo") { $0 = nil }
 
-try accounts.update(archiveWithKey: "bob", expiration: .after(.seconds(60))) { _ in }
+try accounts.update(
+    archiveWithKey: "bob", expiration: .after(.seconds(60))
+) { _ in }
 
 let page = ["ann", "bob"]
 let rows = try accounts.access(allKeys: page)

@@ -7,14 +7,20 @@ final class SettingsStorage: StorageProtocol, @unchecked Sendable {
     private let lock = NSLock()
     private var settings: [String: Data] = [:]  // Protected by `lock`.
 
-    func retrieve(forKey key: String, completion: @escaping (Result<Data, Error>) -> Void) {
+    func retrieve(
+        forKey key: String,
+        completion: @escaping (Result<Data, Error>) -> Void
+    ) {
         guard let value = lock.withLock({ settings[key] }) else {
             return completion(.failure(NoSetting()))
         }
         completion(.success(value))
     }
 
-    func set(_ value: Data, forKey key: String, completion: @escaping (Result<Void, Error>) -> Void) {
+    func set(
+        _ value: Data, forKey key: String,
+        completion: @escaping (Result<Void, Error>) -> Void
+    ) {
         lock.withLock { settings[key] = value }
         completion(.success(()))
     }
@@ -38,8 +44,12 @@ try await chooseLanguage()
 actor Counters: AsyncStorageProtocol {
     private var counts: [String: Int] = [:]
 
-    func retrieve(forKey key: String) async throws -> Int { try counts[key].unwrap(orThrow: NoSetting()) }
-    func set(_ count: Int, forKey key: String) async throws { counts[key] = count }
+    func retrieve(forKey key: String) async throws -> Int {
+        try counts[key].unwrap(orThrow: NoSetting())
+    }
+    func set(_ count: Int, forKey key: String) async throws {
+        counts[key] = count
+    }
 }
 
 let visits = Counters().defaulting(to: 0)
@@ -53,13 +63,19 @@ print(try await visitHome())
 // One function, or none.
 
 struct Bundled: ReadOnlyStorageProtocol {
-    func retrieve(forKey name: String, completion: @escaping (Result<Data, Error>) -> Void) {
-        completion(Result { try Data(contentsOf: URL(fileURLWithPath: name)) })
+    func retrieve(
+        forKey name: String,
+        completion: @escaping (Result<Data, Error>) -> Void
+    ) {
+        let file = URL(fileURLWithPath: name)
+        completion(Result { try Data(contentsOf: file) })
     }
 }
 
-let greetings = ReadOnlyStorage<String, String>(storageName: "greetings", retrieve: { name in "Hello, \(name)" })
-let texts = MemoryStorage<String, Data>().backed(by: Bundled()).mapString(withEncoding: .utf8)
+let greetings = ReadOnlyStorage<String, String>(
+    storageName: "greetings", retrieve: { name in "Hello, \(name)" })
+let texts = MemoryStorage<String, Data>().backed(by: Bundled())
+    .mapString(withEncoding: .utf8)
 print(try await greetings.retrieve(forKey: "Ann"), try await texts.retrieve(forKey: #filePath).count)
 
 // Misses and failures.
@@ -70,19 +86,25 @@ enum KeychainError: Error, StorageMiss {
     var isMiss: Bool { self == .itemNotFound }
 }
 
-let bundled = Bundled().strict()  // Each error stops a composition, but for those that say that they are a miss.
+// Each error stops a composition, unless it says that it is a miss.
+let bundled = Bundled().strict()
 let checked = MemoryStorage<String, Data>().backed(by: bundled)
 print(checked.storageName, KeychainError.locked.isMiss)
 
 // Removing.
 
 extension SettingsStorage: RemovableStorageProtocol {
-    func remove(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func remove(
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         lock.withLock { settings[key] = nil }
         completion(.success(()))
     }
 
-    func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func removeAll(
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         lock.withLock { settings = [:] }
         completion(.success(()))
     }
@@ -95,12 +117,16 @@ try await SettingsStorage().remove(forKey: "language")
 extension StorageProtocol where Value == Data {
     func mapLines() -> Storage<Key, [String]> {
         mapString(withEncoding: .utf8)
-            .mapValues(transformIn: { $0.components(separatedBy: "\n") }, transformOut: { $0.joined(separator: "\n") })
+            .mapValues(
+                transformIn: { $0.components(separatedBy: "\n") },
+                transformOut: { $0.joined(separator: "\n") })
     }
 }
 
 extension Storage where Key == Filename {
-    func named(_ name: String) -> Storage<String, Value> { renaming(to: name).usingStringKeys() }
+    func named(_ name: String) -> Storage<String, Value> {
+        renaming(to: name).usingStringKeys()
+    }
 }
 
 print(SettingsStorage().mapLines().storageName)

@@ -39,7 +39,9 @@ nonisolated struct Shipment: ArchiveCodable, VersionedArchive, Equatable {
 
     static func migrate(_ old: StoredObject) throws -> Migrated<Shipment> {
         var value = try old.value()
-        if case .integer(let number)? = value["number"] { value["number"] = .text("P\(number)") }
+        if case .integer(let number)? = value["number"] {
+            value["number"] = .text("P\(number)")
+        }
         return .object(try value.decode(Shipment.self))
     }
 }
@@ -74,7 +76,9 @@ nonisolated struct Order: ArchiveCodable, VersionedArchive, Equatable {
 
     /// An order without an amount is no longer needed.
     private static func upgraded(_ old: OrderOne) -> Migrated<Order> {
-        old.amount == 0 ? .remove : .object(Order(number: old.number, cents: Int((old.amount * 100).rounded())))
+        guard old.amount != 0 else { return .remove }
+        let cents = Int((old.amount * 100).rounded())
+        return .object(Order(number: old.number, cents: cents))
     }
 }
 
@@ -159,7 +163,8 @@ struct ChangingAModelTests {
     @Test func aRenamedPropertyKeepsItsValue() throws {
         let invoices = try reopened([OldInvoice(number: "1", customer: "Ann")], as: Invoice.self)
         #expect(try invoices.fetch(where: #Predicate { $0.client == "Ann" }) == [Invoice(number: "1", client: "Ann")])
-        let readable = try invoices.fetch(sortedBy: [SortDescriptor(\.client)], undecodable: .skip)
+        let readable = try invoices.fetch(
+            sortedBy: [SortDescriptor(\.client)], undecodable: .skip)
         for key in try invoices.undecodableKeys() {
             print(try invoices.cborValue(forKey: key)?["customer"] ?? "no customer")
         }
