@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """front_page.py ARCHIVE: makes the root page of the guides the front page of a merged documentation archive.
 
-`docc merge` writes a page of its own in that place, which only lists the archives. The sidebar then begins with the guides, and the products
-follow them. Below "Find by word" it has each heading of that page, because its filter finds titles only."""
+`docc merge` writes a page of its own in that place, which only lists the archives, and shows each archive alone in the sidebar. After this, the
+front page is above all pages, and the sidebar has all of them: the guides, then the products. Below "Find by word" it has each heading of
+that page, because its filter finds titles only."""
 import json
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ from pathlib import Path
 GUIDES = "/documentation/guides"
 FRONT = "/documentation"
 WORDS = GUIDES + "/findbyword"
+FRONT_ID = "doc://Guides/documentation/Guides"
+# How the pages of products refer to the front page.
+REFERENCE = {"identifier": FRONT_ID, "url": FRONT, "title": "Documentation", "type": "topic", "kind": "article", "role": "collection",
+             "abstract": []}
 
 
 def moved(node):
@@ -21,6 +26,13 @@ def moved(node):
     return FRONT if node == GUIDES else node
 
 
+def below_front(page):
+    """The page of a product, with the front page above it."""
+    page["hierarchy"]["paths"] = [[FRONT_ID, *path] for path in page["hierarchy"]["paths"]]
+    page["references"][FRONT_ID] = REFERENCE
+    return page
+
+
 def words(page):
     """Nodes of the sidebar for the headings of a page."""
     content = [item for section in json.loads(page.read_text())["primaryContentSections"] for item in section.get("content", [])]
@@ -28,19 +40,24 @@ def words(page):
 
 
 def inside(node, products):
-    """A node of the sidebar in which links between the archives are ordinary ones, and each product has its own pages."""
+    """A node of the sidebar in which links between the archives are ordinary ones, and each product has its own pages.
+
+    A product is not a module: of several modules, the sidebar shows only the one whose page is opened first.
+    """
     node = {key: value for key, value in node.items() if key != "external"} | {
         "children": [inside(child, products) for child in node.get("children", [])]}
     if node.get("type") == "module":
-        return products.get(node["path"], node)
+        return products[node["path"]] | {"type": "collection"}
     # An article of another archive is listed as if it were a symbol.
     return node | {"type": "article" if node.get("type") == "symbol" else node.get("type")}
 
 
 archive = Path(sys.argv[1])
 data = archive / "data/documentation"
-for path in [*data.glob("guides/**/*.json"), data / "guides.json"]:
-    path.write_text(json.dumps(moved(json.loads(path.read_text()))))
+for path in data.rglob("*.json"):
+    page = json.loads(path.read_text())
+    is_guide = path == data / "guides.json" or path.is_relative_to(data / "guides")
+    path.write_text(json.dumps(moved(page) if is_guide else below_front(page)))
 (data / "guides.json").replace(archive / "data/documentation.json")
 (archive / "documentation/guides/index.html").unlink()
 
@@ -50,9 +67,9 @@ for language, (root, *others) in index["interfaceLanguages"].items():
     archives = {child["path"]: child for child in root["children"]}
     guides = archives.pop(GUIDES)
     root["children"] = [inside(child, archives) for child in guides["children"]]
+    next(child for child in root["children"] if child.get("path") == WORDS)["children"] = words(data / "guides/findbyword.json")
     listed = {child.get("path") for child in root["children"]}
     missing = [name for name in archives if name not in listed]
-    next(child for child in root["children"] if child.get("path") == WORDS)["children"] = words(data / "guides/findbyword.json")
     if missing or others:
         sys.exit(f"The front page does not list {missing or others}.")
 path.write_text(json.dumps(index))
