@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent
 SOURCES = PACKAGE / "Sources"
 # How many characters of code DocC shows in a window that is 1280 pixels wide, and in an item of a list.
-CODE_WIDTH, CODE_WIDTH_IN_LIST = 76, 74
+CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
 QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
 FUNCTION = re.compile(r"( *)(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|mutating|override|convenience|final|"

@@ -32,7 +32,9 @@ let copies: MiniCache<String, Rate> = file.cache(
 
 let day = Duration.seconds(86_400)
 let dollar = try await copies.value(forKey: "USD", staleIfError: day) {
-    try await rates.value(forKey: "USD") { try await bank.rate(of: "USD") }
+    try await rates.value(forKey: "USD") {
+        try await bank.rate(of: "USD")
+    }
 }
 print(rate.price, sure?.price ?? 0, dollar.price)
 

@@ -31,7 +31,8 @@ func compose(_ server: CityServer) -> Storage<Filename, City> {
 func copy(_ folder: DiskFolderStorage) async throws {
     let files = folder.mapJSONObject(City.self)
     for key in try await folder.keys() {
-        try await cities.set(try await files.retrieve(forKey: key), forKey: key)
+        let city = try await files.retrieve(forKey: key)
+        try await cities.set(city, forKey: key)
     }
 }
 

@@ -30,8 +30,8 @@ print(try await load(archives.store))
 
 func adults() throws -> Int {
     let users = try archives.store.fetch(
-        where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)],
-        limit: 10)
+        where: #Predicate { $0.age > 30 },
+        sortedBy: [SortDescriptor(\.age)], limit: 10)
     return users.count
 }
 

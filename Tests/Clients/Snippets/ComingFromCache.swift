@@ -13,7 +13,7 @@ struct User: Codable {
 
 let manager = MiniCacheManager(name: "Floppy", directory: folder)
 let users: MiniCache<String, User> = manager.cache(
-    cacheName: "users", cacheVersion: .custom("1"), maxAge: .seconds(3600),
+    cacheName: "users", cacheVersion: .custom("1"), maxAge: .hours(1),
     memoryLimit: 10.megaBytes, diskLimit: 100.megaBytes)
 
 try users.set(User(name: "Ann"), forKey: "ann", maxAge: .days(1))

@@ -13,7 +13,9 @@ struct Player: ArchiveCodable, IndexedArchivable {
     var name: String
     var score: Int
 
-    static var archiveIndexes: [ArchiveIndex<Player>] { [.index(\.score)] }
+    static var archiveIndexes: [ArchiveIndex<Player>] {
+        [.index(\.score)]
+    }
 }
 
 let factory = ArchivesFactory(directory: folder)

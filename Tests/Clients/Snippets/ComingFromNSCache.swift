@@ -15,7 +15,8 @@ struct Thumbnail: Codable {
 
 let manager = MiniCacheManager(name: "Thumbnails")
 let thumbnails: MiniCache<URL, Thumbnail> = manager.cache(
-    cacheName: "thumbnails", cacheVersion: .custom("1"), maxAge: .days(30),
+    cacheName: "thumbnails", cacheVersion: .custom("1"),
+    maxAge: .days(30),
     memoryLimit: 50.megaBytes, diskLimit: 500.megaBytes)
 
 thumbnails[url] = Thumbnail(pixels: pixels, width: 80)

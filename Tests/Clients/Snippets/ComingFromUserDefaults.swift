@@ -14,7 +14,8 @@ let support = FileManager.default.urls(
 let factory = ArchivesFactory(
     directory: support.appendingPathComponent("Bookmarks"),
     durability: .powerSafe)
-let bookmarks = try factory.store(for: Bookmark.self, diskLimit: .unlimited)
+let bookmarks = try factory.store(
+    for: Bookmark.self, diskLimit: .unlimited)
 
 let key = "bookmarks"
 if let data = UserDefaults.standard.data(forKey: key) {

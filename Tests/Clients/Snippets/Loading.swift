@@ -52,7 +52,8 @@ func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL
     let document = try await documents.value(forKey: key) { previous in
         var request = URLRequest(url: url)
         if let previous {
-            request.setValue(previous.etag, forHTTPHeaderField: "If-None-Match")
+            let field = "If-None-Match"
+            request.setValue(previous.etag, forHTTPHeaderField: field)
         }
         let answer = try await fetch(request)
         if answer.status == 304 { return .unchanged(maxAge: answer.maxAge) }

@@ -23,7 +23,8 @@ print(credit)
 
 // Reads by key see what the transaction has written. All of it is committed, or nothing.
 try factory.transaction { transaction in
-    let found = try transaction.access(archiveWithKey: "ann", in: accounts)
+    let key = "ann"
+    let found = try transaction.access(archiveWithKey: key, in: accounts)
     guard var ann = found, ann.credit >= 5 else { return }
     var bob =
         try transaction.access(archiveWithKey: "bob", in: accounts)

@@ -12,7 +12,7 @@ nonisolated struct Ticket: ArchiveCodable, VersionedArchive, Equatable {
     static var archiveVersion: Int { 1 }
 
     static func migrate(_ old: StoredObject) throws -> Migrated<Ticket> {
-        .object(try old.decode(Ticket.self, defaults: ["currency": "CHF"]))
+        .object(try old.decode(Self.self, defaults: ["currency": "CHF"]))
     }
 }
 
@@ -37,7 +37,9 @@ nonisolated struct Shipment: ArchiveCodable, VersionedArchive, Equatable {
 
     static var archiveVersion: Int { 1 }
 
-    static func migrate(_ old: StoredObject) throws -> Migrated<Shipment> {
+    static func migrate(
+        _ old: StoredObject
+    ) throws -> Migrated<Shipment> {
         var value = try old.value()
         if case .integer(let number)? = value["number"] {
             value["number"] = .text("P\(number)")
@@ -166,7 +168,8 @@ struct ChangingAModelTests {
         let readable = try invoices.fetch(
             sortedBy: [SortDescriptor(\.client)], undecodable: .skip)
         for key in try invoices.undecodableKeys() {
-            print(try invoices.cborValue(forKey: key)?["customer"] ?? "no customer")
+            let customer = try invoices.cborValue(forKey: key)?["customer"]
+            print(customer ?? "no customer")
         }
         #expect(readable.count == 1)
     }
