@@ -8,7 +8,8 @@ public import Foundation
 ///     var y: Double
 /// }
 ///
-/// let data = try CBOREncoder().encode(Point(x: 1.5, y: -2))  // a26178f93e006179f9c000
+/// // a26178f93e006179f9c000
+/// let data = try CBOREncoder().encode(Point(x: 1.5, y: -2))
 /// let point = try CBORDecoder().decode(Point.self, from: data)
 /// ```
 ///

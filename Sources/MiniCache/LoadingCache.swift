@@ -7,7 +7,9 @@ public import VellumCore
 ///     let cache: Cache
 ///
 ///     func price(of article: String) async throws -> Price {
-///         try await cache.value(forKey: article, staleIfError: .seconds(3600)) { try await shop.price(of: article) }
+///         try await cache.value(
+///             forKey: article, staleIfError: .seconds(3600)
+///         ) { try await shop.price(of: article) }
 ///     }
 /// }
 /// ```

@@ -7,7 +7,10 @@ extension MiniCache {
     /// Returns the value of a key, and loads it if there is no valid one.
     ///
     /// ```swift
-    /// let rate = try await cache.value(forKey: "USD", staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400)) {
+    /// let rate = try await cache.value(
+    ///     forKey: "USD", staleWhileRevalidate: .seconds(600),
+    ///     staleIfError: .seconds(86_400)
+    /// ) {
     ///     try await server.rate(of: "USD")
     /// }
     /// ```

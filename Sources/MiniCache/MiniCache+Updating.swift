@@ -9,7 +9,9 @@ extension MiniCache {
     /// The closure may run several times, each time with what is there then: when another thread or process wrote the value while it ran.
     ///
     /// ```swift
-    /// try cache.update(forKey: "visits") { visits in visits = (visits ?? 0) + 1 }
+    /// try cache.update(forKey: "visits") { visits in
+    ///     visits = (visits ?? 0) + 1
+    /// }
     /// ```
     ///
     /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key

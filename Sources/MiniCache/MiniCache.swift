@@ -6,7 +6,8 @@ public import VellumEngine
 ///
 /// ```swift
 /// let manager = MiniCacheManager(name: "MiniCache")
-/// let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+/// let cache: MiniCache<String, Int> = manager.cache(
+///     cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
 /// cache["foo"] = 1
 /// let value = cache["foo"]
 /// ```
@@ -135,7 +136,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Sets the value of a key, replacing any existing value, with an age that counts from the last use, for example.
     ///
     /// ```swift
-    /// try cache.set(token, forKey: "token", expiration: .unused(for: .seconds(1800)))
+    /// try cache.set(
+    ///     token, forKey: "token", expiration: .unused(for: .seconds(1800)))
     /// ```
     ///
     /// Everything else is as in ``set(_:forKey:maxAge:)``.

@@ -54,7 +54,8 @@ public final class MiniCacheManager: Sendable {
     /// Returns the cache of a name and version, and creates it if necessary.
     ///
     /// ```swift
-    /// let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+    /// let cache: MiniCache<String, Int> = manager.cache(
+    ///     cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
     /// ```
     ///
     /// Blocks for opening the file. If that fails, or a limit is invalid, the subscript of the returned cache reads `nil` and reports why,
@@ -104,7 +105,8 @@ public final class MiniCacheManager: Sendable {
     ///
     /// ```swift
     /// let sessions: MiniCache<String, Session> = manager.cache(
-    ///     cacheName: "Sessions", cacheVersion: .custom("1"), expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400)))
+    ///     cacheName: "Sessions", cacheVersion: .custom("1"),
+    ///     expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400)))
     /// ```
     ///
     /// Everything else is as for a cache with a `maxAge`.

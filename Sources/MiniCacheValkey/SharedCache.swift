@@ -6,7 +6,9 @@ internal import VellumValkey
 /// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
 ///
 /// ```swift
-/// let rate = try await rates.value(forKey: "USD", staleWhileRevalidate: .seconds(60)) { try await bank.rate(of: "USD") }
+/// let rate = try await rates.value(
+///     forKey: "USD", staleWhileRevalidate: .seconds(60)
+/// ) { try await bank.rate(of: "USD") }
 /// try await rates.set(rate, forKey: "USD")
 /// ```
 ///
@@ -64,7 +66,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// Sets the value of a key unless the server has a valid one, which then stays: atomically among all machines.
     ///
     /// ```swift
-    /// guard try await jobs.setIfAbsent(host, forKey: "nightly", maxAge: .hours(1)) else { return }  // Another machine does it.
+    /// guard
+    ///     try await jobs.setIfAbsent(host, forKey: "nightly", maxAge: .hours(1))
+    /// else { return }  // Another machine does it.
     /// ```
     ///
     /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too. An entry that cannot be read

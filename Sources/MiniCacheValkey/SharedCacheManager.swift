@@ -6,9 +6,11 @@ public import VellumValkey
 /// Caches that many machines share, on a Valkey or Redis server.
 ///
 /// ```swift
-/// let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://cache.internal"))
+/// let server = ValkeyServer(
+///     try ValkeyConfiguration(url: "valkey://cache.internal"))
 /// let manager = SharedCacheManager(name: "Shop", server: server)
-/// let rates: SharedCache<String, Rate> = try manager.cache(cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+/// let rates: SharedCache<String, Rate> = try manager.cache(
+///     cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
 /// ```
 ///
 /// A manager works from any thread. Nothing is sent before a cache is used.

@@ -4,8 +4,12 @@ internal import VellumCore
 ///
 /// ```swift
 /// struct Server: AsyncStorageProtocol {
-///     func retrieve(forKey id: Int) async throws -> Article { try await download(id) }
-///     func set(_ article: Article, forKey id: Int) async throws { try await upload(article, id) }
+///     func retrieve(forKey id: Int) async throws -> Article {
+///         try await download(id)
+///     }
+///     func set(_ article: Article, forKey id: Int) async throws {
+///         try await upload(article, id)
+///     }
 /// }
 /// let articles = memory.combined(with: disk).combined(with: Server())
 /// ```
@@ -94,7 +98,9 @@ extension AsyncReadOnlyStorageProtocol {
 ///
 /// ```swift
 /// extension CityServer: AsyncRemovableStorageProtocol {
-///     func remove(forKey key: Filename) async throws { try await request("DELETE", key) }
+///     func remove(forKey key: Filename) async throws {
+///         try await request("DELETE", key)
+///     }
 ///     func removeAll() async throws { throw ServerError(status: 405) }
 /// }
 /// ```

@@ -5,7 +5,11 @@ public import VellumCore
 ///
 /// ```swift
 /// do throws(ShallowsError) {
-///     if let city = try await cities.retrieveIfPresent(forKey: "kharkiv") { show(city) } else { showNothing() }
+///     if let city = try await cities.retrieveIfPresent(forKey: "kharkiv") {
+///         show(city)
+///     } else {
+///         showNothing()
+///     }
 /// } catch {
 ///     log("\(error.layer): \(error)")
 /// }

@@ -16,7 +16,8 @@ extension Optional {
     /// Returns the value, or throws if it is `nil`: for transforms that may fail.
     ///
     /// ```swift
-    /// let numbers = strings.mapValues(transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
+    /// let numbers = strings.mapValues(
+    ///     transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
     /// ```
     ///
     /// - Throws: ``UnwrapError`` for `nil`.

@@ -19,7 +19,9 @@ extension AnyStorage where Access == StorageKind.ReadWrite {
     /// Creates a storage of two asynchronous functions.
     ///
     /// ```swift
-    /// let server = Storage<String, Data>(storageName: "server", retrieve: { try await download($0) }, set: { try await upload($0, as: $1) })
+    /// let server = Storage<String, Data>(
+    ///     storageName: "server", retrieve: { try await download($0) },
+    ///     set: { try await upload($0, as: $1) })
     /// ```
     @preconcurrency
     public init(

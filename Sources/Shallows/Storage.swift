@@ -2,14 +2,17 @@
 ///
 /// ```swift
 /// extension Storage where Key == Filename {
-///     func named(_ name: String) -> Storage<String, Value> { renaming(to: name).usingStringKeys() }
+///     func named(_ name: String) -> Storage<String, Value> {
+///         renaming(to: name).usingStringKeys()
+///     }
 /// }
 /// ```
 public enum StorageFamily<Access: StorageAccess> {
     /// A storage of values by keys, with its type erased: the type that all transforms and compositions return.
     ///
     /// ```swift
-    /// let storage = MemoryStorage<String, Int>().asStorage()   // Storage<String, Int>
+    /// // Storage<String, Int>
+    /// let storage = MemoryStorage<String, Int>().asStorage()
     /// ```
     ///
     /// Written as one of its four kinds: ``Storage``, ``ReadOnlyStorage``, ``WriteOnlyStorage`` and ``RemovableStorage``. The compiler
@@ -78,7 +81,8 @@ public typealias WriteOnlyStorage = StorageFamily<StorageKind.WriteOnly>.Erased
 /// A storage that values are retrieved from, set to and removed from.
 ///
 /// ```swift
-/// let cache = memory.asRemovableStorage().combined(with: disk.asRemovableStorage().mapJSONObject(City.self))
+/// let cache = memory.asRemovableStorage()
+///     .combined(with: disk.asRemovableStorage().mapJSONObject(City.self))
 /// try await cache.remove(forKey: "kharkiv")
 /// ```
 public typealias RemovableStorage = StorageFamily<StorageKind.ReadWriteRemove>.Erased
@@ -115,7 +119,9 @@ extension AnyStorage where Access: ReadableAccess & WritableAccess {
 /// What a storage can do: the *kind* in the type of an ``AnyStorage``.
 ///
 /// ```swift
-/// func load<Access: ReadableAccess>(_ storage: AnyStorage<Access, String, Data>) async throws -> Data {
+/// func load<Access: ReadableAccess>(
+///     _ storage: AnyStorage<Access, String, Data>
+/// ) async throws -> Data {
 ///     try await storage.retrieve(forKey: "settings")
 /// }
 /// ```

@@ -43,8 +43,14 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 ///
 /// ```swift
 /// final class KeychainStorage: StorageProtocol {
-///     func retrieve(forKey key: String, completion: @escaping (Result<Data, Error>) -> ()) { … }
-///     func set(_ value: Data, forKey key: String, completion: @escaping (Result<Void, Error>) -> ()) { … }
+///     func retrieve(
+///         forKey key: String,
+///         completion: @escaping (Result<Data, Error>) -> ()
+///     ) { … }
+///     func set(
+///         _ value: Data, forKey key: String,
+///         completion: @escaping (Result<Void, Error>) -> ()
+///     ) { … }
 /// }
 /// ```
 ///
@@ -121,7 +127,10 @@ extension WriteOnlyStorageProtocol {
 /// ```swift
 /// let memory = MemoryStorage<String, Int>()
 /// try await memory.remove(forKey: "one")
-/// let numbers = memory.asRemovableStorage().mapKeys { (number: Int) in String(number) }   // RemovableStorage<Int, Int>
+/// // RemovableStorage<Int, Int>
+/// let numbers = memory.asRemovableStorage().mapKeys { (number: Int) in
+///     String(number)
+/// }
 /// ```
 ///
 /// Transforms of a ``StorageProtocol`` return a ``Storage``, which cannot remove. Begin with ``asRemovableStorage()``, and every

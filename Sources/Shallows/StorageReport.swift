@@ -4,7 +4,9 @@ internal import VellumCore
 /// Something that went wrong and that no error says, because the call succeeded or nobody waits for its outcome.
 ///
 /// ```swift
-/// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
+/// let storage = memory.combined(with: disk).reporting { report in
+///     metrics.count(report.event)
+/// }
 /// ```
 ///
 /// Reports are logged as well (`swift-log`, label `vellum.shallows`): one a minute for each event and layer, with the number of those

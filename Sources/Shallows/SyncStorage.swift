@@ -3,7 +3,8 @@ internal import VellumCore
 /// A storage with functions that answer when they return. See ``ErasableStorage/makeSyncStorage()``.
 ///
 /// ```swift
-/// let strings = DiskStorage.main.folder("strings", in: .cachesDirectory).mapString(withEncoding: .utf8).makeSyncStorage()
+/// let strings = DiskStorage.main.folder("strings", in: .cachesDirectory)
+///     .mapString(withEncoding: .utf8).makeSyncStorage()
 /// let existing = try strings.retrieve(forKey: "hello")
 /// ```
 ///

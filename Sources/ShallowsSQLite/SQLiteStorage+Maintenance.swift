@@ -9,7 +9,11 @@ extension SQLiteStorage {
     /// Opens the file, to find out whether that works. Every other call opens it, too.
     ///
     /// ```swift
-    /// do { try await cities.open() } catch { log("No cities are stored: \(error)") }
+    /// do {
+    ///     try await cities.open()
+    /// } catch {
+    ///     log("No cities are stored: \(error)")
+    /// }
     /// ```
     ///
     /// - Complexity: O(1), whatever the file holds.
@@ -33,7 +37,9 @@ extension SQLiteStorage {
     /// Runs `work` with the synchronous calls of this storage, on a thread that may block.
     ///
     /// ```swift
-    /// let names = try await cities.perform { cities in try ids.map { try cities.retrieve(forKey: $0).name } }
+    /// let names = try await cities.perform { cities in
+    ///     try ids.map { try cities.retrieve(forKey: $0).name }
+    /// }
     /// ```
     ///
     /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. Its calls run after those that

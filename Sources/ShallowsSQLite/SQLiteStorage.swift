@@ -6,8 +6,11 @@ public import VellumCore
 ///
 /// ```swift
 /// let cities = SQLiteStorage<City>("cities", in: .cachesDirectory)
-/// let images = SQLiteStorage<Data>("images", in: .cachesDirectory, options: .init(diskLimit: 200.megaBytes))
-///     .mapValues(to: UIImage.self, transformIn: decode, transformOut: encode)
+/// let images = SQLiteStorage<Data>(
+///     "images", in: .cachesDirectory,
+///     options: .init(diskLimit: 200.megaBytes))
+///     .mapValues(
+///         to: UIImage.self, transformIn: decode, transformOut: encode)
 /// ```
 ///
 /// *Keys and values.* Keys are ``Filename``s, like those of a folder: any string. `Data` is stored as it is, any other value as
@@ -82,7 +85,9 @@ public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStoragePr
 /// Limits, expiration, durability and format of a ``SQLiteStorage``.
 ///
 /// ```swift
-/// let images = SQLiteStorage<Data>("images", in: .cachesDirectory, options: .init(diskLimit: 200.megaBytes))
+/// let images = SQLiteStorage<Data>(
+///     "images", in: .cachesDirectory,
+///     options: .init(diskLimit: 200.megaBytes))
 /// ```
 public struct SQLiteStorageOptions: Sendable {
     /// How many bytes of encoded values memory may hold. `nil` takes the limit of the storage that has the file open, or 1 MB.

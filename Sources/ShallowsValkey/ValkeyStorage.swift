@@ -8,8 +8,10 @@ public import VellumValkey
 /// A storage that many machines share, on a Valkey or Redis server.
 ///
 /// ```swift
-/// let server = ValkeyServer(try ValkeyConfiguration(url: "valkey://cache.internal"))
-/// let articles = try ValkeyStorage<Article>(server, name: "articles", expiration: .after(.seconds(3600)))
+/// let server = ValkeyServer(
+///     try ValkeyConfiguration(url: "valkey://cache.internal"))
+/// let articles = try ValkeyStorage<Article>(
+///     server, name: "articles", expiration: .after(.seconds(3600)))
 /// try await articles.set(article, forKey: "swift")
 /// ```
 ///

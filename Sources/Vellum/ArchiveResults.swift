@@ -6,8 +6,12 @@ internal import VellumEngine
 /// The objects that satisfy a predicate, for a screen: `Observable`, on the main actor, always the present answer.
 ///
 /// ```swift
-/// @State private var invoices = ArchiveResults(store, where: #Predicate { !$0.isPaid }, sortedBy: [SortDescriptor(\.date)])
-/// var body: some View { List(invoices.value, id: \.primaryKey) { Text($0.title) } }
+/// @State private var invoices = ArchiveResults(
+///     store, where: #Predicate { !$0.isPaid },
+///     sortedBy: [SortDescriptor(\.date)])
+/// var body: some View {
+///     List(invoices.value, id: \.primaryKey) { Text($0.title) }
+/// }
 /// ```
 ///
 /// It observes from its creation until ``stop()``, or until it is released. Reading and decoding run on other threads. After an error it keeps its

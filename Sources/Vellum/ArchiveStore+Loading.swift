@@ -7,7 +7,9 @@ extension ArchiveStore where Archive: Sendable {
     /// Returns the object with the key. If there is no valid one, it is loaded and recorded. The object becomes the most recently used.
     ///
     /// ```swift
-    /// let user = try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(600)) {
+    /// let user = try await users.value(
+    ///     forKey: "ann", staleWhileRevalidate: .seconds(600)
+    /// ) {
     ///     try await download("ann")
     /// }
     /// ```
@@ -81,8 +83,10 @@ extension ArchiveStore where Archive: Sendable {
     ///
     /// ```swift
     /// let rate = try await rates.value(forKey: "USD") { previous in
-    ///     let answer = try await bank.rate(of: "USD", ifNoneMatch: previous?.etag)
-    ///     return answer.isUnchanged ? .unchanged(maxAge: answer.age) : .value(answer.rate, maxAge: answer.age)
+    ///     let answer = try await bank.rate(
+    ///         of: "USD", ifNoneMatch: previous?.etag)
+    ///     if answer.isUnchanged { return .unchanged(maxAge: answer.age) }
+    ///     return .value(answer.rate, maxAge: answer.age)
     /// }
     /// ```
     ///

@@ -30,7 +30,9 @@ extension ArchiveStore where Archive: Sendable {
     ///
     /// ```swift
     /// let open = #Predicate<Invoice> { !$0.isPaid }
-    /// for try await invoices in store.observe(where: open, sortedBy: [SortDescriptor(\.date)], limit: 20) { show(invoices) }
+    /// let byDate = [SortDescriptor(\Invoice.date)]
+    /// let latest = store.observe(where: open, sortedBy: byDate, limit: 20)
+    /// for try await invoices in latest { show(invoices) }
     /// ```
     ///
     /// Otherwise as ``observe(archiveWithKey:)``. An answer of up to 4096 objects, or 4 MB, is a consistent snapshot and never a part of a

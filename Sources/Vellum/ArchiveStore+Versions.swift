@@ -42,7 +42,8 @@ extension ArchiveStore {
     ///
     /// ```swift
     /// for key in try invoices.undecodableKeys() {
-    ///     print(try invoices.cborValue(forKey: key)?["customer"] ?? "no customer")
+    ///     let customer = try invoices.cborValue(forKey: key)?["customer"]
+    ///     print(customer ?? "no customer")
     /// }
     /// ```
     ///

@@ -7,7 +7,8 @@ internal import VellumEngine
 ///
 /// ```swift
 /// let archives = try ArchivesFactory.shared.archives(
-///     for: User.self, trySetMaxMemorySize: 10.megaByte, trySetMaxDiskSize: 20.megaByte)
+///     for: User.self, trySetMaxMemorySize: 10.megaByte,
+///     trySetMaxDiskSize: 20.megaByte)
 /// ```
 ///
 /// Opening the archive of a type again returns another handle on the same archive. All methods may be called from any thread.
@@ -197,7 +198,9 @@ public final class ArchivesFactory: Sendable {
     ///
     /// ```swift
     /// try factory.transaction { transaction in
-    ///     guard var ann = try transaction.access(archiveWithKey: "ann", in: accounts), ann.credit >= 5 else { return }
+    ///     let key = "ann"
+    ///     let found = try transaction.access(archiveWithKey: key, in: accounts)
+    ///     guard var ann = found, ann.credit >= 5 else { return }
     ///     ann.credit -= 5
     ///     try transaction.record(ann, in: accounts)
     ///     try transaction.record(Order(id: "1", of: "ann"), in: orders)

@@ -6,7 +6,8 @@ public import Foundation
 /// do {
 ///     try users.record(user)
 /// } catch let error as VellumError where error.code == .tooLarge {
-///     // The object is larger than every limit. The object recorded before is still there.
+///     // The object is larger than every limit.
+///     // The object recorded before is still there.
 /// }
 /// ```
 ///

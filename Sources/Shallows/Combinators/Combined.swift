@@ -4,7 +4,8 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Returns this storage in front of another: retrieves from the back what the front does not have, and sets to both.
     ///
     /// ```swift
-    /// let images = MemoryStorage<Filename, Image>().combined(with: disk.combined(with: server))
+    /// let images = MemoryStorage<Filename, Image>()
+    ///     .combined(with: disk.combined(with: server))
     /// ```
     ///
     /// *Retrieving* asks the front. If it has no value, the back is asked, at most once at a time for each key, and its value is set to
@@ -99,7 +100,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Returns this storage in front of a function that loads values: the last layer of a cache.
     ///
     /// ```swift
-    /// let articles = memory.combined(with: disk).loading { id in try await server.article(id) }
+    /// let articles = memory.combined(with: disk).loading { id in
+    ///     try await server.article(id)
+    /// }
     /// let article = try await articles.retrieve(forKey: 7)
     /// ```
     ///

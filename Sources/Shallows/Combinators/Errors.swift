@@ -78,7 +78,9 @@ extension ErasableStorage {
     /// without a completion.
     ///
     /// ```swift
-    /// let storage = memory.combined(with: disk).reporting { report in metrics.count(report.event) }
+    /// let storage = memory.combined(with: disk).reporting { report in
+    ///     metrics.count(report.event)
+    /// }
     /// ```
     ///
     /// Transforms and compositions of the storage keep the reporter.

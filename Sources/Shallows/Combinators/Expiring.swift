@@ -37,8 +37,11 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Returns a storage of values that expire some time after they were set, with the times in another storage.
     ///
     /// ```swift
-    /// let dates = DiskStorage.main.folder("dates", in: .cachesDirectory).mapJSONObject(Date.self)
-    /// let images = folder.mapValues(transformIn: Image.init(png:), transformOut: \.png).expiring(after: .seconds(60), datedBy: dates)
+    /// let dates = DiskStorage.main.folder("dates", in: .cachesDirectory)
+    ///     .mapJSONObject(Date.self)
+    /// let images = folder
+    ///     .mapValues(transformIn: Image.init(png:), transformOut: \.png)
+    ///     .expiring(after: .seconds(60), datedBy: dates)
     /// ```
     ///
     /// A value without a time is expired: keep the times as long as the values. For storages of `Data`,

@@ -4,7 +4,9 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// Returns a storage of other values.
     ///
     /// ```swift
-    /// let numbers = strings.mapValues(to: Int.self, transformIn: { try Int($0).unwrap() }, transformOut: { String($0) })
+    /// let numbers = strings.mapValues(
+    ///     to: Int.self, transformIn: { try Int($0).unwrap() },
+    ///     transformOut: { String($0) })
     /// ```
     ///
     /// - Parameters:

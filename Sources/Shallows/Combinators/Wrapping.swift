@@ -4,7 +4,9 @@ extension ErasableStorage {
     /// Applies a transform that is written for storages that are retrieved from and set to.
     ///
     /// ```swift
-    /// let numbers = readOnly.usingUnsupportedTransformation { $0.mapValues(transformIn: decode, transformOut: encode) }
+    /// let numbers = readOnly.usingUnsupportedTransformation {
+    ///     $0.mapValues(transformIn: decode, transformOut: encode)
+    /// }
     /// ```
     ///
     /// Inside, what this kind cannot do fails with an ``UnsupportedTransformationStorageError``. The result is of this kind again.

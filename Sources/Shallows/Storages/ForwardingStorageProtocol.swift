@@ -5,8 +5,11 @@
 ///     typealias Key = Filename
 ///     typealias Value = City
 ///
-///     let underlyingStorage = MemoryStorage<Filename, City>().asRemovableStorage().combined(
-///         with: DiskStorage.main.folder("cities", in: .cachesDirectory).asRemovableStorage().mapJSONObject(City.self))
+///     let underlyingStorage = MemoryStorage<Filename, City>()
+///         .asRemovableStorage()
+///         .combined(
+///             with: DiskStorage.main.folder("cities", in: .cachesDirectory)
+///                 .asRemovableStorage().mapJSONObject(City.self))
 /// }
 /// ```
 ///

@@ -3,7 +3,9 @@ public import Foundation
 /// An `NSCache` as a storage: objects in memory, which the system may evict.
 ///
 /// ```swift
-/// let images = NSCacheStorage<NSURL, NSData>().toNonObjCKeys().toNonObjCValues()   // Storage<URL, Data>
+/// // Storage<URL, Data>
+/// let images = NSCacheStorage<NSURL, NSData>()
+///     .toNonObjCKeys().toNonObjCValues()
 /// ```
 ///
 /// Answers synchronously, on the caller's thread. Objects that are not `Sendable`, such as `NSString` and `NSData` on Linux, must be

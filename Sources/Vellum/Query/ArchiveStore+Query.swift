@@ -9,7 +9,8 @@ extension ArchiveStore {
     ///
     /// ```swift
     /// let users = try store.fetch(
-    ///     where: #Predicate<User> { $0.age > 30 && $0.name.contains("pre") }, sortedBy: [SortDescriptor(\.age)], limit: 10)
+    ///     where: #Predicate<User> { $0.age > 30 && $0.name.contains("pre") },
+    ///     sortedBy: [SortDescriptor(\.age)], limit: 10)
     /// ```
     ///
     /// Conditions that an index of the type covers (``IndexedArchivable``) are answered by the index; the others are evaluated on decoded
@@ -105,7 +106,8 @@ extension ArchiveStore {
     /// Returns the objects that satisfy a predicate as an asynchronous sequence.
     ///
     /// ```swift
-    /// for try await user in store.stream(where: #Predicate { $0.age > 30 }) { … }
+    /// let adults = store.stream(where: #Predicate { $0.age > 30 })
+    /// for try await user in adults { … }
     /// ```
     ///
     /// Reads up to 64 objects at a time, on a thread that may block, and holds 8 bytes for each candidate of an index. A sort without an

@@ -6,7 +6,10 @@ internal import VellumEngine
 /// ```swift
 /// extension User: IndexedArchivable {
 ///     static var archiveIndexes: [ArchiveIndex<User>] {
-///         [.index(\.age), .index(\.country, \.elevation), .index(\.address.city), .each(\.tags)]
+///         [
+///             .index(\.age), .index(\.country, \.elevation),
+///             .index(\.address.city), .each(\.tags),
+///         ]
 ///     }
 /// }
 /// ```

@@ -52,7 +52,9 @@ public struct Query<Result> {
     ///
     /// ```swift
     /// func process(queries: [Query<User>]) -> [User] {
-    ///     queries.reduce(users) { users, query in query.process(results: users) }
+    ///     queries.reduce(users) { users, query in
+    ///         query.process(results: users)
+    ///     }
     /// }
     /// ```
     ///

@@ -37,7 +37,9 @@ public final class QuerySorter<Result> {
     /// Adds a comparison to sort by. It orders objects that the earlier properties leave equal.
     ///
     /// ```swift
-    /// by.manual(direction: .ascending) { $0.age < $1.age ? .leftLessThanRight : .leftGreaterThanRight }
+    /// by.manual(direction: .ascending) {
+    ///     $0.age < $1.age ? .leftLessThanRight : .leftGreaterThanRight
+    /// }
     /// ```
     ///
     /// - Parameters:

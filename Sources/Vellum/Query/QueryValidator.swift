@@ -4,7 +4,8 @@ internal import VellumEngine
 /// A condition on a property, for a ``QueryFinder``.
 ///
 /// ```swift
-/// archive.age(.greaterOrEqual(with: 18)).tags(.contains(all: ["a", "b"])).zip(.isNilOrEmpty())
+/// archive.age(.greaterOrEqual(with: 18))
+///     .tags(.contains(all: ["a", "b"])).zip(.isNilOrEmpty())
 /// ```
 ///
 /// `nil` is equal to `nil` alone, as in Swift: ``isNotEqual(with:)`` matches a property that is `nil`, unless its argument is `nil`, too. The

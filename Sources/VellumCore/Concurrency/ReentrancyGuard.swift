@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let marked = ReentrancyGuard(.load(number))
-/// marked.run { loader() }   // `ReentrancyGuard.currentLoad == number` inside
+/// marked.run { loader() }  // `ReentrancyGuard.currentLoad == number` inside
 /// marked.end()
 /// ```
 ///

@@ -1,9 +1,11 @@
 /// Detects writes since a read began, so that a value read before a write is not cached after it.
 ///
 /// ```swift
-/// guard let ticket = versions.ticket(stripe) else { return }   // before reading the source
+/// // before reading the source
+/// guard let ticket = versions.ticket(stripe) else { return }
 /// …
-/// if versions.isCurrent(ticket) { cache[key] = value }          // in one critical section with every write
+/// // in one critical section with every write
+/// if versions.isCurrent(ticket) { cache[key] = value }
 /// ```
 ///
 /// A value type without a lock. Keys share versions by stripe, so a write of one key can make a cache fill of another key in its stripe

@@ -1,7 +1,10 @@
 /// An explanation of how a query was answered: which steps an index answered, and which ran on decoded objects.
 ///
 /// ```swift
-/// print(try users.explain(where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)], limit: 10))
+/// let explanation = try users.explain(
+///     where: #Predicate { $0.age > 30 }, sortedBy: [SortDescriptor(\.age)],
+///     limit: 10)
+/// print(explanation)
 /// ```
 ///
 /// Contains no values of objects or of the query: operands are shown as `?`.

@@ -1,8 +1,12 @@
 /// Options for caching the result of a loader, and for waiting for it.
 ///
 /// ```swift
-/// let options = LoadOptions(expiration: .after(.seconds(60)), errorMaxAge: .seconds(5), softTimeout: .milliseconds(200))
-/// let user = try await store.value(forKey: "ann", staleIfError: .seconds(600), options: options) { try await download("ann") }
+/// let options = LoadOptions(
+///     expiration: .after(.seconds(60)), errorMaxAge: .seconds(5),
+///     softTimeout: .milliseconds(200))
+/// let user = try await store.value(
+///     forKey: "ann", staleIfError: .seconds(600), options: options
+/// ) { try await download("ann") }
 /// ```
 ///
 /// The timeouts are those of each caller. Everything else belongs to the load: the options of the caller that starts it apply, and callers that
@@ -117,7 +121,9 @@ public struct Loaded<Value> {
     /// Whether the value has expired and was returned all the same: it is being reloaded, or its loader failed or is slow.
     ///
     /// ```swift
-    /// let prices = try await cache.load("prices", staleIfError: .seconds(600)) { try await download() }
+    /// let prices = try await cache.load(
+    ///     "prices", staleIfError: .seconds(600)
+    /// ) { try await download() }
     /// label.isDimmed = prices.isStale
     /// ```
     @inlinable

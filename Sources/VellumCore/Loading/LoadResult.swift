@@ -3,7 +3,8 @@
 /// ```swift
 /// let page = try await cache.value(forKey: "page") { previous in
 ///     let answer = try await server.page(ifNoneMatch: previous?.etag)
-///     return answer.isUnchanged ? .unchanged(maxAge: answer.age) : .value(answer.page, maxAge: answer.age)
+///     if answer.isUnchanged { return .unchanged(maxAge: answer.age) }
+///     return .value(answer.page, maxAge: answer.age)
 /// }
 /// ```
 ///

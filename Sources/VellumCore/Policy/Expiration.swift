@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// try store.record(user, forKey: "ann", expiration: .after(.seconds(60)))
-/// let session = Expiration.unused(for: .seconds(1800), atMost: .seconds(86_400))
+/// let session = Expiration.unused(
+///     for: .seconds(1800), atMost: .seconds(86_400))
 /// let computed = try Expiration(validatingSeconds: response.maxAge)
 /// ```
 ///

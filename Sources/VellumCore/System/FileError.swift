@@ -3,7 +3,8 @@ package import Foundation
 /// A failed system call on a file or folder: the step, the path, the system's reason, and advice.
 ///
 /// ```swift
-/// "A file could not be created: No space left on device (28), at /var/cache/app. Free some space, then try again."
+/// "A file could not be created: No space left on device (28), at
+/// /var/cache/app. Free some space, then try again."
 /// ```
 package struct FileError: Error {
     /// The fields, apart from the error itself: it travels through every call that may fail, also where none does.

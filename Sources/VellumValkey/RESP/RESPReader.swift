@@ -3,7 +3,8 @@ internal import Foundation
 /// Reads values of RESP3 from bytes that arrive in pieces.
 ///
 /// ```swift
-/// guard let (value, length) = try RESPReader.value(in: received) else { return }   // The rest has not arrived yet.
+/// guard let (value, length) = try RESPReader.value(in: received)
+/// else { return }  // The rest has not arrived yet.
 /// ```
 ///
 /// Pure: it holds nothing between two calls, so the caller keeps the bytes of an incomplete value. Lengths are checked before memory is

@@ -5,7 +5,8 @@ internal import VellumRemote
 /// A Valkey or Redis server, and how this program uses it.
 ///
 /// ```swift
-/// var configuration = try ValkeyConfiguration(url: "valkey://shop:secret@cache.internal:6379/0")
+/// var configuration = try ValkeyConfiguration(
+///     url: "valkey://shop:secret@cache.internal:6379/0")
 /// configuration.readTimeout = .milliseconds(100)
 /// let server = ValkeyServer(configuration)
 /// ```

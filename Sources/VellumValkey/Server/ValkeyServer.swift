@@ -6,7 +6,8 @@
     /// A Valkey or Redis server that caches and storages of this program share, by one connection.
     ///
     /// ```swift
-    /// let server = ValkeyServer(ValkeyConfiguration(host: "cache.internal", password: password))
+    /// let server = ValkeyServer(
+    ///     ValkeyConfiguration(host: "cache.internal", password: password))
     /// let manager = SharedCacheManager(name: "Shop", server: server)
     /// ```
     ///

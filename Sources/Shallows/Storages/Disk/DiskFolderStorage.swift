@@ -71,7 +71,8 @@ public final class DiskFolderStorage: ForwardingStorageProtocol, RemovableStorag
     /// Creates a storage on a storage of files by their URLs, as on a folder. Reads and writes nothing.
     ///
     /// ```swift
-    /// let images = DiskFolderStorage(folderURL: url, diskStorage: encryptedFiles)
+    /// let images = DiskFolderStorage(
+    ///     folderURL: url, diskStorage: encryptedFiles)
     /// ```
     ///
     /// Durability and the order of calls are those of `diskStorage`. Values cannot be removed one by one; ``keys()`` and ``clear()`` act on the
@@ -153,7 +154,8 @@ extension DiskStorage {
     /// A storage on the folder of that name in one of the user's directories.
     ///
     /// ```swift
-    /// let cities = DiskStorage.main.folder("cities", in: .cachesDirectory).mapJSONObject(City.self)
+    /// let cities = DiskStorage.main.folder("cities", in: .cachesDirectory)
+    ///     .mapJSONObject(City.self)
     /// ```
     public func folder(
         _ folderName: String, in directory: FileManager.SearchPathDirectory,

@@ -52,7 +52,8 @@ extension Filename {
     /// Makes the name of a file from its key.
     ///
     /// ```swift
-    /// DiskStorage.main.folder("pages", in: .cachesDirectory, filenameEncoder: .noEncoding)
+    /// DiskStorage.main.folder(
+    ///     "pages", in: .cachesDirectory, filenameEncoder: .noEncoding)
     /// ```
     ///
     /// The result is the name wherever it is safe. The folder encodes other results once more: `".."`, those with `/` in them and those of
@@ -97,7 +98,8 @@ extension Filename {
         ///
         /// ```swift
         /// .custom { key in "v2-" + key.rawValue } decode: { name in
-        ///     name.hasPrefix("v2-") ? Filename(rawValue: String(name.dropFirst(3))) : nil
+        ///     guard name.hasPrefix("v2-") else { return nil }
+        ///     return Filename(rawValue: String(name.dropFirst(3)))
         /// }
         /// ```
         ///
