@@ -140,7 +140,7 @@ bench: instructions
 	@sh Scripts/setup.sh lmdb liblmdb-dev lmdb-devel || true
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
-# Builds the documentation of the products, and of what they export again from other modules, in one archive. Warnings are errors.
+# Builds the documentation in one archive: the guides, the products, and what they export again from other modules. Warnings are errors.
 docs: setup
 	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
