@@ -1,6 +1,4 @@
 // A copy of an archive, made by the program itself.
-//
-// The parameter `excludedFromBackup` and the file protection are part of the version that this guide describes.
 
 import Foundation
 import Vellum
@@ -29,7 +27,8 @@ func restore(_ copy: URL, to folder: URL) throws -> ArchivesFactory {
 let folder = FileManager.default.temporaryDirectory.appending(path: "Thumbnails")
 // snippet.show
 let thumbnails = ArchivesFactory(
-    directory: folder, fileProtection: .completeUnlessOpen, excludedFromBackup: true)
+    directory: folder, fileProtection: .completeUntilFirstUserAuthentication,
+    excludedFromBackup: true)
 // snippet.hide
 
 let copy = FileManager.default.temporaryDirectory.appending(path: "Copy")
