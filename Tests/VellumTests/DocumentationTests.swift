@@ -33,23 +33,39 @@ struct DocumentationTests {
         }
     }
 
-    /// Each example of a guide for those who come from elsewhere is part of its snippet.
+    /// Each example of a guide is part of its snippet; those of a beginner's two programs are in two.
     @Test(arguments: [
         "Vellum/Updating", "Vellum/Observing", "MiniCache/InAServer", "MiniCache/Loading", "Vellum/ComingFromVellum",
         "Vellum/ComingFromUserDefaults",
         "Vellum/ComingFromGRDB",
         "MiniCache/ComingFromMiniCache",
         "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
+        "Guides/GettingStarted", "Guides/ChoosingLimits", "Guides/Durability", "Guides/Expiration", "Guides/QueryingAndIndexes",
+        "Guides/SharingAFile", "Guides/Concurrency", "Guides/ErrorsAndDamage", "Guides/BackingUp", "Guides/TestingAndPreviews",
+        "Guides/Performance", "Guides/WhenNotToUseIt",
     ])
     func theExamplesOfTheGuidesAreCompiled(_ name: String) throws {
         let parts = name.split(separator: "/")
-        let article = try text("Sources/\(parts[0])/Documentation.docc/\(parts[1]).md")
-        let snippet = try text("Tests/Clients/Snippets/\(parts[1]).swift").withoutIndentation
+        let catalog = parts[0] == "Guides" ? "Documentation/Guides.docc" : "Sources/\(parts[0])/Documentation.docc"
+        let article = try text("\(catalog)/\(parts[1]).md")
+        let names = name == "Guides/GettingStarted" ? ["FirstApp", "FirstServer"] : ["\(parts[1])"]
+        let snippets = try names.map { try text("Tests/Clients/Snippets/\($0).swift").withoutIndentation }
         let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
         #expect(!examples.isEmpty)
-        for part in examples.flatMap({ $0.split(separator: "\n\n") }) {
+        for part in examples.flatMap({ $0.split(separator: "\n\n") }) where !part.hasPrefix("// Package.swift") {
             let part = String(part).withoutIndentation
-            #expect(snippet.contains(part), "\(part)")
+            #expect(snippets.contains { $0.contains(part) }, "\(part)")
+        }
+    }
+
+    /// No line of an example in a guide needs a scroll bar.
+    @Test func theExamplesOfTheGuidesAreNarrow() throws {
+        let folder = root.appendingPathComponent("Documentation/Guides.docc")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".md") {
+            let blocks = try text("Documentation/Guides.docc/\(name)").split(separator: "```", omittingEmptySubsequences: false)
+            for (number, block) in blocks.enumerated() where !number.isMultiple(of: 2) {
+                for line in block.split(separator: "\n") { #expect(line.count <= 90, "\(name): \(line)") }
+            }
         }
     }
 
