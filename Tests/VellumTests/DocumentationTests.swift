@@ -58,17 +58,6 @@ struct DocumentationTests {
         }
     }
 
-    /// No line of an example in a guide needs a scroll bar.
-    @Test func theExamplesOfTheGuidesAreNarrow() throws {
-        let folder = root.appendingPathComponent("Documentation/Guides.docc")
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".md") {
-            let blocks = try text("Documentation/Guides.docc/\(name)").split(separator: "```", omittingEmptySubsequences: false)
-            for (number, block) in blocks.enumerated() where !number.isMultiple(of: 2) {
-                for line in block.split(separator: "\n") { #expect(line.count <= 90, "\(name): \(line)") }
-            }
-        }
-    }
-
     /// Each example of the guide is part of a test, which is compiled in every mode of a client.
     @Test func theExamplesOfTheGuideToChangesAreTested() throws {
         let article = try text("Sources/Vellum/Documentation.docc/ChangingAModel.md")

@@ -5,7 +5,8 @@ import Vellum
 
 /// For a file that only this process has open.
 func backUp(_ factory: ArchivesFactory, to copy: URL) throws {
-    try factory.suspend()  // Everything is in the file now, and no thread uses it.
+    // Everything is in the file now, and no thread uses it.
+    try factory.suspend()
     do {
         try FileManager.default.copyItem(at: factory.directory, to: copy)
     } catch {
@@ -27,7 +28,8 @@ func restore(_ copy: URL, to folder: URL) throws -> ArchivesFactory {
 let folder = FileManager.default.temporaryDirectory.appending(path: "Thumbnails")
 // snippet.show
 let thumbnails = ArchivesFactory(
-    directory: folder, fileProtection: .completeUntilFirstUserAuthentication,
+    directory: folder,
+    fileProtection: .completeUntilFirstUserAuthentication,
     excludedFromBackup: true)
 // snippet.hide
 

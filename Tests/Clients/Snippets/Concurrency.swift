@@ -36,7 +36,9 @@ extension Articles {
 
     /// One load, however many tasks ask.
     func load(_ number: String, from shelf: Shelf) async throws -> Article {
-        try await store.value(forKey: number) { try await shelf.article(number) }
+        try await store.value(forKey: number) {
+            try await shelf.article(number)
+        }
     }
 }
 // snippet.hide

@@ -22,7 +22,9 @@ let previews = MiniCacheManager(
     name: "Previews", directory: folder, durability: .relaxed)
 
 let drafts = try ArchivesFactory(directory: folder).store(for: Order.self)
-for number in 1...1000 { try drafts.record(Order(number: "draft \(number)")) }
+for number in 1...1000 {
+    try drafts.record(Order(number: "draft \(number)"))
+}
 try drafts.flush()  // One sync for all of them.
 // snippet.hide
 

@@ -18,7 +18,7 @@ func save(_ letter: Letter, in letters: ArchiveStore<Letter>) throws {
         try letters.record(letter)
     } catch let error as VellumError {
         switch error.code {
-        case .diskFull: tellUser("There is no space left. Delete something.")
+        case .diskFull: tellUser("There is no space left.")
         case .suspended, .vanished, .busy: askAgainLater()
         default: throw error
         }

@@ -20,13 +20,15 @@ let manager = MiniCacheManager(name: "Expiration", directory: folder)
 let secondsToLive = 60.0
 let tags = ["guest"]
 // snippet.show
-let tickets = try factory.store(for: Ticket.self, expiration: .after(.seconds(3600)))
+let tickets = try factory.store(
+    for: Ticket.self, expiration: .after(.seconds(3600)))
 try tickets.record(Ticket(number: "1"))  // for an hour
 try tickets.record(Ticket(number: "2"), expiration: .after(.seconds(60)))
 print(try tickets.metadata(forKey: "2")?.expires ?? .distantFuture)
 
 let rates: MiniCache<String, Double> = manager.cache(
-    cacheName: "rates", cacheVersion: .custom("1"), maxAge: .minutes(10))
+    cacheName: "rates", cacheVersion: .custom("1"),
+    maxAge: .minutes(10))
 try rates.set(1.08, forKey: "USD")  // for ten minutes
 try rates.set(0.94, forKey: "GBP", maxAge: .seconds(30))
 

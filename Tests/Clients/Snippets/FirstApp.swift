@@ -5,7 +5,9 @@ import MiniCache
 import Vellum
 
 struct Note: ArchiveCodable, IndexedArchivable {
-    static var archiveIndexes: [ArchiveIndex<Note>] { [.index(\.changed)] }
+    static var archiveIndexes: [ArchiveIndex<Note>] {
+        [.index(\.changed)]
+    }
 
     var primaryKey: String { id.uuidString }
     var id = UUID()
@@ -20,7 +22,9 @@ let notes = try factory.store(for: Note.self, diskLimit: .unlimited)
 
 try notes.record(Note(text: "Water the plants"))
 let newest = SortDescriptor(\Note.changed, order: .reverse)
-for note in try notes.fetch(sortedBy: [newest], limit: 20) { print(note.text) }
+for note in try notes.fetch(sortedBy: [newest], limit: 20) {
+    print(note.text)
+}
 
 let manager = MiniCacheManager(name: "Previews")
 let previews: MiniCache<URL, Data> = manager.cache(
@@ -28,7 +32,8 @@ let previews: MiniCache<URL, Data> = manager.cache(
     maxAge: .days(30), diskLimit: 200.megaByte)
 
 func preview(of page: URL) async throws -> Data {
-    try await previews.value(forKey: page, staleIfError: .seconds(86_400)) {
+    let day = Duration.seconds(86_400)
+    return try await previews.value(forKey: page, staleIfError: day) {
         try await download(page)
     }
 }

@@ -20,7 +20,8 @@ func session(_ id: String) async throws -> Session? {
 
 func logIn(_ user: String) async throws -> String {
     let id = UUID().uuidString
-    try await sessions.perform { try $0.set(Session(user: user), forKey: id) }
+    let session = Session(user: user)
+    try await sessions.perform { try $0.set(session, forKey: id) }
     return id
 }
 

@@ -16,7 +16,8 @@ func imported() -> [Person] { [] }
 // snippet.show
 func measure(_ people: ArchiveStore<Person>) throws {
     try people.record(contentsOf: imported())  // One transaction for all.
-    print(try people.statistics())  // Hits of memory, hits of the disk, evictions.
+    // Hits of memory, hits of the disk, evictions.
+    print(try people.statistics())
     print(try people.explain(where: #Predicate { $0.city == "Bern" }))
 }
 // snippet.hide

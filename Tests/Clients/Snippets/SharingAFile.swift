@@ -20,10 +20,11 @@ struct Shared {
     init() throws {
         let group = "group.com.example.shop"
         guard
-            let folder = FileManager.default
-                .containerURL(forSecurityApplicationGroupIdentifier: group)
+            let folder = FileManager.default.containerURL(
+                forSecurityApplicationGroupIdentifier: group)
         else { throw NoGroup() }
-        factory = ArchivesFactory(directory: folder.appending(path: "Shop"))
+        factory = ArchivesFactory(
+            directory: folder.appending(path: "Shop"))
     }
 
     func didEnterBackground() throws {

@@ -19,7 +19,9 @@ struct Notebook: Sendable {
         notes = try factory.store(diskLimit: .unlimited)
     }
 
-    func add(_ title: String) throws { try notes.record(Note(title: title)) }
+    func add(_ title: String) throws {
+        try notes.record(Note(title: title))
+    }
 }
 
 @Test func aNoteIsThere() throws {
@@ -42,7 +44,8 @@ final class TestClock: Sendable {
     let clock = TestClock()
     let manager = MiniCacheManager.inMemory(clock: clock.wallClock)
     let rates: MiniCache<String, Double> = manager.cache(
-        cacheName: "rates", cacheVersion: .custom("1"), maxAge: .minutes(10))
+        cacheName: "rates", cacheVersion: .custom("1"),
+        maxAge: .minutes(10))
     try rates.set(1.08, forKey: "USD")
     clock.advance(by: 599)
     #expect(try rates.value(forKey: "USD") == 1.08)
@@ -56,10 +59,12 @@ struct Offline: Error {}
     let clock = TestClock()
     let manager = MiniCacheManager.inMemory(clock: clock.wallClock)
     let rates: MiniCache<String, Double> = manager.cache(
-        cacheName: "rates", cacheVersion: .custom("1"), maxAge: .minutes(10))
+        cacheName: "rates", cacheVersion: .custom("1"),
+        maxAge: .minutes(10))
     try rates.set(1.08, forKey: "USD")
     clock.advance(by: 3600)
-    let rate = try await rates.load("USD", staleIfError: .seconds(86_400)) {
+    let day = Duration.seconds(86_400)
+    let rate = try await rates.load("USD", staleIfError: day) {
         throw Offline()
     }
     #expect(rate.value == 1.08)

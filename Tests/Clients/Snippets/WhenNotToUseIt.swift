@@ -16,6 +16,7 @@ let films = try ArchivesFactory(directory: folder).store(
     for: Film.self, diskLimit: .unlimited)
 if let film = try films.access(archiveWithKey: "Metropolis") {
     let bytes = try Data(
-        contentsOf: folder.appending(path: film.file), options: .mappedIfSafe)
+        contentsOf: folder.appending(path: film.file),
+        options: .mappedIfSafe)
     print(bytes.count)
 }
