@@ -238,6 +238,9 @@ struct ChangePage: @unchecked Sendable {
         vellum_wake(start + 64)
     }
 
+    /// Whether a change that was announced is committed or rolled back.
+    func isFinished(_ number: UInt64) -> Bool { finished.pointee.load(ordering: .acquiring) >= number }
+
     /// What became of a change that was announced.
     enum Progress { case finished, running, unknown }
 
