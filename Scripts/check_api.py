@@ -286,9 +286,10 @@ def flags_of(build):
 def check(build, update):
     """Compares the modules of a build folder. Returns what to print, and whether it failed."""
     tools, digester = toolchain()
-    recorded = BASELINES / "toolchain.txt"
-    if update != "all" and recorded.read_text().strip() != tools:
-        return f"The public API was not compared: its baseline was made with {recorded.read_text().strip()}, and this is {tools}.", update is not None
+    record = BASELINES / "toolchain.txt"
+    recorded = record.read_text().strip() if record.exists() else "no toolchain"
+    if update != "all" and recorded != tools:
+        return f"The public API was not compared: its baseline was made with {recorded}, and this is {tools}.", update is not None
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         modules = list(pool.map(lambda name: Module(name, flags_of(build), digester, folder), MODULES + EMPTY))
     for module in modules:
@@ -296,12 +297,11 @@ def check(build, update):
     public = [module.name for module in modules if module.name in EMPTY and any(" | " in line for line in module.lines)]
     if public:
         raise Failure(f"{', '.join(public)} has public declarations now: Scripts/check_api.py must compare it.")
-    BASELINES.mkdir(exist_ok=True)
     wrong, added = compare([module for module in modules if module.name in MODULES], BASELINES, update)
-    if update == "all":
-        recorded.write_text(tools + "\n")
     if wrong:
-        return "\n".join(wrong) + f"\n{len(wrong)} breaks of the API. One that must be goes into Documentation/API/allowed.txt, with a reason.", True
+        return "\n".join(wrong) + f"\n{len(wrong)} in all. A break that must be goes into Documentation/API/allowed.txt, with a reason.", True
+    if update == "all":
+        record.write_text(tools + "\n")
     count = sum(len(module.lines) for module in modules)
     advice = f" {added} are new: `make api UPDATE=1`." if added and not update else ""
     return f"The public API has {count} declarations and conformances, and breaks no program.{advice}", False

@@ -19,7 +19,9 @@ BREAKS = {
     "thrownType": ("public func thrownType() throws(CancellationError) {}", "public func thrownType() throws {}"),
     "asynchronous": ("public func asynchronous() {}", "public func asynchronous() async {}"),
     "isolated": ("public func isolated() {}", "@MainActor public func isolated() {}"),
-    "sendableClosure": ("public func sendableClosure(_ a: @escaping () -> Void) {}", "public func sendableClosure(_ a: @escaping @Sendable () -> Void) {}"),
+    "sendableClosure": (
+        "public func sendableClosure(_ a: @escaping () -> Void) {}",
+        "public func sendableClosure(_ a: @escaping @Sendable () -> Void) {}"),
     "constraint": ("public func constraint<T>(_ a: T) {}", "public func constraint<T: Equatable>(_ a: T) {}"),
     "noLongerPublic": ("public func noLongerPublic() {}", "package func noLongerPublic() {}"),
     "noLongerUsable": ("public func noLongerUsable() {}", "@available(*, unavailable) public func noLongerUsable() {}"),
@@ -37,22 +39,30 @@ BREAKS = {
     "LostDefaultOfRequirement": (
         "public protocol LostDefaultOfRequirement { func old() }\nextension LostDefaultOfRequirement { public func old() {} }",
         "public protocol LostDefaultOfRequirement { func old() }"),
-    "SetterOfRequirement": ("public protocol SetterOfRequirement { var a: Int { get } }", "public protocol SetterOfRequirement { var a: Int { get set } }"),
+    "SetterOfRequirement": (
+        "public protocol SetterOfRequirement { var a: Int { get } }",
+        "public protocol SetterOfRequirement { var a: Int { get set } }"),
     "AssociatedType": ("public protocol AssociatedType {}", "public protocol AssociatedType { associatedtype New }"),
     "Inherited": ("public protocol Inherited {}", "public protocol Inherited: Sendable {}"),
     "Case": ("public enum Case { case old }", "public enum Case { case old, new }"),
-    "NestedCase": ("public struct NestedCase { public enum Code: Sendable { case old } }", "public struct NestedCase { public enum Code: Sendable { case old, new } }"),
+    "NestedCase": (
+        "public struct NestedCase { public enum Code: Sendable { case old } }",
+        "public struct NestedCase { public enum Code: Sendable { case old, new } }"),
     "CaseOfError": ("public enum CaseOfError: Error { case old(Int) }", "public enum CaseOfError: Error { case old(Int), new }"),
     "BecameFinal": ("open class BecameFinal {}", "public final class BecameFinal {}"),
     "NoLongerOpen": ("open class NoLongerOpen {}", "public class NoLongerOpen {}"),
     "FinalMethod": ("open class FinalMethod { open func a() {} }", "open class FinalMethod { public final func a() {} }"),
-    "Base": ("open class Superclass { public init() {} }\npublic class Base: Superclass {}", "open class Superclass { public init() {} }\npublic class Base {}"),
+    "Base": (
+        "open class Superclass { public init() {} }\npublic class Base: Superclass {}",
+        "open class Superclass { public init() {} }\npublic class Base {}"),
     "Setter": ("public struct Setter { public var a = 1 }", "public struct Setter { public package(set) var a = 1 }"),
     "PropertyType": ("public struct PropertyType { public let a = 1 }", "public struct PropertyType { public let a: Int? = 1 }"),
     "Kind": ("public struct Kind {}", "public final class Kind {}"),
     "Alias": ("public typealias Alias = Int", "public typealias Alias = Int64"),
     "Initializer": ("public struct Initializer { public init() {} }", "public struct Initializer { public init?() { nil } }"),
-    "Subscript": ("public struct Subscript { public subscript(a: Int) -> Int { a } }", "public struct Subscript { public subscript(a: Int8) -> Int { 1 } }"),
+    "Subscript": (
+        "public struct Subscript { public subscript(a: Int) -> Int { a } }",
+        "public struct Subscript { public subscript(a: Int8) -> Int { 1 } }"),
     "Mutating": ("public struct Mutating { public func a() {} }", "public struct Mutating { public mutating func a() {} }"),
 }
 NO_BREAKS = {
@@ -63,7 +73,9 @@ NO_BREAKS = {
     "packageRemoved": ("package func packageRemoved() {}", ""),
     "PackageType": ("package enum PackageType: Sendable { case a }", "package enum PackageType { case a, b }"),
     "PackageMember": ("public struct PackageMember { package var a = 1 }", "public struct PackageMember { package var b = 1 }"),
-    "PackageInExtension": ("public struct PackageInExtension {}\npackage extension PackageInExtension { func a() {} }", "public struct PackageInExtension {}"),
+    "PackageInExtension": (
+        "public struct PackageInExtension {}\npackage extension PackageInExtension { func a() {} }",
+        "public struct PackageInExtension {}"),
     "usableFromInline": ("@usableFromInline func usableFromInline() {}", ""),
     "usableFromInlinePackage": ("@usableFromInline package func usableFromInlinePackage() {}", ""),
     "spi": ("@_spi(Tests) public func spi() {}", ""),
