@@ -227,8 +227,9 @@ def breaks(old, module):
     explained = set()
     for line in sorted(old - module.lines):
         candidates = come.get(name_of(line), [])
-        explained.update(candidates)
-        if not any(wider(line, other) for other in candidates):
+        better = [other for other in candidates if wider(line, other)]
+        explained.update(better or candidates)
+        if not better:
             yield f"- {module.name}: {line}", "\n".join(f"    is now: {other}" for other in candidates) or "    is gone"
     known = {name_of(line).replace(" | ", ".").lstrip(".") for line in old if re.search(r"(^|\| )([@\w()]+ )*(protocol|enum) ", line)}
     for line in sorted(module.lines - old - explained):

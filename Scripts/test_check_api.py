@@ -36,6 +36,10 @@ BREAKS = {
         "public protocol RequirementWithConditionalDefault { func old() }",
         "public protocol RequirementWithConditionalDefault { func old(); func new() }\n"
         "extension RequirementWithConditionalDefault where Self: Equatable { public func new() {} }"),
+    "RequirementBesideGainedDefault": (
+        "public protocol RequirementBesideGainedDefault { init(a: Int) }",
+        "public protocol RequirementBesideGainedDefault { init(a: Int); init(b: Int) }\n"
+        "extension RequirementBesideGainedDefault { public init(a: Int) { self.init(b: a) } }"),
     "LostDefaultOfRequirement": (
         "public protocol LostDefaultOfRequirement { func old() }\nextension LostDefaultOfRequirement { public func old() {} }",
         "public protocol LostDefaultOfRequirement { func old() }"),
