@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs tsan asan crash \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api tsan asan crash \
 	faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -92,7 +92,7 @@ asan: setup
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
-	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions' $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess' $(ARGUMENTS)
 	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
@@ -145,6 +145,12 @@ docs: setup
 	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "The documentation is in .build/documentation."
+
+# Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
+api: setup
+	@SWIFT="$(SWIFT)" python3 Scripts/test_check_api.py
+	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
+	@SWIFT="$(SWIFT)" python3 Scripts/check_api.py .build/shared/debug $(if $(UPDATE),$(if $(filter all,$(UPDATE)),--update-all,--update))
 
 # Prints figures of the sources: lines, files and public declarations, and how many files run for one record, access, load and query.
 measure:

@@ -239,6 +239,15 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     for target in package.targets { target.exclude += long[target.name] ?? [] }
 }
 
+/// The privacy manifest is a resource where apps need one. It says what all modules call, because each that calls it needs `VellumCore`.
+for target in package.targets where target.name == "VellumCore" {
+    #if canImport(Darwin)
+        target.resources = [.copy("PrivacyInfo.xcprivacy")]
+    #else
+        target.exclude.append("PrivacyInfo.xcprivacy")
+    #endif
+}
+
 /// One language for every target of ours. The parity tests are compiled as clients are, with no setting of ours.
 for target in package.targets
 where [.regular, .executable, .test].contains(target.type) && !["CChecksum", "CSQLiteConfig"].contains(target.name)

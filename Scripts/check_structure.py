@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
-or a thread, where a public declaration has no sentence, and where a page of the documentation has a line of code that needs a scroll bar. Reads
-sources as swift-format leaves them."""
+or a thread, where a public declaration has no sentence, where the privacy manifest does not say what is called, and where a page of the
+documentation has a line of code that needs a scroll bar. Reads sources as swift-format leaves them."""
+import plistlib
 import re
 import sys
 from pathlib import Path
@@ -12,6 +13,14 @@ SOURCES = PACKAGE / "Sources"
 CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
 QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
+# The calls for which Apple wants a reason, by category, and the reason of this package.
+PRIVACY = {
+    "FileTimestamp": ("C617.1", r"\b(?:[fl]?stat|fstatat|f?getattrlist(?:at|bulk)?)\(|\b(?:file|content)?(?:[mM]odificationDate|[cC]reationDate)"),
+    "DiskSpace": ("E174.1", r"\bf?statv?fs\(|\bvolume(?:Available|Total)Capacity|\bsystem(?:Free)?Size\b"),
+    "SystemBootTime": ("35F9.1", r"\bsystemUptime\b|\bmach_absolute_time\("),
+    "UserDefaults": ("CA92.1", r"\bUserDefaults\b"),
+    "ActiveKeyboards": ("54BD.1", r"\bactiveInputModes\b"),
+}
 FUNCTION = re.compile(r"( *)(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|mutating|override|convenience|final|"
                       r"nonisolated|consuming|borrowing|required) )*(?:func |init[?]?[(<]|subscript[(<]|deinit|var .*\{$)")
 PUBLIC = re.compile(r"(?:@\S+(?:\([^)]*\))? )*(?:public (?!import|extension)|open (?:class|func|var))")
@@ -72,10 +81,25 @@ def wide_lines(page):
             yield f"{page.relative_to(PACKAGE)}:{number}: code is wider than {CODE_WIDTH_IN_LIST if fence else CODE_WIDTH} characters"
 
 
+def privacy_problems():
+    """What is wrong with the privacy manifest."""
+    paths = [path for path in SOURCES.rglob("*") if path.suffix in (".swift", ".c", ".h")]
+    lines = [line for path in paths for line in path.read_text().split("\n") if not line.strip().startswith("//")]
+    called = {category: reason for category, (reason, calls) in PRIVACY.items() if any(re.search(calls, line) for line in lines)}
+    manifest = plistlib.loads((SOURCES / "VellumCore" / "PrivacyInfo.xcprivacy").read_bytes())
+    expected = {
+        "NSPrivacyTracking": False, "NSPrivacyTrackingDomains": [], "NSPrivacyCollectedDataTypes": [],
+        "NSPrivacyAccessedAPITypes": [{"NSPrivacyAccessedAPIType": f"NSPrivacyAccessedAPICategory{category}",
+                                       "NSPrivacyAccessedAPITypeReasons": [reason]} for category, reason in called.items()]}
+    if manifest != expected:
+        yield f"VellumCore/PrivacyInfo.xcprivacy: does not say what the sources call: {', '.join(called)}"
+
+
 pages = [*PACKAGE.glob("Documentation/*.md"), *PACKAGE.glob("Documentation/*.docc/**/*.md"), *SOURCES.glob("*/*.docc/**/*.md"),
          # Nothing of the engine is public.
          *(source for source in SOURCES.rglob("*.swift") if "VellumEngine" not in source.parts)]
 found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in problems(path)]
 found += [problem for page in sorted(pages) for problem in wide_lines(page)]
+found += privacy_problems()
 print("\n".join(found))
 sys.exit(bool(found))

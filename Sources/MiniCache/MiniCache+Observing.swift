@@ -13,26 +13,37 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
     /// every process that has the file open count, and so do evictions and the end of an age.
     ///
     /// The disk is read on a thread that may block, never on the caller's. Observing does not affect the eviction order or a sliding age. The
-    /// sequence ends when the task is cancelled, or the manager is closed. While the file is suspended, it waits.
+    /// sequence ends when the task is cancelled, or the manager is closed. While the file is suspended, it waits. After the file was deleted, it goes
+    /// on with the new one.
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``MiniCacheError`` as ``value(forKey:)`` does, and then ends.
     public func observe(forKey key: Key) -> some AsyncSequence<Value?, MiniCacheError> & Sendable {
         let entryKey = Result { () throws(MiniCacheError) in try self.entryKey(of: key) }
-        return ObservedAnswers<Value?> { () throws(VellumError) in try self.question(about: try entryKey.get()) }
+        return ObservedAnswers<Value?>(goesOn: goesOn) { () throws(VellumError) in try self.question(about: try entryKey.get()) }
+    }
+
+    /// Whether the cache has another file, because the one that was observed was deleted.
+    private func goesOn() throws(VellumError) -> Bool {
+        do throws(VellumError) {
+            return try !openStore().isClosed
+        } catch {
+            guard error.code == .closed else { throw error }
+            return false
+        }
     }
 
     private func question(about key: EntryKey) throws(VellumError) -> ObservedQuestion<Value?> {
         let store = try openStore()
         return ObservedQuestion(store.observer(of: key), in: store, isSame: isSameAnswer) { [self] _ throws(VellumError) in
             do throws(VellumError) {
-                guard !mark.isClosed else { throw .closed }
+                guard !store.isClosed else { throw .closed }
                 let found = try store.observed(key, under: expiration)
                 guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], expires: found.expires) }
                 return ObservedAnswer(try value(of: cached, key), of: found.origins, expires: found.expires)
             } catch {
-                throw core.located(error)
+                throw error.code == .vanished ? .closed : core.located(error)
             }
         }
     }

@@ -41,12 +41,64 @@ public final class MiniCacheManager: Sendable {
     ///   - durability: What an acknowledged write survives.
     ///   - format: The format of new values. Values of every format are read.
     ///   - clock: The source of dates, for tests.
-    public init(
+    public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
+        self.init(name, CacheFile.Place(url: Self.file(name, in: directory)), durability, format, clock)
+    }
+
+    /// Creates a manager whose file is `NAME.sqlite` in a folder, of which Apple platforms are told when its files can be read, and whether
+    /// they are backed up.
+    ///
+    /// ```swift
+    /// let manager = MiniCacheManager(
+    ///     name: "Tokens", directory: folder, fileProtection: .complete,
+    ///     excludedFromBackup: true)
+    /// ```
+    ///
+    /// Both belong to the folder, so that the log and the other side files of the database have them: give it a folder that has nothing
+    /// else. Set when the file is opened. Without effect on Linux.
+    ///
+    /// - Parameters:
+    ///   - name: Any string. Characters that file names cannot contain are percent-encoded.
+    ///   - directory: The folder. Created with mode 0700 if it is missing.
+    ///   - durability: What an acknowledged write survives.
+    ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
+    ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
+    ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
+    ///   - clock: The source of dates, for tests.
+    @_disfavoredOverload
+    public convenience init(
+        name: String, directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil,
+        excludedFromBackup: Bool = false, clock: WallClock = .system
+    ) {
+        let attributes = FolderAttributes(fileProtection: fileProtection, excludedFromBackup: excludedFromBackup)
+        self.init(name, CacheFile.Place(url: Self.file(name, in: directory), attributes: attributes), durability, .cbor, clock)
+    }
+
+    /// Creates a manager whose caches are gone with it and with the last of their handles: for tests and previews.
+    ///
+    /// ```swift
+    /// let manager = MiniCacheManager.inMemory()
+    /// ```
+    ///
+    /// No other manager and no other process has them. Everything else is as with a file, because it is one in a folder among the system's
+    /// temporary ones. A process that is killed leaves that folder to the system.
+    ///
+    /// - Parameter clock: The source of dates.
+    public static func inMemory(clock: WallClock = .system) -> MiniCacheManager {
+        let folder = TemporaryFolder()
+        let place = CacheFile.Place(url: file("Caches", in: folder.url), temporary: folder)
+        return MiniCacheManager("Caches", place, .crashSafe, .cbor, clock)
+    }
+
+    private init(_ name: String, _ place: CacheFile.Place, _ durability: Durability, _ format: CodableFormat, _ clock: WallClock) {
         self.name = name
-        let fileName = name.percentEncoding("/\0") + ".sqlite"
-        file = CacheFile(url: directory.appendingPathComponent(fileName), durability: durability, format: format, clock: clock)
+        file = CacheFile(place, durability: durability, format: format, clock: clock)
+    }
+
+    private static func file(_ name: String, in directory: URL) -> URL {
+        directory.appendingPathComponent(name.percentEncoding("/\0") + ".sqlite")
     }
 
     // MARK: Caches

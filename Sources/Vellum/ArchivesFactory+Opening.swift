@@ -72,7 +72,7 @@ extension ArchivesFactory {
 
     func openFile() throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
-        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock)
+        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
         let previous = state.withLock { state in
             defer { state.file = hold }
             return state.file

@@ -47,6 +47,9 @@ public final class ArchivesFactory: Sendable {
     let state = Locked(State())
     /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
     private let originals: URL?
+    let attributes: FolderAttributes
+    /// The folder of a factory in memory.
+    private let temporary: TemporaryFolder?
     private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
@@ -73,21 +76,89 @@ public final class ArchivesFactory: Sendable {
         directory: URL, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
         defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
     ) {
-        self.init(
-            directory: directory, importing: nil, durability: durability, defaultMaxMemorySize: defaultMaxMemorySize,
-            defaultMaxDiskSize: defaultMaxDiskSize, clock: clock)
+        self.init(Place(directory), durability, memory: defaultMaxMemorySize, disk: defaultMaxDiskSize, clock: clock)
+    }
+
+    /// Creates a factory whose archives are in a folder of your choice, of which Apple platforms are told when its files can be read, and
+    /// whether they are backed up.
+    ///
+    /// ```swift
+    /// let archives = ArchivesFactory(
+    ///     directory: folder, fileProtection: .complete,
+    ///     excludedFromBackup: true)
+    /// ```
+    ///
+    /// Both belong to the folder, so that the log and the other side files of the database have them: give it a folder that has nothing
+    /// else. Set when a file is opened. Without effect on Linux.
+    ///
+    /// - Parameters:
+    ///   - directory: Created with mode 0700 if it does not exist.
+    ///   - durability: What an acknowledged write survives.
+    ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
+    ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
+    ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
+    ///   - clock: The source of the current time. Tests may pass their own.
+    @_disfavoredOverload
+    public convenience init(
+        directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false,
+        clock: WallClock = .system
+    ) {
+        let attributes = FolderAttributes(fileProtection: fileProtection, excludedFromBackup: excludedFromBackup)
+        self.init(Place(directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+    }
+
+    /// Creates a factory whose archives are gone with it and with the last of its handles: for tests and previews.
+    ///
+    /// ```swift
+    /// let archives = ArchivesFactory.inMemory()
+    /// ```
+    ///
+    /// No other factory and no other process has them. Everything else is as with files, because it is a folder among the system's temporary
+    /// ones. A process that is killed leaves that folder to the system.
+    ///
+    /// - Parameter clock: The source of the current time.
+    public static func inMemory(clock: WallClock = .system) -> ArchivesFactory {
+        let folder = TemporaryFolder()
+        return ArchivesFactory(Place(folder.url, temporary: folder), .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// - Parameter originals: The folder in which version 1 of Vellum kept a folder for each type.
-    package init(
-        directory: URL, importing originals: URL?, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
-        defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
+    package convenience init(
+        directory: URL, importing originals: URL?, durability: Durability = .crashSafe, clock: WallClock = .system
     ) {
-        self.directory = directory
-        self.originals = originals
+        self.init(Place(directory, originals: originals), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+    }
+
+    /// Where the file is.
+    private struct Place {
+        var folder: URL
+        var originals: URL?
+        var attributes: FolderAttributes
+        var temporary: TemporaryFolder?
+
+        init(_ folder: URL, originals: URL? = nil, attributes: FolderAttributes = .unchanged, temporary: TemporaryFolder? = nil) {
+            (self.folder, self.originals, self.attributes, self.temporary) = (folder, originals, attributes, temporary)
+        }
+    }
+
+    private init(_ place: Place, _ durability: Durability, memory: DataSize, disk: DataSize, clock: WallClock) {
+        directory = place.folder
+        originals = place.originals
+        attributes = place.attributes
+        temporary = place.temporary
         self.durability = durability
-        defaults = Locked((defaultMaxMemorySize, defaultMaxDiskSize))
+        defaults = Locked((memory, disk))
         self.clock = clock
+    }
+
+    deinit {
+        guard temporary != nil else { return }
+        // Before the folder is removed, so that nothing looks for its file.
+        do {
+            try close()
+        } catch {
+            Report.notClosed(error)
+        }
     }
 
     // MARK: Archives with methods that do not throw

@@ -44,6 +44,11 @@ enum Report {
         for run in ended { log(.notice, located(run.notice).located, [:]) }
     }
 
+    /// Logs that a factory in memory could not close its file.
+    static func notClosed(_ error: any Error) {
+        log(.error, (error as? VellumError)?.located ?? "\(Swift.type(of: error))", ["operation": "close"])
+    }
+
     static func imported(_ counts: ImportCounts, _ archive: String) {
         logger.notice(
             "Objects of version 1 were imported: \(counts.imported). Skipped: \(counts.skipped).", metadata: ["archive": "\(archive)"])

@@ -67,6 +67,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let forked = Code("forked")
         /// Reading or writing failed in the system.
         public static let inputOutput = Code("inputOutput")
+        /// The device is locked, and the protection of the file does not let it be read. Try again when it is unlocked.
+        public static let deviceLocked = Code("deviceLocked")
         /// The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing.
         public static let cacheVersionChanged = Code("cacheVersionChanged")
         /// The archive is already open with larger limits, another durability or another type.

@@ -24,6 +24,7 @@ import Vellum
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
 //     CrashChild count FOLDER NAME                       counts keys up in two threads, until it is stopped
 //     CrashChild twins FOLDER SEED COUNT                 changes so many twins
+//     CrashChild later FOLDER COUNT                      a program that has more words in the file of changes
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -96,6 +97,9 @@ do {
         exit(0)
     case "twins":
         try TwinsMode.run(arguments)
+        exit(0)
+    case "later":
+        try LaterMode.run(arguments)
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)

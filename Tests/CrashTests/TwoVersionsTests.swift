@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import Testing
 import Vellum
@@ -22,6 +23,29 @@ struct TwoVersionsTests {
             }
             return .object(Last(key: try key.decode(String.self), number: Int(old.version == 1 ? number : -number)))
         }
+    }
+
+    /// Two programs share a file, of which one has a newer layout of the file of changes: each sees what the other records, also in memory, and
+    /// leaves the other's words as they are.
+    @Test func aNewerLayoutOfChangesIsIgnored() throws {
+        let folder = try TemporaryDirectory()
+        let count = Tally.count(20_000, sample: 1000)
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        try store.record(Twin("other", 0))
+        let child = try Spawned(["later", folder.url.path, "\(count)"])
+        #expect(child.line() == "begins")
+        var last = 0
+        for number in 1...count {
+            try store.record(Twin("other", number))
+            let later = try store.access(archiveWithKey: "later")?.number ?? 0
+            #expect(later >= last)
+            last = later
+            // Another program opens the file meanwhile, and does not shorten it.
+            if number % 250 == 0 { _ = try Spawned(["access", folder.url.path, "none"]).end() }
+        }
+        let (end, lines) = child.end()
+        #expect(end == .exited(0), "\(lines)")
+        #expect(try store.access(archiveWithKey: "later")?.number == count)
     }
 
     @Test func fourProcessesOfTwoVersionsLoseNothing() async throws {

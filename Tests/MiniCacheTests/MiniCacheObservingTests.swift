@@ -32,6 +32,21 @@ struct MiniCacheObservingTests {
         #expect(try await answers.next() == .some(nil))
     }
 
+    /// A cache goes on in a new file, and so do its observers.
+    @Test func aDeletedFileHasNoValueAnyMore() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        try cache.set(1, forKey: "a")
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == 1)
+        try FileManager.default.removeItem(at: temporary.manager.url.deletingLastPathComponent())
+        // Within 20 ms the file is not looked for again.
+        while try cache.value(forKey: "a") != nil { try cache.set(1, forKey: "b") }
+        try cache.set(2, forKey: "a")
+        var last = try await answers.next()
+        while last == .some(nil) { last = try await answers.next() }
+        #expect(last == 2)
+    }
+
     @Test func aRememberedAbsenceIsNoValue() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         _ = try await cache.value(forKey: "a", options: LoadOptions(negativeMaxAge: .seconds(60))) { nil }

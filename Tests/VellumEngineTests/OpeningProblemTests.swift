@@ -18,6 +18,23 @@ struct OpeningProblemTests {
         #expect(problem.advice == "Its permissions do not let this user write it. Change them (chmod u+w), or choose another path.")
     }
 
+    /// Only where a device is locked with its files: elsewhere the system says EPERM for other reasons.
+    @Test func aLockedDeviceIsNoPermissionProblem() {
+        #expect(SQLiteError.meansLockedDevice(EPERM, locks: true))
+        #expect(!SQLiteError.meansLockedDevice(EACCES, locks: true))
+        #expect(!SQLiteError.meansLockedDevice(EPERM, locks: false))
+        let error = VellumError.deviceLocked(cause: POSIXError(.EPERM))
+        #expect(error.code == .deviceLocked)
+        #expect(error.message.contains("until it is unlocked"))
+    }
+
+    /// What SQLite knows of the system's error is kept.
+    @Test func anErrorOfOpeningHasTheErrorOfTheSystem() throws {
+        let folder = try TemporaryDirectory()
+        let error = #expect(throws: SQLiteError.self) { _ = try Connection(path: folder.file("missing/file").path) }
+        #expect(error?.systemError == ENOENT)
+    }
+
     @Test func theOwnerOfAnotherUsersFileIsNamed() {
         var problem = Self.problem
         (problem.isReadable, problem.owner) = (false, "ann")

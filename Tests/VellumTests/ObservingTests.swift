@@ -1,10 +1,10 @@
 import Foundation
 import Observation
 import Testing
-import VellumEngine
 import VellumTestSupport
 
 @testable import Vellum
+@testable import VellumEngine
 
 /// The contract of observing, line by line: what an observer gets, and when.
 @Suite(.timeLimit(.minutes(1)))
@@ -295,6 +295,38 @@ struct ObservingTests {
         try factory.resume()
         try items.record(Item(name: "a", number: 1))
         #expect(try await next.value == Item(name: "a", number: 1))
+    }
+
+    /// A file that is deleted, or set aside, has no further answer; the archive that is opened in its place has.
+    @Test(arguments: [false, true]) func aFileThatIsGoneEndsTheSequenceWithItsError(_ isSetAside: Bool) async throws {
+        try items.record(Item(name: "a", number: 1))
+        var answers = items.observe().makeAsyncIterator()
+        #expect(try await answers.next()?.count == 1)
+        if isSetAside {
+            try ChangesFile.retire(besides: folder.file("Archives.sqlite").path)
+        } else {
+            try FileManager.default.removeItem(at: folder.url)
+        }
+        do {
+            // Within 20 ms a file is not looked for again, so a record may still succeed.
+            for number in 2... {
+                try items.record(Item(name: "a", number: number))
+                _ = try await answers.next()
+            }
+        } catch let error as VellumError {
+            #expect(error.code == .vanished)
+        }
+        do {
+            while try await answers.next() != nil {}
+        } catch let error as VellumError {
+            #expect(error.code == .vanished)
+        }
+        #expect(try await answers.next() == nil)
+        let again: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url, clock: clock.wallClock).store()
+        var others = again.observe(archiveWithKey: "c").makeAsyncIterator()
+        #expect(try await others.next() == .some(nil))
+        try again.record(Item(name: "c", number: 3))
+        #expect(try await others.next() == Item(name: "c", number: 3))
     }
 
     @Test func writingInTheLoopCannotDeadlock() async throws {

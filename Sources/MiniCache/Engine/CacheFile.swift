@@ -9,16 +9,36 @@ final class CacheFile: Sendable {
     let durability: Durability
     let format: CodableFormat
     private let clock: WallClock
+    private let attributes: FolderAttributes
+    /// The folder of a manager in memory.
+    private let temporary: TemporaryFolder?
     private let file: Locked<FileHold?> = Locked(nil)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
-    init(url: URL, durability: Durability, format: CodableFormat, clock: WallClock) {
-        self.url = url
+    init(_ place: Place, durability: Durability, format: CodableFormat, clock: WallClock) {
+        (url, attributes, temporary) = (place.url, place.attributes, place.temporary)
         self.durability = durability
         self.format = format
         self.clock = clock
+    }
+
+    /// Where the file is.
+    struct Place {
+        var url: URL
+        var attributes = FolderAttributes.unchanged
+        var temporary: TemporaryFolder?
+    }
+
+    deinit {
+        guard temporary != nil else { return }
+        // Before the folder is removed, so that nothing looks for its file.
+        do throws(VellumError) {
+            try close()
+        } catch {
+            Report.failure(error, operation: "close")
+        }
     }
 
     /// Opens the store of a cache, and the file if necessary. If the cache holds another version, it is emptied.
@@ -71,7 +91,9 @@ final class CacheFile: Sendable {
 
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
-        let hold = try FileHold.open(at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock)
+        let hold = try FileHold.open(
+            at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
+            attributes: attributes)
         // Released outside the lock.
         let previous = file.withLock { file in
             defer { file = hold }

@@ -28,9 +28,10 @@ struct SQLiteConfiguration: Sendable {
         // Before anything is created.
         let memory = try Capacity(optional: options.memoryLimit, as: "memory")
         let disk = try Capacity(optional: options.diskLimit, as: "disk")
+        let attributes = FolderAttributes(fileProtection: options.fileProtection, excludedFromBackup: options.excludedFromBackup)
         var fileHold: FileHold?
         let hold = try StoreHold<Value>.open { () throws(VellumError) in
-            let file = try FileHold.open(at: url, kind: .storage, clock: options.clock)
+            let file = try FileHold.open(at: url, kind: .storage, clock: options.clock, attributes: attributes)
             fileHold = file
             var store = StoreOptions<Value>()
             (store.memory, store.disk, store.caching, store.durability) = (memory, disk, .values, options.durability)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An event that a store reports to its observers.
+/// An event that a store reports to its observers. Later versions may add cases, so a `switch` needs a `default`.
 public enum StoreEvent: Sendable {
     /// A value was recorded under the key.
     case recorded(key: String)

@@ -1,4 +1,4 @@
-/// The reason for which an entry was removed.
+/// The reason for which an entry was removed. Later versions may add cases, so a `switch` needs a `default`.
 public enum RemovalCause: Hashable, Sendable, CaseIterable {
     /// A caller removed it.
     case explicit

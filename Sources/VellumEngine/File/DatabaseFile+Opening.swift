@@ -43,6 +43,7 @@ extension DatabaseFile {
         var policy: ForeignFilePolicy
         var moveAside: ForeignFileMove?
         var clock: WallClock
+        var attributes = FolderAttributes.unchanged
     }
 
     /// Opens the file and, if `isHeld`, counts a hold on it for the caller (``FileHold``).
@@ -54,7 +55,7 @@ extension DatabaseFile {
         var path = ""
         do {
             return try FileRegistry.shared.file {
-                path = try preparedPath(of: url)
+                path = try preparedPath(of: url, options.attributes)
                 return try identity(of: path)
             } open: { _ in
                 try FileLock.hold(folderOf: path) {
@@ -77,6 +78,8 @@ extension DatabaseFile {
     private static func openingError(_ error: any Error, _ url: URL) -> VellumError {
         switch error {
         case let error as VellumError: return error
+        case let error as SQLiteError where error.isOfLockedDevice: return VellumError(error)
+        case let error as FileError where SQLiteError.meansLockedDevice(error.code): return .deviceLocked(cause: error.underlying)
         case let error as SQLiteError where error.isCannotOpen:
             let advice = OpeningProblem(path: url.path).advice
             return VellumError(.cannotOpen, "The file cannot be opened. \(advice)", sqliteCode: error.code, cause: error)
@@ -161,9 +164,10 @@ extension DatabaseFile {
     }
 
     /// Creates the folder and the file if missing, readable only by its owner, and returns the file's path without symbolic links.
-    private static func preparedPath(of url: URL) throws -> String {
+    private static func preparedPath(of url: URL, _ attributes: FolderAttributes) throws -> String {
         let folder = url.deletingLastPathComponent()
         try FileSystem.makeFolder(folder.path)
+        try attributes.apply(to: folder, ["", "-wal", "-shm", ChangesFile.suffix].map { url.path + $0 })
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
         // Created here, because SQLite would let other users read it.
         _ = try FileSystem.createIfMissing(path)

@@ -12,9 +12,9 @@ package final class FileHold: Sendable {
     /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:clock:)`` does, and holds it.
     package static func open(
         at url: URL, kind: FileKind, ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
-        movingAside moveAside: DatabaseFile.ForeignFileMove? = nil, clock: WallClock = .system
+        movingAside moveAside: DatabaseFile.ForeignFileMove? = nil, clock: WallClock = .system, attributes: FolderAttributes = .unchanged
     ) throws(VellumError) -> FileHold {
-        let options = DatabaseFile.Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock)
+        let options = DatabaseFile.Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock, attributes: attributes)
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
     }
 

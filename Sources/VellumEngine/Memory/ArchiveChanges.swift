@@ -21,6 +21,12 @@ package final class ArchiveChanges: ChangeFeed {
     /// The number of the last announced change, by any process.
     @usableFromInline package var generation: Generation { file.page.generation(of: archive) }
 
+    /// The number of the last announced change, if it is committed or rolled back; `nil` while a commit runs.
+    var quietGeneration: UInt64? {
+        let last = generation.value
+        return file.page.isFinished(last) ? last : nil
+    }
+
     /// Returns what other processes changed since the generation was `old`.
     ///
     /// - Complexity: O(changes).

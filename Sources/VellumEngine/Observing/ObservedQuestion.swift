@@ -21,6 +21,12 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
 
     deinit { observer.stop() }
 
+    /// Continues another one, whose last answer is not repeated.
+    func continues(_ other: ObservedQuestion) {
+        let answer = other.last.withLock { $0 }
+        last.withLock { $0 = answer }
+    }
+
     /// Ends the observation.
     package func stop() { observer.stop() }
 
@@ -77,32 +83,51 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
     package typealias Failure = VellumError
 
     private let observe: @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
+    private let goesOn: @Sendable () throws(VellumError) -> Bool
 
-    package init(_ observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>) { self.observe = observe }
+    /// - Parameters:
+    ///   - goesOn: Whether to observe again after the file was closed.
+    ///   - observe: Begins to observe.
+    package init(
+        goesOn: @escaping @Sendable () throws(VellumError) -> Bool = { false },
+        _ observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
+    ) {
+        (self.goesOn, self.observe) = (goesOn, observe)
+    }
 
-    package func makeAsyncIterator() -> Iterator { Iterator(observe: observe) }
+    package func makeAsyncIterator() -> Iterator { Iterator(observe: observe, goesOn: goesOn) }
 
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let observe: @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
+        fileprivate let goesOn: @Sendable () throws(VellumError) -> Bool
         private var observation: ObservedQuestion<Answer>?
         private var isEnded = false
 
-        fileprivate init(observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>) { self.observe = observe }
+        fileprivate init(
+            observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>,
+            goesOn: @escaping @Sendable () throws(VellumError) -> Bool
+        ) {
+            (self.observe, self.goesOn) = (observe, goesOn)
+        }
 
         package mutating func next() async throws(VellumError) -> Answer? { try await next(isolation: nil) }
 
         package mutating func next(isolation actor: isolated (any Actor)?) async throws(VellumError) -> Answer? {
-            guard !isEnded else { return nil }
-            let observation = if let present = self.observation { present } else { try observe() }
-            self.observation = observation
-            switch await observation.next() {
-            case .success(let answer): return answer
-            case .failure(let error):
-                end()
-                throw error
-            case nil:
+            do throws(VellumError) {
+                while !isEnded {
+                    let observation = if let present = self.observation { present } else { try observe() }
+                    self.observation = observation
+                    if let answer = await observation.next() { return try answer.get() }
+                    guard !Task.isCancelled, try goesOn() else { break }
+                    let next = try observe()
+                    next.continues(observation)
+                    self.observation = next
+                }
                 end()
                 return nil
+            } catch {
+                end()
+                throw error
             }
         }
 

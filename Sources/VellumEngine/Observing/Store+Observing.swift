@@ -65,27 +65,22 @@ extension Store {
     }
 
     /// Returns the values that match the query.
+    /// Returns the values that match the query.
     ///
-    /// - Parameter isCancelled: Called for every object that is examined.
+    /// - Parameter isCancelled: Called for every object that is examined, and every 1,000 instructions of SQLite.
     package func observed(
         _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
     ) throws(VellumError) -> ObservedAnswer<[Value]> {
-        var triesLeft = 3
-        while true {
-            triesLeft -= 1
-            let generation = disk.changes.generation.value
-            var (values, origins, end) = ([Value](), [EntryOrigin](), WallInstant.never)
-            let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
-            execution.source.reader.isCancelled = isCancelled
+        try atOneMoment { () throws(VellumError) in
+            let execution = execution(of: query, undecodable, isCancelled)
             defer { execution.reportSkipped() }
+            var (values, origins, end) = ([Value](), [EntryOrigin](), WallInstant.never)
             while let item = try execution.next() {
                 values.append(item.value)
                 origins.append(EntryOrigin(item.origin))
                 end = min(end, item.end)
             }
-            // What is larger than a batch is read in several snapshots.
-            let isOneMoment = values.count <= 4096 || disk.changes.generation.value == generation
-            if isOneMoment || triesLeft == 0 { return ObservedAnswer(values, of: origins, expires: end == .never ? nil : end) }
+            return (ObservedAnswer(values, of: origins, expires: end == .never ? nil : end), execution.reads.snapshots)
         }
     }
 
@@ -93,10 +88,35 @@ extension Store {
     package func observedCount(
         _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
     ) throws(VellumError) -> ObservedAnswer<Int> {
-        let mayExpire = try disk.mayExpire()
-        if !mayExpire { return ObservedAnswer(try count(query, undecodable: undecodable), of: [], expires: nil) }
         // The entries say when the count changes.
-        return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count)
+        if try disk.mayExpire() { return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count) }
+        return try atOneMoment { () throws(VellumError) in
+            let execution = execution(of: query, undecodable, isCancelled)
+            defer { execution.reportSkipped() }
+            return (ObservedAnswer(try execution.count(), of: [], expires: nil), execution.reads.snapshots)
+        }
+    }
+
+    private func execution(
+        of query: QueryDescription<Value>, _ undecodable: UndecodableObjects, _ isCancelled: @escaping () -> Bool
+    ) -> QueryExecution<Value> {
+        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+        execution.reads.isCancelled = isCancelled
+        return execution
+    }
+
+    /// Asks again if the answer is of several snapshots and a change fell between them, three times at most.
+    private func atOneMoment<Answer>(
+        _ ask: () throws(VellumError) -> (answer: ObservedAnswer<Answer>, snapshots: Int)
+    ) throws(VellumError) -> ObservedAnswer<Answer> {
+        var triesLeft = 3
+        while true {
+            triesLeft -= 1
+            let before = disk.changes.quietGeneration
+            let (answer, snapshots) = try ask()
+            guard snapshots > 1, triesLeft > 0 else { return answer }
+            if let before, before == disk.changes.generation.value { return answer }
+        }
     }
 
     /// When an entry that was read expires.

@@ -72,6 +72,14 @@ extension ArchiveReader {
         return entries
     }
 
+    /// The entries after `entryID`, as far as `limit` allows.
+    ///
+    /// - Parameter last: The last entry of the scan; `nil` for the last one of this snapshot.
+    func scanned(after entryID: Int64, through last: Int64?, _ limit: ReadLimit) throws(SQLiteError) -> ScannedEntries {
+        let through = if let last { last } else { try lastEntryID() }
+        return ScannedEntries(entries: try entries(after: entryID, through: through, limit), through: through)
+    }
+
     private func stored(_ row: EntryRow) -> StoredEntry {
         let (entry, key) = (row.entry, row.keyBytes)
         return StoredEntry(

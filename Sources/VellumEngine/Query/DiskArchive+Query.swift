@@ -10,7 +10,7 @@ extension DiskArchive {
     }
 
     package func indexProgress() throws(VellumError) -> IndexProgress {
-        try query { (archive) throws(SQLiteError) in
+        try query(QueryReads()) { (archive) throws(SQLiteError) in
             let extent = try archive.extent(of: self.indexShape)
             let total = try archive.totals().entries
             // Another program may have dropped the index since it was declared here.
@@ -21,27 +21,29 @@ extension DiskArchive {
         }
     }
 
-    func answer(_ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit) throws(VellumError) -> QueryAnswer? {
-        let answer = try query { (archive) throws(SQLiteError) in try archive.answer(request, self.indexShape, validAt: now, limit) }
+    func answer(
+        _ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit, _ reads: QueryReads
+    ) throws(VellumError) -> QueryAnswer? {
+        let answer = try query(reads) { (archive) throws(SQLiteError) in try archive.answer(request, self.indexShape, validAt: now, limit) }
         // A process that does not have this index declared writes entries without their places in it.
         if let answer, answer.unindexed.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
-    func count(_ query: ColumnQuery, validAt now: WallInstant) throws(VellumError) -> Int? {
-        try self.query { (archive) throws(SQLiteError) in try archive.count(query, self.indexShape, validAt: now) }
+    func count(_ query: ColumnQuery, validAt now: WallInstant, _ reads: QueryReads) throws(VellumError) -> Int? {
+        try self.query(reads) { (archive) throws(SQLiteError) in try archive.count(query, self.indexShape, validAt: now) }
     }
 
-    func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
-        try query { (archive) throws(SQLiteError) in try archive.entries(of: entryIDs, limit) }
+    func entries(
+        of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit, _ reads: QueryReads
+    ) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
+        try query(reads) { (archive) throws(SQLiteError) in try archive.entries(of: entryIDs, limit) }
     }
 
-    func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(VellumError) -> [StoredEntry] {
-        try query { (archive) throws(SQLiteError) in try archive.entries(after: entryID, through: last, limit) }
-    }
-
-    func lastEntryID() throws(VellumError) -> Int64 {
-        try query { (archive) throws(SQLiteError) in try archive.lastEntryID() }
+    /// - Parameter last: The last entry of the scan; `nil` for the first batch.
+    func scanned(after entryID: Int64, through last: Int64?, _ limit: ReadLimit, _ reads: QueryReads) throws(VellumError) -> ScannedEntries
+    {
+        try query(reads) { (archive) throws(SQLiteError) in try archive.scanned(after: entryID, through: last, limit) }
     }
 
     package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
@@ -51,17 +53,23 @@ extension DiskArchive {
 
     func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
-        return try self.query { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
+        return try self.query(QueryReads()) { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
     }
 
     /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes. Relaxed writes that
     /// wait in an open transaction are committed first.
-    private func query<Result: Sendable>(_ body: (ArchiveReader) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    private func query<Result: Sendable>(
+        _ reads: QueryReads, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
         try file.withUsableFile { () throws(SQLiteError) in
             if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
             // Whether an entry is valid may depend on uses that only memory knows of yet.
             if hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: number) }
         }
-        return try read(onlyCommitted: true, body)
+        reads.snapshots += 1
+        guard let isCancelled = reads.isCancelled else { return try read(onlyCommitted: true, body) }
+        return try read(onlyCommitted: true) { (archive) throws(SQLiteError) in
+            try archive.connection.interrupting(when: isCancelled) { () throws(SQLiteError) in try body(archive) }
+        }
     }
 }

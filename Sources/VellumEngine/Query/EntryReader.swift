@@ -13,8 +13,7 @@ final class EntryReader<Value> {
     private(set) var decoded = 0
     /// How many objects could not be decoded so far.
     private(set) var skipped = 0
-    /// Returns whether the caller has cancelled the query.
-    var isCancelled: () -> Bool = { false }
+    let reads = QueryReads()
 
     init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.store = store
@@ -28,7 +27,7 @@ final class EntryReader<Value> {
     /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped by its migration. A damaged entry is
     /// reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
-        if isCancelled() { throw .cancelled }
+        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
         guard stored.isIntact else {
@@ -89,7 +88,7 @@ final class EntryReader<Value> {
                     return item
                 }
                 guard !entryIDs.isEmpty else { return nil }
-                let (read, looked) = try self.store.disk.entries(of: entryIDs, self.limit)
+                let (read, looked) = try self.store.disk.entries(of: entryIDs, self.limit, self.reads)
                 (entries, entryIDs, isLater) = (read[...], entryIDs.dropFirst(looked), true)
             }
         }
@@ -101,30 +100,28 @@ final class EntryReader<Value> {
         var last = range?.after ?? .min
         var end = range?.through
         var batch = isLazy ? min(32, batchSize) : batchSize
-        var entries: ArraySlice<StoredEntry> = []
+        var (entries, hasMore): (ArraySlice<StoredEntry>, Bool) = ([], true)
         return QueryPipeline { () throws(VellumError) in
-            let through = if let end { end } else { try self.store.disk.lastEntryID() }
-            end = through
             while true {
                 while let entry = entries.popFirst() {
                     if let item = try self.item(entry) { return item }
                 }
-                let read = try self.store.disk.entries(after: last, through: through, ReadLimit(entries: batch))
-                guard let newest = read.last?.entry.id else { return nil }
+                guard hasMore else { return nil }
+                let read = try self.store.disk.scanned(after: last, through: end, ReadLimit(entries: batch), self.reads)
                 batch = min(batch * 4, self.batchSize)
-                last = newest
-                entries = read[...]
+                (entries, hasMore, end) = (read.entries[...], read.hasMore, read.through)
+                last = read.entries.last?.entry.id ?? last
             }
         }
     }
 
     /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value.
     func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
-        let through = try store.disk.lastEntryID()
-        var last = Int64.min
-        while case let entries = try store.disk.entries(after: last, through: through, limit), let newest = entries.last?.entry.id {
-            last = newest
-            for entry in entries {
+        var (last, through, hasMore) = (Int64.min, Int64?.none, true)
+        while hasMore {
+            let read = try store.disk.scanned(after: last, through: through, limit, reads)
+            (through, hasMore, last) = (read.through, read.hasMore, read.entries.last?.entry.id ?? last)
+            for entry in read.entries {
                 if let value = try value(of: entry), try Self.satisfies(value, matches) { values.append(value) }
             }
         }
@@ -150,7 +147,7 @@ final class EntryReader<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(VellumError) in
             while let (key, payload) = left.popFirst() {
-                if self.isCancelled() { throw .cancelled }
+                if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
                 if let value = try self.value(of: payload, key) {
                     return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0))
                 }

@@ -15,6 +15,24 @@ struct ReadLimit: Sendable {
     var bytes = 4 << 20
 }
 
+/// The reads of one query. One thread at a time uses it.
+final class QueryReads {
+    /// How many snapshots were read so far.
+    var snapshots = 0
+    /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
+    var isCancelled: (() -> Bool)?
+}
+
+/// A batch of a scan.
+struct ScannedEntries: Sendable {
+    var entries: [StoredEntry]
+    /// The last entry that belongs to the scan: the last one when it began.
+    var through: Int64
+
+    /// Whether there may be more.
+    var hasMore: Bool { entries.last.map { $0.entry.id < through } ?? false }
+}
+
 /// What an index covers in a snapshot.
 struct IndexCoverage: Sendable {
     /// Whether there is an index of the declared shape.

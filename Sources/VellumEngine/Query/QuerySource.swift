@@ -33,7 +33,7 @@ final class QuerySource<Value> {
     /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(VellumError) -> Int? {
         guard plan.isFullyPushed, !plan.pushed.isScan, store.memory.memoryOnlyCount == 0 else { return nil }
-        guard let count = try store.disk.count(plan.pushed, validAt: now) else { return nil }
+        guard let count = try store.disk.count(plan.pushed, validAt: now, reader.reads) else { return nil }
         indexQuery = plan.pushed
         return count
     }
@@ -46,7 +46,7 @@ final class QuerySource<Value> {
         if plan.pushed.isScan { return try scanAll(into: &values) }
         guard plan.isFullyPushed else { return false }
         let request = IndexRequest(whole: plan.pushed, partial: nil)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return false }
+        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit, reader.reads) else { return false }
         indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
@@ -105,7 +105,7 @@ final class QuerySource<Value> {
         partial.offset = 0
         if isLazy, !plan.isFullyPushed, whole.limit == nil { whole.limit = Self.firstRowCount }
         let request = IndexRequest(whole: isWhole ? whole : partial, partial: partial)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit) else { return nil }
+        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit, reader.reads) else { return nil }
         let (query, isEverything) = (answer.isWhole ? request.whole : partial, answer.isWhole && isWhole)
         indexQuery = query
 
@@ -151,7 +151,7 @@ final class QuerySource<Value> {
         query.limit = nil
         query.offset = offset
         let request = IndexRequest(whole: query, partial: query)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: ReadLimit(entries: 0)) else {
+        guard let answer = try store.disk.answer(request, validAt: now, reading: ReadLimit(entries: 0), reader.reads) else {
             // Another program has dropped the index, which also provided the order.
             return reader.scan().without(seen).filtered(matches).sorted(by: plan.orderings, keeping: nil)
         }
@@ -211,6 +211,17 @@ final class QueryExecution<Value> {
         if try source.readAll(into: &values) { return values }
         while let item = try next() { values.append(item.value) }
         return values
+    }
+
+    /// What was read so far, and whether the caller has cancelled.
+    var reads: QueryReads { source.reader.reads }
+
+    /// Returns the number of values.
+    func count() throws(VellumError) -> Int {
+        if let count = try countWithoutDecoding() { return count }
+        var count = 0
+        while try next() != nil { count += 1 }
+        return count
     }
 
     /// Returns the number of values, or `nil` if it cannot be determined without decoding.

@@ -39,9 +39,10 @@ package final class Connection {
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard let handle, code == SQLITE_OK else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
+            let systemError = sqlite3_system_errno(handle)
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
             if let identity { OpenDatabases.shared.remove(identity) }
-            throw SQLiteError(code: handle == nil ? SQLITE_NOMEM : code, message: message)
+            throw SQLiteError(code: handle == nil ? SQLITE_NOMEM : code, message: message, systemError: systemError)
         }
         self.handle = handle
         frames = .allocate(capacity: 1)
@@ -98,6 +99,19 @@ package final class Connection {
         guard code == SQLITE_OK else { throw lastError(code) }
     }
 
+    /// Runs `body`. Every 1,000 instructions of SQLite, `isCancelled` says whether to interrupt the statement
+    /// (sqlite.org/c3ref/progress_handler.html).
+    func interrupting<Result>(
+        when isCancelled: @escaping () -> Bool, _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        var isCancelled = isCancelled
+        return try withUnsafeMutablePointer(to: &isCancelled) { (pointer) throws(SQLiteError) in
+            sqlite3_progress_handler(handle, 1000, { $0?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0 }, pointer)
+            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+            return try body()
+        }
+    }
+
     /// Returns the first column of the first row, or `nil` if there is no row.
     package func int(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try prepare(sql)
@@ -113,7 +127,7 @@ package final class Connection {
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     private func lastError(_ code: Int32) -> SQLiteError {
-        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), systemError: sqlite3_system_errno(handle))
     }
 
     // MARK: The write-ahead log

@@ -1,3 +1,4 @@
+internal import Foundation
 package import VellumCore
 
 #if canImport(SQLite3)
@@ -12,6 +13,8 @@ package struct SQLiteError: Error, CustomStringConvertible {
     var code: Int32
     /// SQLite's message. It may name tables and columns, never a key or a value.
     var message: String
+    /// The error of the system behind it (`errno`), or 0.
+    var systemError: Int32 = 0
 
     /// SQLITE_CORRUPT, for damage that the engine detects before SQLite does.
     static let corrupt = SQLITE_CORRUPT
@@ -20,6 +23,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
     static let foundDamaged = SQLiteError(code: corrupt, message: "Damage was found when the file was last open.")
 
     static let misuse = SQLITE_MISUSE
+
+    /// The statement was interrupted, because whoever asked for it needs it no more.
+    var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 
     static let full = SQLiteError(code: SQLITE_FULL, message: "The disk is full.")
 
@@ -45,6 +51,22 @@ package struct SQLiteError: Error, CustomStringConvertible {
     static let lostTransaction = SQLiteError(code: SQLITE_IOERR, message: "The shared transaction was ended by a read that failed.")
 
     var isFull: Bool { primaryCode == SQLITE_FULL }
+
+    /// Whether the device is locked, and the protection of the file forbids to read it meanwhile. Only SQLite's errors of access and reading say so.
+    var isOfLockedDevice: Bool {
+        Self.meansLockedDevice(systemError) && [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH, SQLITE_IOERR].contains(primaryCode)
+    }
+
+    /// Whether an error of the system means that the device is locked. A Mac is never locked in this sense, and its sandbox has the same error.
+    static func meansLockedDevice(_ systemError: Int32, locks: Bool = devicesLock) -> Bool { locks && systemError == EPERM }
+
+    private static var devicesLock: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            true
+        #else
+            false
+        #endif
+    }
 
     var isOfDevice: Bool { primaryCode == SQLITE_IOERR }
 
@@ -83,6 +105,15 @@ extension VellumError {
         The file, or a folder above it, was deleted, replaced or renamed while it was open. Open the archive again: it uses what is at the \
         path then.
         """)
+    static func deviceLocked(cause: any Error, sqliteCode: Int32? = nil) -> VellumError {
+        VellumError(
+            .deviceLocked,
+            """
+            The device is locked, and the protection of the file does not let it be read until it is unlocked. Try again then, or open the \
+            file with a 'fileProtection' that allows it.
+            """, sqliteCode: sqliteCode, cause: cause)
+    }
+
     static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
@@ -97,6 +128,14 @@ extension VellumError {
         }
         if error.isVersionReplaced {
             self = .cacheVersionChanged
+            return
+        }
+        if error.isInterrupted {
+            self = .cancelled
+            return
+        }
+        if error.isOfLockedDevice {
+            self = .deviceLocked(cause: error, sqliteCode: error.code)
             return
         }
         if error.isUnsafePath {

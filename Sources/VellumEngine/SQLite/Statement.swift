@@ -18,7 +18,10 @@ package final class Statement {
     init(_ sql: String, on owner: Connection, _ connection: OpaquePointer) throws(SQLiteError) {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
-        guard code == SQLITE_OK, let pointer else { throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection))) }
+        guard code == SQLITE_OK, let pointer else {
+            throw SQLiteError(
+                code: code, message: String(cString: sqlite3_errmsg(connection)), systemError: sqlite3_system_errno(connection))
+        }
         self.pointer = pointer
         self.owner = owner
     }
@@ -98,7 +101,9 @@ package final class Statement {
         case SQLITE_DONE: return false
         default:
             let connection = sqlite3_db_handle(pointer)
-            let error = SQLiteError(code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)))
+            let error = SQLiteError(
+                code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
+                systemError: sqlite3_system_errno(connection))
             sqlite3_reset(pointer)
             throw error
         }

@@ -38,10 +38,7 @@ extension Store {
     package func count(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
         let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
         defer { execution.reportSkipped() }
-        if let count = try execution.countWithoutDecoding() { return count }
-        var count = 0
-        while try execution.next() != nil { count += 1 }
-        return count
+        return try execution.count()
     }
 
     /// Returns whether any value matches the query. Does not affect the eviction order.
@@ -151,10 +148,10 @@ package final class QueryCursor<Value> {
 
     /// Returns the next batch of values; empty at the end.
     ///
-    /// - Parameter isCancelled: Called for every object that is examined.
+    /// - Parameter isCancelled: Called for every object that is examined, and every 1,000 instructions of SQLite.
     /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` returns `true`.
-    package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
-        execution.source.reader.isCancelled = isCancelled
+    package func next(isCancelled: (() -> Bool)? = nil) throws(VellumError) -> [Value] {
+        execution.reads.isCancelled = isCancelled
         defer { execution.reportSkipped() }
         var values: [Value] = []
         while values.count < batchSize, let item = try execution.next() { values.append(item.value) }

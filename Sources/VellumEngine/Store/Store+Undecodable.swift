@@ -20,11 +20,11 @@ extension Store {
 
     private func undecodableEntries() throws(VellumError) -> [QueryOrigin] {
         var found: [QueryOrigin] = []
-        let through = try disk.lastEntryID()
-        var last = Int64.min
-        while case let entries = try disk.entries(after: last, through: through, ReadLimit(entries: 4096)), let newest = entries.last {
-            last = newest.entry.id
-            for entry in entries where entry.isIntact {
+        var (last, through, hasMore) = (Int64.min, Int64?.none, true)
+        while hasMore {
+            let read = try disk.scanned(after: last, through: through, ReadLimit(entries: 4096), QueryReads())
+            (through, hasMore, last) = (read.through, read.hasMore, read.entries.last?.entry.id ?? last)
+            for entry in read.entries where entry.isIntact {
                 guard try isValid(entry.entry, of: entry.key, at: clock.now()), !isDecodable(entry) else { continue }
                 found.append(QueryOrigin(key: entry.key, entryID: entry.entry.id, revision: entry.entry.revision))
             }

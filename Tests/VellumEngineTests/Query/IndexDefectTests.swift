@@ -175,7 +175,7 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record(Person.crowd(3))
         try store.waitForIndex()
-        let stored = try store.disk.entries(after: .min, through: .max, ReadLimit(entries: 10))
+        let stored = try store.disk.scanned(after: .min, through: nil, ReadLimit(entries: 10), QueryReads()).entries
         let built = stored.map { BuiltEntry($0, store.state.indexed($0.entry, of: $0.key)) }
         let last = try #require(built.last).id
         try store.disk.file.withWriter(of: store.disk.number) { (writer, archive) throws(SQLiteError) in

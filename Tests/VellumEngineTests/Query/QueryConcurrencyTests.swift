@@ -54,19 +54,24 @@ struct QueryConcurrencyTests {
     @Test func aQueryNeverSeesHalfATransaction() throws {
         let setup = try Setup()
         let store = try setup.people()
-        try store.record((0..<20).map { Person("person \($0)", age: 1) })
+        try store.record((0..<10).map { Person("person \($0)", age: 1) })
         let wrong = Locked(0)
         let isDone = Locked(false)
         DispatchQueue.concurrentPerform(iterations: 3) { thread in
             do {
                 if thread == 0 {
-                    for round in 0..<400 { try store.record((0..<20).map { Person("person \($0)", age: round % 50) }) }
+                    // The later half is new in each round.
+                    for round in 0..<400 {
+                        try store.record((0..<20).map { Person($0 < 10 ? "person \($0)" : "person \(round) \($0)", age: round) })
+                        try store.removeAll((10..<20).map { EntryKey("person \(round) \($0)") })
+                    }
                     isDone.withLock { $0 = true }
                 } else {
                     while !isDone.withLock({ $0 }) {
                         let ages = Set(try store.fetch(QueryDescription([.sort([Question.byAge()])])).map(\.age))
                         let scanned = Set(try store.fetch(QueryDescription()).map(\.age))
                         if ages.count != 1 || scanned.count != 1 { wrong.withLock { $0 += 1 } }
+                        if ![10, 20].contains(try store.fetch(QueryDescription()).count) { wrong.withLock { $0 += 1 } }
                     }
                 }
             } catch {

@@ -53,6 +53,21 @@ struct MigrationTests {
         #expect(try again.explain(where: #Predicate { $0.client == "client 3" }).unindexedObjects == 0)
     }
 
+    /// Also while the objects are migrated in the background.
+    @Test func observersSeeCurrentObjectsOnly() async throws {
+        try recordOld(3000)
+        let invoices = try temporary.factory.store(for: Program1.Invoice.self)
+        var answers = invoices.observe(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)])
+            .makeAsyncIterator()
+        let expected = (0..<3000).filter { $0 % 7 == 3 }.map { new($0) }
+        #expect(try await answers.next() == expected)
+        try await invoices.waitForMigration()
+        try invoices.delete(archiveWithKey: "3")
+        var last = try await answers.next()
+        while last?.count == expected.count { last = try await answers.next() }
+        #expect(last == Array(expected.dropFirst()))
+    }
+
     @Test func twoVersionsAreMigratedAtOnce() async throws {
         try recordOld(40)
         let first = try temporary.factory.store(for: Program1.Invoice.self)

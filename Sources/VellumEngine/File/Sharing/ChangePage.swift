@@ -12,6 +12,9 @@ internal import VellumCore
 
 /// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations.
 ///
+/// Frozen with format 1 of the database (`Documentation/Format.md`): every program that opens such a file announces its changes in this way.
+/// Later versions may use the words that have no meaning here, and those behind the last change.
+///
 ///     0     magic number, and the version of the layout
 ///     16    announced: the number of the last change that a process began to commit
 ///     24    finished: every change up to this number is committed or rolled back
@@ -20,6 +23,7 @@ internal import VellumCore
 ///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
 ///     56    how often processes have opened the database
 ///     64    1 if a thread of some process waits for the next change (its first four bytes)
+///     72    words of later versions, up to 1023: kept, and set to 0 when the page is begun anew
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
 ///           generation, hash of the key, archive and author
@@ -36,6 +40,7 @@ struct ChangePage: @unchecked Sendable {
     static let capacity = 4096
     static let generations = 256
 
+    private static let laterWords = 72
     private static let generationsStart = 1024
     private static let ringStart = 4096
     private static let changeSize = 32
@@ -78,6 +83,7 @@ struct ChangePage: @unchecked Sendable {
     /// Initializes the page with new random numbers. Processes that have the page mapped discard what they cache.
     func reset(first: UInt64 = .random(in: 1 << 32..<1 << 60)) {
         word(0).pointee.store(0, ordering: .releasing)
+        for offset in stride(from: Self.laterWords, to: Self.generationsStart, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
         for offset in stride(from: Self.ringStart, to: Self.size, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
         for number in 0..<Self.generations { cell(of: Int64(number)).pointee.store(first, ordering: .relaxed) }
         announced.pointee.store(first, ordering: .relaxed)
@@ -237,6 +243,9 @@ struct ChangePage: @unchecked Sendable {
         waiting.pointee.store(0, ordering: .sequentiallyConsistent)
         vellum_wake(start + 64)
     }
+
+    /// Whether a change that was announced is committed or rolled back.
+    func isFinished(_ number: UInt64) -> Bool { finished.pointee.load(ordering: .acquiring) >= number }
 
     /// What became of a change that was announced.
     enum Progress { case finished, running, unknown }

@@ -74,7 +74,8 @@ final class ChangesFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileSystem.lastError(.opening, path) }
         try FilePaths.check(status, at: path)
-        if status.st_size != ChangePage.size {
+        // A later version may have words behind ours.
+        if status.st_size < ChangePage.size {
             try fill(descriptor, path)
             guard ftruncate(descriptor, off_t(ChangePage.size)) == 0 else { throw FileSystem.lastError(.writing, path) }
         }
