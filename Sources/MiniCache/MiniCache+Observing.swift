@@ -14,7 +14,7 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
     ///
     /// The disk is read on a thread that may block, never on the caller's. Observing does not affect the eviction order or a sliding age. The
     /// sequence ends when the task is cancelled, or the manager is closed. While the file is suspended, it waits. After the file was deleted, it goes
-    /// on with the new one.
+    /// on with a new one; if another process has deleted it, that is noticed by the next call, or within five minutes.
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
@@ -38,7 +38,7 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
         let store = try openStore()
         return ObservedQuestion(store.observer(of: key), in: store, isSame: isSameAnswer) { [self] _ throws(VellumError) in
             do throws(VellumError) {
-                guard !store.isClosed else { throw .closed }
+                guard !store.isClosed, !core.isClosedForGood else { throw .closed }
                 let found = try store.observed(key, under: expiration)
                 guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], expires: found.expires) }
                 return ObservedAnswer(try value(of: cached, key), of: found.origins, expires: found.expires)

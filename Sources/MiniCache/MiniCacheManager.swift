@@ -52,12 +52,13 @@ public final class MiniCacheManager: Sendable {
     ///
     /// ```swift
     /// let manager = MiniCacheManager(
-    ///     name: "Tokens", directory: folder, fileProtection: .complete,
-    ///     excludedFromBackup: true)
+    ///     name: "Tokens", directory: folder,
+    ///     fileProtection: .completeUnlessOpen, excludedFromBackup: true)
     /// ```
     ///
     /// Both belong to the folder, so that the log and the other side files of the database have them: give it a folder that has nothing
-    /// else. Set when the file is opened. Without effect on Linux.
+    /// else. With `.complete`, suspend before the device is locked: the system cannot read SQLite's files then, also where they are mapped into
+    /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
     ///   - name: Any string. Characters that file names cannot contain are percent-encoded.
@@ -83,7 +84,7 @@ public final class MiniCacheManager: Sendable {
     /// ```
     ///
     /// No other manager and no other process has them. Everything else is as with a file, because it is one in a folder among the system's
-    /// temporary ones. A process that is killed leaves that folder to the system.
+    /// temporary ones. A process that ends while it has such a manager leaves the folder to the system.
     ///
     /// - Parameter clock: The source of dates.
     public static func inMemory(clock: WallClock = .system) -> MiniCacheManager {
@@ -272,12 +273,16 @@ public final class MiniCacheManager: Sendable {
     private func core(_ location: CacheLocation, memory: Capacity?, disk: Capacity?) -> CacheCore {
         cores.withLock { $0[location] }?.lookForReplacement()
         let (core, isNew) = cores.withLock { cores -> (CacheCore, Bool) in
-            if let core = cores[location], !core.isClosed, !core.isReplaced { return (core, false) }
+            // One whose file has vanished goes on in a new file, with its handles.
+            if let core = cores[location], !core.isClosedForGood, !core.isReplaced { return (core, false) }
             let core = CacheCore(location, memory: memory, disk: disk, in: file)
             cores[location] = core
             return (core, true)
         }
-        if !isNew { core.requestLimits(memory: memory, disk: disk) }
+        if !isNew {
+            core.willBeRequested()
+            core.requestLimits(memory: memory, disk: disk)
+        }
         return core
     }
 }

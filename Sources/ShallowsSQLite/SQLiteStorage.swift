@@ -109,8 +109,8 @@ public struct SQLiteStorageOptions: Sendable {
     /// When the files can be read on Apple platforms; `nil` leaves what they have. Calls on a locked device fail with
     /// ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///
-    /// It belongs to the folder, so that the log and the other side files of the database have it: give the file a folder of its own. Set
-    /// when the file is opened. Without effect on Linux.
+    /// It belongs to the folder, so that the log and the other side files of the database have it: give the file a folder of its own. With
+    /// `.complete`, suspend before the device is locked. Set when the file is opened. Without effect on Linux.
     public var fileProtection: FileProtectionType?
     /// Whether backups of Apple platforms leave out the folder of the file. `false` leaves what it has.
     public var excludedFromBackup = false

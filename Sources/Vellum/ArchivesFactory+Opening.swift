@@ -72,6 +72,8 @@ extension ArchivesFactory {
 
     func openFile() throws(VellumError) -> DatabaseFile {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
+        // A folder in memory belongs to the process that made it.
+        guard temporary?.isOfThisProcess ?? true else { throw .forked }
         let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
         let previous = state.withLock { state in
             defer { state.file = hold }

@@ -49,7 +49,7 @@ public final class ArchivesFactory: Sendable {
     private let originals: URL?
     let attributes: FolderAttributes
     /// The folder of a factory in memory.
-    private let temporary: TemporaryFolder?
+    let temporary: TemporaryFolder?
     private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
@@ -84,12 +84,13 @@ public final class ArchivesFactory: Sendable {
     ///
     /// ```swift
     /// let archives = ArchivesFactory(
-    ///     directory: folder, fileProtection: .complete,
+    ///     directory: folder, fileProtection: .completeUnlessOpen,
     ///     excludedFromBackup: true)
     /// ```
     ///
     /// Both belong to the folder, so that the log and the other side files of the database have them: give it a folder that has nothing
-    /// else. Set when a file is opened. Without effect on Linux.
+    /// else. With `.complete`, suspend before the device is locked: the system cannot read SQLite's files then, also where they are mapped into
+    /// memory. Set when a file is opened. Without effect on Linux.
     ///
     /// - Parameters:
     ///   - directory: Created with mode 0700 if it does not exist.
@@ -114,7 +115,8 @@ public final class ArchivesFactory: Sendable {
     /// ```
     ///
     /// No other factory and no other process has them. Everything else is as with files, because it is a folder among the system's temporary
-    /// ones. A process that is killed leaves that folder to the system.
+    /// ones. A process that ends while it has such a factory leaves
+    /// the folder to the system.
     ///
     /// - Parameter clock: The source of the current time.
     public static func inMemory(clock: WallClock = .system) -> ArchivesFactory {

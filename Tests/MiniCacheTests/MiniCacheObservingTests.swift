@@ -33,7 +33,7 @@ struct MiniCacheObservingTests {
     }
 
     /// A cache goes on in a new file, and so do its observers.
-    @Test func aDeletedFileHasNoValueAnyMore() async throws {
+    @Test func anObserverFollowsTheCacheToANewFile() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         try cache.set(1, forKey: "a")
         var answers = cache.observe(forKey: "a").makeAsyncIterator()
@@ -45,6 +45,39 @@ struct MiniCacheObservingTests {
         var last = try await answers.next()
         while last == .some(nil) { last = try await answers.next() }
         #expect(last == 2)
+        try temporary.manager.close()
+        #expect(try await answers.next() == nil)
+    }
+
+    /// Also if another manager has the file open, so that it stays open.
+    @Test func closingTheManagerEndsTheSequence() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        let other: MiniCache<String, Int> = temporary.anotherManager()
+            .cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .hours(1))
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try temporary.manager.close()
+        #expect(try await answers.next() == nil)
+        try other.set(1, forKey: "a")
+        #expect(try await answers.next() == nil)
+    }
+
+    /// A handle that is requested before an older one notices that the file is gone shares the new file with it.
+    @Test func handlesFromBeforeAndAfterADeletionAreClosedTogether() async throws {
+        let cache = temporary.cache(maxAge: .hours(1))
+        var answers = cache.observe(forKey: "a").makeAsyncIterator()
+        #expect(try await answers.next() == .some(nil))
+        try FileManager.default.removeItem(at: temporary.manager.url.deletingLastPathComponent())
+        var another = temporary.cache(maxAge: .hours(1))
+        // Within 20 ms the file is not looked for again.
+        repeat {
+            another = temporary.cache(maxAge: .hours(1))
+            try another.set(1, forKey: "b")
+        } while !FileManager.default.fileExists(atPath: temporary.manager.url.path)
+        try another.set(2, forKey: "a")
+        while try await answers.next() != 2 {}
+        try temporary.manager.close()
+        #expect(try await answers.next() == nil)
     }
 
     @Test func aRememberedAbsenceIsNoValue() async throws {

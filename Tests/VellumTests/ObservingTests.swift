@@ -137,6 +137,22 @@ struct ObservingTests {
         #expect(try await count.next() == 0)
     }
 
+    /// Too large for the disk, so only memory has it.
+    @Test func theEndOfAnAgeOfAnObjectInMemoryIsAChange() async throws {
+        let small: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "small"), clock: clock.wallClock)
+            .store(memoryLimit: 1.megaByte, diskLimit: 1.kiloByte)
+        try small.record(Item(name: String(repeating: "a", count: 4000), number: 1), expiration: .after(.seconds(10)))
+        let begin = clock.now
+        var all = small.observe().makeAsyncIterator()
+        var count = small.observeCount().makeAsyncIterator()
+        #expect(try await all.next()?.count == 1)
+        #expect(try await count.next() == 1)
+        while clock.sleeperCount < 2 { await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 10_000)) }
+        clock.advance(by: .seconds(10))
+        #expect(try await all.next() == [])
+        #expect(try await count.next() == 0)
+    }
+
     @Test func observingIsNoUse() async throws {
         try items.record(Item(name: "a", number: 1), expiration: .unused(for: .seconds(10)))
         clock.advance(by: .seconds(9))
@@ -307,26 +323,52 @@ struct ObservingTests {
         } else {
             try FileManager.default.removeItem(at: folder.url)
         }
-        do {
-            // Within 20 ms a file is not looked for again, so a record may still succeed.
-            for number in 2... {
+        var (end, number) = (VellumError?.none, 2)
+        while end == nil {
+            do {
+                // Within 20 ms a file is not looked for again, so a record may still succeed.
                 try items.record(Item(name: "a", number: number))
-                _ = try await answers.next()
+            } catch let error as VellumError {
+                #expect(error.code == .vanished)
             }
-        } catch let error as VellumError {
-            #expect(error.code == .vanished)
+            do {
+                guard try await answers.next() != nil else { break }
+            } catch let error as VellumError {
+                end = error
+            }
+            number += 1
         }
-        do {
-            while try await answers.next() != nil {}
-        } catch let error as VellumError {
-            #expect(error.code == .vanished)
-        }
+        #expect(end?.code == .vanished)
         #expect(try await answers.next() == nil)
         let again: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url, clock: clock.wallClock).store()
         var others = again.observe(archiveWithKey: "c").makeAsyncIterator()
         #expect(try await others.next() == .some(nil))
         try again.record(Item(name: "c", number: 3))
         #expect(try await others.next() == Item(name: "c", number: 3))
+    }
+
+    /// Nobody in this process looks for the file, and whoever deleted it wakes nobody. The waiting thread looks when it wakes.
+    @Test func aDeletedFileIsNoticedByTheWaitingThread() async throws {
+        var answers = items.observe().makeAsyncIterator()
+        #expect(try await answers.next() == [])
+        try FileManager.default.removeItem(at: folder.url)
+        let page = items.store.disk.file.changesFile.page
+        // Until the thread has waited.
+        let waking = Task {
+            while !Task.isCancelled {
+                _ = page.beginWaiting()
+                page.wakeWaiters()
+                await Task.yield()
+            }
+        }
+        do {
+            _ = try await answers.next()
+            Issue.record("There was an answer.")
+        } catch let error as VellumError {
+            #expect(error.code == .vanished)
+        }
+        waking.cancel()
+        await waking.value
     }
 
     @Test func writingInTheLoopCannotDeadlock() async throws {

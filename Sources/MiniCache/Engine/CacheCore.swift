@@ -47,7 +47,7 @@ final class CacheCore: Sendable {
     /// Applies the limits of another handle as far as possible, and reports the rest.
     func requestLimits(memory: Capacity?, disk: Capacity?) {
         guard memory != nil || disk != nil else { return }
-        guard opened != nil else {
+        guard let opened, !opened.isClosed else {
             return state.withLock { state in
                 if let memory, memory.isAtLeast(state.memory ?? memory) { state.memory = memory }
                 if let disk, disk.isAtLeast(state.disk ?? disk) { state.disk = disk }
@@ -122,6 +122,16 @@ final class CacheCore: Sendable {
             _ = try opened?.count()
         } catch {
             // The next call has the error, if it is another one.
+        }
+    }
+
+    /// Whether the manager closed it, so that it opens no store any more.
+    var isClosedForGood: Bool { state.withLock { $0.isClosed } }
+
+    /// Prepares for a handle that is requested anew: if the file has vanished, the next one may be emptied of another version.
+    func willBeRequested() {
+        state.withLock { state in
+            if state.hold?.store.isClosed ?? false { state.wasOpened = false }
         }
     }
 

@@ -91,6 +91,8 @@ final class CacheFile: Sendable {
 
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
+        // A folder in memory belongs to the process that made it.
+        guard temporary?.isOfThisProcess ?? true else { throw .forked }
         let hold = try FileHold.open(
             at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
             attributes: attributes)

@@ -72,7 +72,7 @@ extension VellumError.Code {
 
     private static let ofFile: Set<Self> = [
         .closed, .cannotOpen, .notADatabase, .foreignFile, .wrongKind, .newerFormat, .damagedFile, .diskFull, .readOnly, .busy, .vanished,
-        .networkFileSystem, .suspended, .forked, .inputOutput,
+        .networkFileSystem, .suspended, .forked, .inputOutput, .deviceLocked,
     ]
 }
 

@@ -60,6 +60,7 @@ extension FileError {
         }
 
         package static let makingFolder = Step("A folder could not be made", isWriting: true)
+        package static let protecting = Step("The protection of a file could not be set", isWriting: true)
         package static let opening = Step("A file could not be opened", isWriting: false)
         package static let reading = Step("A file could not be read", isWriting: false)
         package static let listing = Step("A folder could not be listed", isWriting: false)

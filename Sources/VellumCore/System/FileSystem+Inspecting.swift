@@ -6,6 +6,8 @@ extension FileSystem {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
+    package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
     /// Opens an existing file for reading and writing, unless it is a link. The caller closes the descriptor.

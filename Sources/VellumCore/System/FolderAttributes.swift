@@ -16,21 +16,53 @@ package struct FolderAttributes: Equatable, Sendable {
         isExcludedFromBackup = excludedFromBackup
     }
 
-    /// Sets them on a folder, and the protection also on the files that are already there: they do not take it over.
-    package func apply(to folder: URL, _ files: [String]) throws {
+    /// Sets them on a folder. Files that are already there do not take them over.
+    package func apply(to folder: URL) throws(FileError) {
         #if canImport(Darwin)
-            if let fileProtection {
-                let attributes = [FileAttributeKey.protectionKey: FileProtectionType(rawValue: fileProtection)]
-                try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
-                for file in files where FileManager.default.fileExists(atPath: file) {
-                    try FileManager.default.setAttributes(attributes, ofItemAtPath: file)
-                }
-            }
-            if isExcludedFromBackup {
+            if let fileProtection { try protect(folder.path, FileProtectionType(rawValue: fileProtection)) }
+            guard isExcludedFromBackup else { return }
+            do {
                 var (folder, values) = (folder, URLResourceValues())
                 values.isExcludedFromBackup = true
                 try folder.setResourceValues(values)
+            } catch {
+                throw failure(error, folder.path)
             }
         #endif
     }
+
+    /// Sets the protection of files that exist. Foundation opens and closes them, so this process must have no lock on them
+    /// (sqlite.org/howtocorrupt.html, 2.2).
+    package func apply(toFiles paths: [String]) throws(FileError) {
+        #if canImport(Darwin)
+            guard let fileProtection else { return }
+            for path in paths where FileManager.default.fileExists(atPath: path) {
+                try protect(path, FileProtectionType(rawValue: fileProtection))
+            }
+        #endif
+    }
+
+    /// Sets a weaker protection of a file that is mapped into memory, and has no data of the user: a page of it that could not be read would end
+    /// the process.
+    package func apply(toMappedFile path: String) throws(FileError) {
+        #if canImport(Darwin)
+            guard fileProtection != nil else { return }
+            try protect(path, .completeUntilFirstUserAuthentication)
+        #endif
+    }
+
+    #if canImport(Darwin)
+        private func protect(_ path: String, _ type: FileProtectionType) throws(FileError) {
+            do {
+                try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
+            } catch {
+                throw failure(error, path)
+            }
+        }
+
+        private func failure(_ error: any Error, _ path: String) -> FileError {
+            let cause = (error as? CocoaError)?.underlying as? POSIXError
+            return FileError(.protecting, cause?.code.rawValue ?? EIO, path)
+        }
+    #endif
 }

@@ -24,6 +24,9 @@ public import VellumCore
     /// An upper bound of the number of touches that ``takeTouches(limit:)`` could take now. O(1).
     var pendingTouchCount: Int { get }
 
+    /// Whether memory has entries that the file does not have.
+    var hasMemoryOnly: Bool { get }
+
     /// Reports an event for the owner's observers.
     func archiveDidReport(_ event: StoreEvent)
 
@@ -41,6 +44,7 @@ public import VellumCore
 }
 
 extension DiskArchiveDelegate {
+    @usableFromInline package var hasMemoryOnly: Bool { false }
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     @usableFromInline package func archiveWasReplaced() {}
     @usableFromInline package func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }

@@ -78,8 +78,11 @@ extension DatabaseFile {
     private static func openingError(_ error: any Error, _ url: URL) -> VellumError {
         switch error {
         case let error as VellumError: return error
-        case let error as SQLiteError where error.isOfLockedDevice: return VellumError(error)
-        case let error as FileError where SQLiteError.meansLockedDevice(error.code): return .deviceLocked(cause: error.underlying)
+        // The sandbox has the same errors, but does not let the file be seen.
+        case let error as SQLiteError where (error.isOfLockedDevice || error.mayBeOfLockedDevice) && FileSystem.isReadable(url.path):
+            return .deviceLocked(cause: error, sqliteCode: error.code)
+        case let error as FileError where SQLiteError.meansLockedDevice(error.code) && FileSystem.isReadable(error.path):
+            return .deviceLocked(cause: error.underlying)
         case let error as SQLiteError where error.isCannotOpen:
             let advice = OpeningProblem(path: url.path).advice
             return VellumError(.cannotOpen, "The file cannot be opened. \(advice)", sqliteCode: error.code, cause: error)
@@ -141,6 +144,7 @@ extension DatabaseFile {
             pendingEvents.append(.onNetwork)
         }
         let changesFile = try ChangesFile(besides: path)
+        try options.attributes.apply(toMappedFile: path + ChangesFile.suffix)
         // The process that marked the file as retired was killed, or found the file intact: it was not set aside.
         if changesFile.page.isRetired { changesFile.page.reset() }
         let file = try DatabaseFile(
@@ -167,11 +171,15 @@ extension DatabaseFile {
     private static func preparedPath(of url: URL, _ attributes: FolderAttributes) throws -> String {
         let folder = url.deletingLastPathComponent()
         try FileSystem.makeFolder(folder.path)
-        try attributes.apply(to: folder, ["", "-wal", "-shm", ChangesFile.suffix].map { url.path + $0 })
+        try attributes.apply(to: folder)
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
         // Created here, because SQLite would let other users read it.
         _ = try FileSystem.createIfMissing(path)
-        return try FileSystem.resolved(path)
+        let file = try FileSystem.resolved(path)
+        if let identity = FileIdentity(path: file), !OpenDatabases.shared.isOpen(identity) {
+            try attributes.apply(toFiles: ["", "-wal", "-shm"].map { file + $0 })
+        }
+        return file
     }
 
     private static func identity(of path: String) throws -> FileIdentity {

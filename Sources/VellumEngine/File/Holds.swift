@@ -86,6 +86,8 @@ package final class StoreHold<Value>: Sendable {
             }
             // Values are released outside the lock.
             if isLast { return store.finishClosing() }
+            // Observers of this handle end.
+            file.watcher.poke()
             do throws(VellumError) {
                 try file.flushForClosing()
             } catch {

@@ -8,6 +8,9 @@ package final class TemporaryFolder: Sendable {
 
     package init() {}
 
+    /// Whether this process made it, and not the one of which it is a copy.
+    package var isOfThisProcess: Bool { forkGuard.isThisProcess }
+
     deinit {
         // Not by a copy of the process.
         guard forkGuard.isThisProcess, FileManager.default.fileExists(atPath: url.path) else { return }

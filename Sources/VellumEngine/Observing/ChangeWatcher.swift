@@ -50,6 +50,9 @@ final class ChangeWatcher: Sendable {
         return observer
     }
 
+    /// Whether there is an observer. One relaxed load.
+    var isObserving: Bool { isObserved.load(ordering: .relaxed) }
+
     var observerCount: Int { state.withLock { $0.observers.count } }
 
     func remove(_ observer: ChangeObserver) {
@@ -105,6 +108,8 @@ final class ChangeWatcher: Sendable {
                 if let last, last == moment {
                     // A file that is released meanwhile wakes the thread.
                     file.page.wait(milliseconds: Self.longestWait)
+                    // Whoever deleted it wakes nobody. The next question finds that the file has vanished.
+                    if file.isReplaced { self.poke() }
                     continue
                 }
                 let generations = self.generations()

@@ -118,8 +118,7 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
                     let observation = if let present = self.observation { present } else { try observe() }
                     self.observation = observation
                     if let answer = await observation.next() { return try answer.get() }
-                    guard !Task.isCancelled, try goesOn() else { break }
-                    let next = try observe()
+                    guard !Task.isCancelled, let next = try await nextObservation() else { break }
                     next.continues(observation)
                     self.observation = next
                 }
@@ -128,6 +127,15 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
             } catch {
                 end()
                 throw error
+            }
+        }
+
+        /// Opens another file on a thread that may block.
+        private func nextObservation() async throws(VellumError) -> ObservedQuestion<Answer>? {
+            do {
+                return try await BlockingPool.run { [observe, goesOn] in try goesOn() ? try observe() : nil }
+            } catch {
+                throw error as? VellumError ?? VellumError(.loadFailed, "Observing could not begin again.", cause: error)
             }
         }
 

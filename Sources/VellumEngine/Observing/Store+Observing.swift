@@ -65,7 +65,6 @@ extension Store {
     }
 
     /// Returns the values that match the query.
-    /// Returns the values that match the query.
     ///
     /// - Parameter isCancelled: Called for every object that is examined, and every 1,000 instructions of SQLite.
     package func observed(
@@ -89,7 +88,8 @@ extension Store {
         _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
     ) throws(VellumError) -> ObservedAnswer<Int> {
         // The entries say when the count changes.
-        if try disk.mayExpire() { return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count) }
+        let mayExpire = if memory.memoryOnlyCount > 0 { true } else { try disk.mayExpire() }
+        if mayExpire { return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count) }
         return try atOneMoment { () throws(VellumError) in
             let execution = execution(of: query, undecodable, isCancelled)
             defer { execution.reportSkipped() }
@@ -112,6 +112,8 @@ extension Store {
         var triesLeft = 3
         while true {
             triesLeft -= 1
+            // Otherwise the first snapshot would commit them, as a change.
+            try disk.writeForQueries()
             let before = disk.changes.quietGeneration
             let (answer, snapshots) = try ask()
             guard snapshots > 1, triesLeft > 0 else { return answer }

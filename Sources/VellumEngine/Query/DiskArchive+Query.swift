@@ -56,16 +56,20 @@ extension DiskArchive {
         return try self.query(QueryReads()) { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
     }
 
-    /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes. Relaxed writes that
-    /// wait in an open transaction are committed first.
-    private func query<Result: Sendable>(
-        _ reads: QueryReads, _ body: (ArchiveReader) throws(SQLiteError) -> Result
-    ) throws(VellumError) -> Result {
+    /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.
+    func writeForQueries() throws(VellumError) {
         try file.withUsableFile { () throws(SQLiteError) in
             if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
             // Whether an entry is valid may depend on uses that only memory knows of yet.
             if hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: number) }
         }
+    }
+
+    /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes.
+    private func query<Result: Sendable>(
+        _ reads: QueryReads, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
+        try writeForQueries()
         reads.snapshots += 1
         guard let isCancelled = reads.isCancelled else { return try read(onlyCommitted: true, body) }
         return try read(onlyCommitted: true) { (archive) throws(SQLiteError) in

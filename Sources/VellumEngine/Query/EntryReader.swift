@@ -143,13 +143,13 @@ final class EntryReader<Value> {
     }
 
     /// Returns the values of entries that are only in memory.
-    func values(_ memoryOnly: [(key: EntryKey, payload: MemoryPayload<Value>)]) -> QueryPipeline<Value> {
+    func values(_ memoryOnly: [MemoryOnlyValue<Value>]) -> QueryPipeline<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(VellumError) in
-            while let (key, payload) = left.popFirst() {
+            while let found = left.popFirst() {
                 if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
-                if let value = try self.value(of: payload, key) {
-                    return QueryItem(value: value, origin: QueryOrigin(key: key, entryID: .max, revision: 0))
+                if let value = try self.value(of: found.payload, found.key) {
+                    return QueryItem(value: value, origin: QueryOrigin(key: found.key, entryID: .max, revision: 0), end: found.end)
                 }
             }
             return nil

@@ -52,6 +52,9 @@ final class OpenDatabases: Sendable {
         }
     }
 
+    /// Whether this process has the database open, or a descriptor of it.
+    func isOpen(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity] != nil } }
+
     /// Removes a connection that was closed from the count.
     func remove(_ identity: FileIdentity) {
         databases.withLock { databases in

@@ -57,6 +57,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
         Self.meansLockedDevice(systemError) && [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH, SQLITE_IOERR].contains(primaryCode)
     }
 
+    /// Whether the device may be locked: SQLite does not keep the error of the system with these codes.
+    var mayBeOfLockedDevice: Bool { Self.devicesLock && [SQLITE_AUTH, SQLITE_PERM].contains(primaryCode) }
+
     /// Whether an error of the system means that the device is locked. A Mac is never locked in this sense, and its sandbox has the same error.
     static func meansLockedDevice(_ systemError: Int32, locks: Bool = devicesLock) -> Bool { locks && systemError == EPERM }
 

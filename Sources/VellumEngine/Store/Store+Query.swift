@@ -113,16 +113,23 @@ extension Store {
     }
 
     /// The valid memory-only values, least recently used first.
-    func memoryOnlyValues(at now: WallInstant) -> [(key: EntryKey, payload: MemoryPayload<Value>)] {
+    func memoryOnlyValues(at now: WallInstant) -> [MemoryOnlyValue<Value>] {
         guard memory.memoryOnlyCount > 0 else { return [] }
-        return memory.newestMemoryOnly().reversed().filter { $0.item.isValid(at: now, $0.key) }.map {
-            ($0.key, $0.item.payload)
+        return memory.newestMemoryOnly().reversed().filter { $0.item.isValid(at: now, $0.key) }.map { key, item in
+            MemoryOnlyValue(key: key, payload: item.payload, end: item.validity.end(of: key, lastUse: item.stamp, at: now, under: .never))
         }
     }
 
     func reportCorrupt(_ key: EntryKey) {
         state.archiveDidReport(.damagedEntry(key: key.normalized, .corruptEntry))
     }
+}
+
+/// A value that only memory has, and when it expires.
+struct MemoryOnlyValue<Value> {
+    var key: EntryKey
+    var payload: MemoryPayload<Value>
+    var end: WallInstant
 }
 
 extension QueryDescription {

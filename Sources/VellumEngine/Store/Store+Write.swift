@@ -234,6 +234,10 @@ extension Store {
             updates.reserveCapacity(outcomes.count)
             for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
         }
+        // Observers may have asked before memory was updated.
+        if diskArchive.file.watcher.isObserving, writes.contains(where: { $0.archive.currentOwner?.hasMemoryOnly ?? false }) {
+            diskArchive.file.watcher.poke()
+        }
         // Relaxed writes that were lost with their batch and tried again have updated memory twice.
         return Array(updates.suffix(steps.count))
     }

@@ -9,6 +9,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     private let memory: MemoryCache<MemoryPayload<Value>>
     private let codec: any Codec<Value>
     private let catalog: IndexCatalog<Value>?
+    @usableFromInline var hasMemoryOnly: Bool { memory.memoryOnlyCount > 0 }
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
     /// Entries that could not be decoded.

@@ -140,6 +140,23 @@ final class ChangePageTests {
         #expect(page.beginWaiting() != moment)
     }
 
+    /// A change is announced before it is committed, and an answer before the commit would be the last one.
+    @Test func anObserverIsNotifiedAfterTheCommit() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try ChangesFile(besides: folder.file("file").path)
+        let watcher = ChangeWatcher(file)
+        let observer = watcher.observe(3, key: nil)
+        observer.begin()
+        let (number, _) = file.page.announce([.init(archive: 3, keys: [11])], by: file.author, of: getpid())
+        // Far longer than the thread takes to look. It can only be too early.
+        let end = ContinuousClock.now + .milliseconds(200)
+        while ContinuousClock.now < end, !observer.isDirty { await Task.yield() }
+        #expect(!observer.isDirty)
+        file.page.finish(number)
+        #expect(await observer.wait())
+        observer.stop()
+    }
+
     @Test func aThreadThatWaitsIsWoken() {
         let page = page
         let moment = page.beginWaiting()

@@ -23,7 +23,7 @@ internal import VellumCore
 ///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
 ///     56    how often processes have opened the database
 ///     64    1 if a thread of some process waits for the next change (its first four bytes)
-///     72    words of later versions, up to 1023: kept, and set to 0 when the page is begun anew
+///     72    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when the page is begun anew
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
 ///           generation, hash of the key, archive and author
@@ -84,7 +84,9 @@ struct ChangePage: @unchecked Sendable {
     func reset(first: UInt64 = .random(in: 1 << 32..<1 << 60)) {
         word(0).pointee.store(0, ordering: .releasing)
         for offset in stride(from: Self.laterWords, to: Self.generationsStart, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
-        for offset in stride(from: Self.ringStart, to: Self.size, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
+        // With the words between the groups and the changes.
+        let generationsEnd = Self.generationsStart + Self.generations * 8
+        for offset in stride(from: generationsEnd, to: Self.size, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
         for number in 0..<Self.generations { cell(of: Int64(number)).pointee.store(first, ordering: .relaxed) }
         announced.pointee.store(first, ordering: .relaxed)
         finished.pointee.store(first, ordering: .relaxed)
@@ -93,6 +95,8 @@ struct ChangePage: @unchecked Sendable {
         word(64).pointee.store(0, ordering: .relaxed)
         word(8).pointee.store(UInt64(Self.capacity), ordering: .relaxed)
         word(0).pointee.store(Self.magic, ordering: .releasing)
+        // Whoever waits must set the word at 64 again.
+        vellum_wake(start + 64)
     }
 
     // MARK: Announcing

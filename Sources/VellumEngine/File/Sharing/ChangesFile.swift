@@ -51,6 +51,9 @@ final class ChangesFile: Sendable {
 
     deinit { munmap(start.address, ChangePage.size) }
 
+    /// Whether another file, or none, is at the path.
+    var isReplaced: Bool { FileIdentity(path: path) != identity.withLock { $0 } }
+
     /// Maps the file at the path again if it was replaced. Announcements in the old file reached no other process.
     ///
     /// - Returns: Whether it was replaced.
