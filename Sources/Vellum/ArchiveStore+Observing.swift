@@ -35,8 +35,8 @@ extension ArchiveStore where Archive: Sendable {
     /// for try await invoices in latest { show(invoices) }
     /// ```
     ///
-    /// Otherwise as ``observe(archiveWithKey:)``. An answer of up to 4096 objects, or 4 MB, is a consistent snapshot and never a part of a
-    /// transaction. A larger one is asked again until nothing changed meanwhile, three times at most.
+    /// Otherwise as ``observe(archiveWithKey:)``. An answer for which at most 4096 objects, or 4 MB, are examined is a consistent snapshot,
+    /// and never a part of a transaction. A larger one is asked again until nothing changed meanwhile, three times at most.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
