@@ -100,9 +100,7 @@ extension Store {
     private func execution(
         of query: QueryDescription<Value>, _ undecodable: UndecodableObjects, _ isCancelled: @escaping () -> Bool
     ) -> QueryExecution<Value> {
-        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
-        execution.reads.isCancelled = isCancelled
-        return execution
+        QueryExecution(query, in: self, QueryOptions(undecodable: undecodable, isCancelled: isCancelled))
     }
 
     /// Asks again if the answer is of several snapshots and a change fell between them, three times at most.

@@ -13,12 +13,15 @@ final class EntryReader<Value> {
     private(set) var decoded = 0
     /// How many objects could not be decoded so far.
     private(set) var skipped = 0
-    let reads = QueryReads()
+    let reads: QueryReads
+    private let isCancelled: (() -> Bool)?
 
     init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.store = store
         isLazy = options.isLazy
         undecodable = options.undecodable
+        isCancelled = options.isCancelled
+        reads = QueryReads(isCancelled: isCancelled)
         self.batchSize = batchSize
     }
 
@@ -27,7 +30,6 @@ final class EntryReader<Value> {
     /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped by its migration. A damaged entry is
     /// reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
-        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
         guard stored.isIntact else {
@@ -64,6 +66,7 @@ final class EntryReader<Value> {
     }
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
+        if let isCancelled, isCancelled() { throw .cancelled }
         guard let value = try value(of: stored) else { return nil }
         let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
         guard stored.entry.validity.isOwn else { return QueryItem(value: value, origin: origin) }
@@ -97,25 +100,40 @@ final class EntryReader<Value> {
     /// Returns the values of a range of entries, or of all that exist now, in batches. The batches grow if the caller may stop early.
     /// Rows that are added later are left out, so that no key is returned twice.
     func scan(_ range: UnbuiltRows? = nil) -> QueryPipeline<Value> {
-        var last = range?.after ?? .min
-        var end = range?.through
-        var batch = isLazy ? min(32, batchSize) : batchSize
-        var (entries, hasMore): (ArraySlice<StoredEntry>, Bool) = ([], true)
+        var scan = Scan(after: range?.after ?? .min, through: range?.through, batch: isLazy ? min(32, batchSize) : batchSize)
         return QueryPipeline { () throws(VellumError) in
             while true {
-                while let entry = entries.popFirst() {
+                while let entry = scan.entries.popFirst() {
                     if let item = try self.item(entry) { return item }
                 }
-                guard hasMore else { return nil }
-                let read = try self.store.disk.scanned(after: last, through: end, ReadLimit(entries: batch), self.reads)
-                batch = min(batch * 4, self.batchSize)
-                (entries, hasMore, end) = (read.entries[...], read.hasMore, read.through)
-                last = read.entries.last?.entry.id ?? last
+                guard scan.hasMore else { return nil }
+                let read = try self.store.disk.scanned(after: scan.after, through: scan.through, ReadLimit(entries: scan.batch), self.reads)
+                scan.proceed(to: read, atMost: self.batchSize)
             }
         }
     }
 
-    /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value.
+    /// How far a scan is, in one value: each access of a captured one is checked.
+    private struct Scan {
+        var entries: ArraySlice<StoredEntry> = []
+        var after: Int64
+        var through: Int64?
+        var batch: Int
+        var hasMore = true
+
+        init(after: Int64, through: Int64?, batch: Int) {
+            (self.after, self.through, self.batch) = (after, through, batch)
+        }
+
+        mutating func proceed(to read: ScannedEntries, atMost largest: Int) {
+            (entries, hasMore, through) = (read.entries[...], read.hasMore, read.through)
+            after = read.entries.last?.entry.id ?? after
+            batch = min(batch * 4, largest)
+        }
+    }
+
+    /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value; cannot be
+    /// cancelled.
     func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
         var (last, through, hasMore) = (Int64.min, Int64?.none, true)
         while hasMore {
@@ -147,7 +165,7 @@ final class EntryReader<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(VellumError) in
             while let found = left.popFirst() {
-                if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
+                if let isCancelled = self.isCancelled, isCancelled() { throw .cancelled }
                 if let value = try self.value(of: found.payload, found.key) {
                     return QueryItem(value: value, origin: QueryOrigin(key: found.key, entryID: .max, revision: 0), end: found.end)
                 }

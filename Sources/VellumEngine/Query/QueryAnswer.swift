@@ -20,7 +20,9 @@ final class QueryReads {
     /// How many snapshots were read so far.
     var snapshots = 0
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
-    var isCancelled: (() -> Bool)?
+    let isCancelled: (() -> Bool)?
+
+    init(isCancelled: (() -> Bool)? = nil) { self.isCancelled = isCancelled }
 }
 
 /// A batch of a scan.

@@ -25,6 +25,8 @@ struct QueryOptions {
     /// Whether the caller may stop early.
     var isLazy = false
     var undecodable = UndecodableObjects.fail
+    /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
+    var isCancelled: (() -> Bool)?
 }
 
 /// One criterion of a sort.
