@@ -115,8 +115,7 @@ public final class ArchivesFactory: Sendable {
     /// ```
     ///
     /// No other factory and no other process has them. Everything else is as with files, because it is a folder among the system's temporary
-    /// ones. A process that ends while it has such a factory leaves
-    /// the folder to the system.
+    /// ones. A process that is killed leaves the folder to the system.
     ///
     /// - Parameter clock: The source of the current time.
     public static func inMemory(clock: WallClock = .system) -> ArchivesFactory {

@@ -60,6 +60,25 @@ enum ForkMode {
         return unsafeBitCast(symbol, to: Fork.self)()
     }
 
+    private static let inMemory = ArchivesFactory.inMemory()
+
+    /// Forks with archives in memory, says what both processes may do with them, and exits while a global variable holds them.
+    static func runInMemory() throws {
+        let unused = ArchivesFactory.inMemory()
+        try inMemory.store(for: Item.self).record(.expected("k"))
+        say(inMemory.directory.path)
+        let identifier = try fork()
+        if identifier == 0 {
+            report("opened before") { _ = try inMemory.store(for: Item.self).count() }
+            report("unused") { _ = try unused.store(for: Item.self) }
+            exit(0)
+        }
+        var status: Int32 = 0
+        waitpid(identifier, &status, 0)
+        report("afterwards") { _ = try inMemory.store(for: Item.self).count() }
+        exit(0)
+    }
+
     /// Forks while other threads hold locks of a store, which stay locked in the new process.
     private static func forkWhileBusy(_ store: ArchiveStore<Item>) throws -> pid_t {
         let isOver = Locked(false)

@@ -19,6 +19,7 @@ import Vellum
 //     CrashChild descriptors FOLDER                      uses up every descriptor, and continues
 //     CrashChild fork FOLDER                             forks, and tries forbidden calls in the new process
 //     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
+//     CrashChild fork-memory                             forks with archives in memory, and exits
 //     CrashChild limit FOLDER BYTES FIRST COUNT          opens with a disk limit, or with - for none, and records items
 //     CrashChild who FOLDER                              prints which process has the file open, by SQLite's locks
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
@@ -113,6 +114,8 @@ do {
     case "fork-first":
         try ForkMode.runFirst(arguments)
         exit(0)
+    case "fork-memory":
+        try ForkMode.runInMemory()
     case "limit":
         try LimitMode.run(arguments)
         exit(0)

@@ -35,4 +35,16 @@ struct ForkTests {
         #expect(said == ["child: done", "parent: 1"])
         for advice in ["execute a program", "fork before this process opens it"] { #expect(VellumError.forked.message.contains(advice)) }
     }
+
+    /// And it is gone when the process exits, also while a global variable holds it.
+    @Test func archivesInMemoryBelongToTheProcessThatMadeThem() throws {
+        let process = try Spawned(["fork-memory"])
+        let folder = try #require(process.line())
+        #expect(FileManager.default.fileExists(atPath: folder))
+        var said: [String] = []
+        while let line = process.line() { said.append(line) }
+        #expect(process.end().end == .exited(0))
+        #expect(said == ["opened before: forked", "unused: forked", "afterwards: done"])
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
 }
