@@ -17,10 +17,17 @@ func backUp(_ factory: ArchivesFactory, to copy: URL) throws {
 }
 
 func restore(_ copy: URL, to folder: URL) throws -> ArchivesFactory {
-    if FileManager.default.fileExists(atPath: folder.path) {
-        try FileManager.default.removeItem(at: folder)
-    }
-    try FileManager.default.copyItem(at: copy, to: folder)
+    let files = FileManager.default
+    let name = folder.lastPathComponent
+    let parent = folder.deletingLastPathComponent()
+    let restored = parent.appending(path: "\(name).restored")
+    let former = parent.appending(path: "\(name).former")
+    // The present files go last, when the copy is complete.
+    try files.copyItem(at: copy, to: restored)
+    let isThere = files.fileExists(atPath: folder.path)
+    if isThere { try files.moveItem(at: folder, to: former) }
+    try files.moveItem(at: restored, to: folder)
+    if isThere { try files.removeItem(at: former) }
     return ArchivesFactory(directory: folder)
 }
 
