@@ -235,14 +235,14 @@ public final class MiniCacheManager: Sendable {
     ///
     /// - Throws: ``MiniCacheError`` if a transaction cannot be committed; then nothing is suspended.
     public func suspend() throws(MiniCacheError) {
-        try file.opened?.suspend()
+        try file.openedByAnybody?.suspend()
     }
 
     /// Opens the file again after ``suspend()``.
     ///
     /// - Throws: ``MiniCacheError`` if it cannot be opened; ``VellumError/Code/vanished`` if it was removed.
     public func resume() throws(MiniCacheError) {
-        try file.opened?.resume()
+        try file.openedByAnybody?.resume()
     }
 
     // MARK: Making

@@ -335,7 +335,7 @@ public final class ArchivesFactory: Sendable {
     /// try archives.resume()  // when it is about to enter the foreground
     /// ```
     ///
-    /// Objects in memory can still be accessed. A call that needs the disk throws ``VellumError/Code/suspended``. Blocks until calls that use
+    /// It is the file of all factories on this folder, whichever of them was called. Objects in memory can still be accessed. A call that needs the disk throws ``VellumError/Code/suspended``. Blocks until calls that use
     /// the file have finished. Suspending twice has no further effect.
     ///
     /// - Throws: ``VellumError`` if the open writes cannot be committed. Nothing is suspended.
@@ -351,7 +351,8 @@ public final class ArchivesFactory: Sendable {
     }
 
     private func withOpenFile(_ body: (DatabaseFile) throws(VellumError) -> Void) throws(VellumError) {
-        guard let file = state.withLock({ $0.file?.file }), !file.isClosed else { return }
+        let own = state.withLock { $0.file?.file }
+        guard let file = own.flatMap({ $0.isClosed ? nil : $0 }) ?? DatabaseFile.opened(at: fileURL) else { return }
         try body(file)
     }
 

@@ -42,6 +42,12 @@ struct MiniCacheDamageTests {
         try temporary.manager.resume()
         try cache.set(3, forKey: "foo")
         #expect(cache["foo"] == 3)
+        // Another manager suspends the same file.
+        let other = temporary.anotherManager()
+        try other.suspend()
+        #expect(#expect(throws: MiniCacheError.self) { try cache.set(4, forKey: "foo") }?.code == .suspended)
+        try other.resume()
+        try cache.set(4, forKey: "foo")
     }
 
     /// M2

@@ -31,6 +31,19 @@ struct ArchivesFactoryTests {
         #expect(try store.count() == 2)
     }
 
+    /// The locks are those of the process.
+    @Test func aFactorySuspendsTheFileThatAnotherHasOpen() throws {
+        let store = try temporary.factory.store(for: User.self)
+        try store.record(User(name: "ann"))
+        let other = ArchivesFactory(directory: temporary.factory.directory)
+        try other.suspend()
+        let error = #expect(throws: VellumError.self) { try store.record(User(name: "bob")) }
+        #expect(error?.code == .suspended)
+        try other.resume()
+        try store.record(User(name: "bob"))
+        #expect(try store.count() == 2)
+    }
+
     /// P7.
     @Test func aFactoryRecreatesADeletedFolder() throws {
         let store = try temporary.factory.store(for: User.self)

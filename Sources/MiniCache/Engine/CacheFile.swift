@@ -89,6 +89,9 @@ final class CacheFile: Sendable {
         file.withLock { hold in hold.flatMap { $0.file.isClosed ? nil : $0.file } }
     }
 
+    /// The file, if any manager of this process has it open.
+    var openedByAnybody: DatabaseFile? { opened ?? DatabaseFile.opened(at: url) }
+
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
         // A folder in memory belongs to the process that made it.

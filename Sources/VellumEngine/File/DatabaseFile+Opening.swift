@@ -35,6 +35,9 @@ extension DatabaseFile {
         try open(at: url, Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock), isHeld: false)
     }
 
+    /// Returns the file at the URL, if this process has it open, whoever opened it.
+    package static func opened(at url: URL) -> DatabaseFile? { FileRegistry.shared.opened(url.path) }
+
     package typealias ForeignFileMove = @Sendable (_ path: String) throws(VellumError) -> Bool
 
     /// How a file is opened.

@@ -44,6 +44,12 @@ final class FileRegistry: Sendable {
         }
     }
 
+    /// Returns the file at the path, if this process has it open.
+    func opened(_ path: String) -> DatabaseFile? {
+        guard let identity = FileIdentity(path: path), let file = files.withLock({ $0[identity]?.file }) else { return nil }
+        return file.isClosed ? nil : file
+    }
+
     /// Whether the file is still there: another may have the number of one that was deleted.
     private func isAtItsPath(_ file: DatabaseFile) throws(VellumError) -> Bool {
         do throws(VellumError) {
