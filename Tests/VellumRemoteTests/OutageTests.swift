@@ -235,6 +235,24 @@ struct OutageTests {
         #expect(try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() } == Loaded("1", .cached))
     }
 
+    /// While another machine loads a value ahead of its end, hits do not ask the server again and again.
+    @Test func aMachineDoesNotAskForALeaseThatAnotherHas() async throws {
+        backend.fail(nil)
+        let store = try trusting()
+        _ = try await loadAhead(store) { "1" }
+        #expect(try await store.value(forKey: "a", asksServer: true) == "1")
+        clock.advance(by: .seconds(90))
+        let token = LeaseToken.random()
+        _ = try await backend.entryOrLease(forKey: "a", token: token, ignoresEntry: true)
+        #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
+        while store.loads.count > 0 { await Task.yield() }
+        let asked = backend.calls.count
+        for _ in 0..<10 { #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached)) }
+        while store.loads.count > 0 { await Task.yield() }
+        #expect(backend.calls.count == asked)
+        #expect(store.statistics.loading.loads == 1)
+    }
+
     @Test func aKeyThatIsRemovedIsNotLoadedAhead() async throws {
         backend.fail(nil)
         let store = try trusting()
