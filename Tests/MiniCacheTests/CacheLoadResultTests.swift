@@ -148,6 +148,33 @@ struct CacheLoadResultTests {
         #expect(try cache.value(forKey: "a") == nil)
     }
 
+    /// Counts how often it is encoded.
+    private struct Page: Codable, Sendable {
+        static let encodings = Locked(0)
+        var text: String
+
+        init(text: String) { self.text = text }
+        init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+
+        func encode(to encoder: any Encoder) throws {
+            Self.encodings.withLock { $0 += 1 }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+    }
+
+    @Test func anUnchangedValueIsNotEncodedAgain() async throws {
+        let pages: MiniCache<String, Page> = MiniCacheManager(name: "Counted", directory: folder.url, clock: clock.wallClock)
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+        try pages.set(Page(text: "one"), forKey: "a", maxAge: .seconds(10))
+        clock.advance(by: .seconds(11))
+        let encodings = Page.encodings.withLock { $0 }
+        #expect(try await pages.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) }?.text == "one")
+        clock.advance(by: .seconds(99))
+        #expect(try pages.value(forKey: "a")?.text == "one")
+        #expect(Page.encodings.withLock { $0 } == encodings)
+    }
+
     @Test func aValueThatWasSetWhileItsLoaderRanIsNotRenewed() async throws {
         try cache.set("old", forKey: "a", maxAge: .seconds(10))
         clock.advance(by: .seconds(11))
