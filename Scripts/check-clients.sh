@@ -3,6 +3,7 @@
 # (.build/debug). In Swift 5, in Swift 6 and in a module that is isolated to the main actor:
 # - the examples of README and of the guides (Tests/Clients/Snippets) and of the pages (Tests/Clients), compile without a warning;
 # - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
+# - the examples of README run, and print what it says;
 # - the parity tests compile in Swift 5, and the fuzz targets;
 # - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
 # With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
@@ -83,8 +84,29 @@ for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*
     esac
 done
 
+# runs SNIPPET LINE: links a snippet with the modules and runs it in empty folders. LINE is one that it must print.
+runs() {
+    cp "$package/Tests/Clients/Snippets/$1.swift" "$folder/main.swift"
+    if ! ${SWIFTC:-swiftc} -swift-version 6 -I "$build/Modules" "@$folder/flags" -module-name Client "$folder/main.swift" "@$folder/objects" \
+        -lsqlite3 -o "$folder/program" >"$folder/log" 2>&1; then
+        fails "$1 is not linked: $(grep -m 1 'error:' "$folder/log")"
+    elif ! HOME="$folder/$1" XDG_CACHE_HOME="$folder/$1" "$folder/program" >"$folder/log" 2>&1; then
+        fails "$1 does not run: $(tail -n 1 "$folder/log")"
+    elif ! grep -qxF -- "$2" "$folder/log"; then
+        fails "$1 does not print '$2': $(head -n 1 "$folder/log")"
+    fi
+}
+
 # The parity tests, which run in the other two modes. Only where the package itself was built with its tests.
 if [ -e "$build/Modules/ParitySwift6Tests.swiftmodule" ]; then
+    # What the tests are linked of. The folders may have older files.
+    grep -E '/(CBORCoding|CodableFormats|VellumCore|VellumEngine|CChecksum|CSQLiteConfig|ModelVersions|Originals|Vellum|MiniCache|Shallows|Logging)\.build/' \
+        "$build/VellumPackageTests.product/Objects.LinkFileList" >"$folder/objects"
+    runs GettingStarted "2 users, 88 bytes on disk"
+    runs Queries "0 0"
+    runs Updating "5"
+    runs Caching "42 1"
+    runs ThreeLayers "nowhere"
     # shellcheck disable=SC2086
     ${SWIFTC:-swiftc} -typecheck -swift-version 5 -suppress-warnings -I "$build/Modules" "@$folder/flags" -module-name Parity \
         "$package"/Tests/ParityTests/Swift5/*.swift >"$folder/log" 2>&1 || fails "Parity (5): $(grep -m 1 'error:' "$folder/log")"

@@ -127,4 +127,21 @@ public struct SQLiteStorageOptions: Sendable {
         self.format = format
         self.clock = clock
     }
+
+    /// Creates options for a file of which Apple platforms are told when it can be read, and whether it is backed up. Those that are not given
+    /// have their defaults.
+    ///
+    /// ```swift
+    /// let tokens = SQLiteStorage<Data>(
+    ///     fileURL: url, options: .init(fileProtection: .completeUnlessOpen))
+    /// ```
+    @_disfavoredOverload
+    public init(
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration = .never, durability: Durability = .crashSafe,
+        fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false
+    ) {
+        self.init(memoryLimit: memoryLimit, diskLimit: diskLimit, expiration: expiration, durability: durability)
+        self.fileProtection = fileProtection
+        self.excludedFromBackup = excludedFromBackup
+    }
 }

@@ -23,8 +23,9 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
 
     /// Continues another one, whose last answer is not repeated.
     func continues(_ other: ObservedQuestion) {
-        let answer = other.last.withLock { $0 }
+        let (answer, previous) = (other.last.withLock { $0 }, last.withLock { $0 })
         last.withLock { $0 = answer }
+        withExtendedLifetime(previous) {}  // Released outside the lock.
     }
 
     /// Ends the observation.
@@ -42,12 +43,11 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
             case .failure(let error): return .failure(error)
             case .success(let answer):
                 if let end = answer.expires { observer.signal(at: end, by: clock) }
-                let isNew = last.withLock { last in
-                    if let last, isSame(last, answer) { return false }
-                    last = answer
-                    return true
-                }
-                if isNew { return .success(answer.answer) }
+                // Compared and released outside the lock, because both may run code of the user.
+                let previous = last.withLock { $0 }
+                if let previous, isSame(previous, answer) { continue }
+                last.withLock { $0 = answer }
+                return .success(answer.answer)
             }
         }
         return nil

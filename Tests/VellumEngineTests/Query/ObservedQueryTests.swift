@@ -172,6 +172,33 @@ struct ObservedQueryTests {
         #expect(codec.decoded == 20)
     }
 
+    /// A comparison runs code of the user, which may use the archive and its observers.
+    @Test func answersAreComparedOutsideTheLock() async throws {
+        let question = Locked<ObservedQuestion<Int>?>(nil)
+        let number = Locked(0)
+        @Sendable func answer() -> ObservedAnswer<Int> {
+            let next = number.withLock { number in
+                number += 1
+                return number
+            }
+            return ObservedAnswer(next, of: [], expires: nil)
+        }
+        let other = ObservedQuestion<Int>(store.observer(), in: store, isSame: { _, _ in false }) { _ in answer() }
+        let compared = ObservedQuestion<Int>(
+            store.observer(), in: store,
+            isSame: { one, another in
+                // Takes the lock of the question that compares.
+                if let question = question.withLock({ $0 }) { other.continues(question) }
+                return one.answer == another.answer
+            }
+        ) { _ in answer() }
+        question.withLock { $0 = compared }
+        #expect(try await compared.next()?.get() == 1)
+        try store.record(Person("person 1", age: 7), forKey: "person 1")
+        #expect(try await compared.next()?.get() == 2)
+        question.withLock { $0 = nil }
+    }
+
     /// What a migration drops is gone for observers before and after it is written.
     @Test func aMigrationIsNoOtherAnswer() throws {
         let people = Person.crowd(100)
