@@ -51,30 +51,9 @@ extension IndexValue {
         return bits < 0 ? bits ^ .max : bits
     }
 
-    /// Creates the normal form of a string; `nil` if Foundation's and Swift's Unicode tables may disagree about it.
+    /// Creates the normal form of a string; `nil` if Swift's `==` may disagree about it.
     package init?(normalizing string: String) {
         guard NormalForm.isCertain(string) else { return nil }
         self = .text(EntryKey(string).normalized)
-    }
-}
-
-/// Checks whether normal forms are reliable.
-enum NormalForm {
-    /// Whether Swift and Foundation agree on the normal form of the string, whatever Unicode version their tables have.
-    ///
-    /// The normal form of assigned characters never changes (Unicode Standard Annex 15, 3), so only characters newer than both tables are
-    /// uncertain, and of those only letters and marks: no other characters are composed or reordered.
-    static func isCertain(_ string: String) -> Bool {
-        string.utf8.allSatisfy { $0 < 0xCC } || string.unicodeScalars.allSatisfy(isCertain)
-    }
-
-    private static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
-        guard scalar.value >= 0x300 else { return true }
-        let properties = scalar.properties
-        if let age = properties.age, age.major <= 15 { return true }
-        switch properties.generalCategory {
-        case .otherSymbol, .mathSymbol, .currencySymbol, .privateUse, .otherPunctuation, .decimalNumber: return true
-        default: return false
-        }
     }
 }

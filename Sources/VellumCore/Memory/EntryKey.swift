@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// Every string up to ``maximumLength`` bytes is valid, including the empty string and strings with NUL, `/`, `..` or emoji. Nothing can be
 /// recorded under a longer key, so a lookup finds nothing. Two keys are equal when their NFC forms (Unicode Standard Annex 15) have the
-/// same bytes. That is Swift's `==`, except for marks newer than Foundation's Unicode tables. The normal form is computed once, and memory
+/// same bytes. That is Swift's `==`, except for characters newer than Unicode 15.0. The normal form is computed once, and memory
 /// and disk compare its bytes. Keys are never identified by a hash alone.
 ///
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is not converted.
@@ -32,6 +32,8 @@ public import Foundation
         }
     }
 
+    @usableFromInline static func normalForm(of string: String) -> String { NormalForm.of(string) }
+
     /// Whether every byte lies below the lead byte of U+0300, the first scalar that normalization may change.
     @inlinable
     static func isSurelyNormal(_ string: String) -> Bool {
@@ -43,16 +45,6 @@ public import Foundation
             }
             return rest.allSatisfy { $0 < 0xCC }
         } ?? false
-    }
-
-    @usableFromInline
-    static func normalForm(of string: String) -> String {
-        var form = string.precomposedStringWithCanonicalMapping
-        // Foundation drops marks of very long runs, and orders some wrongly. Such a string is its own normal form, so that it never shares
-        // an entry with another string.
-        if form != string { form = string }
-        form.makeContiguousUTF8()
-        return form
     }
 
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
@@ -70,7 +62,7 @@ public import Foundation
                 return .failure(error)
             }
         }
-        // `normalized` is contiguous: native Swift strings are, and `normalForm` converts all others.
+        // `normalized` is contiguous: native Swift strings are, and `NormalForm` converts all others.
         guard let result else { preconditionFailure("A key's normal form must be contiguous.") }
         return try result.get()
     }

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+/// Normal forms are those of Unicode 15.0, whatever tables the system has (findings FK1).
+@Suite(.timeLimit(.minutes(1)))
+struct NormalFormTests {
+    /// The data, and how it was made: `Tests/Fixtures/Unicode/make.py`.
+    private static func lines(_ name: String) throws -> [Substring] {
+        let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../Fixtures/Unicode").standardizedFileURL
+        return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8).split(separator: "\n")
+    }
+
+    private static func normal(_ text: String) -> [Unicode.Scalar] { Array(EntryKey(text).normalized.unicodeScalars) }
+
+    /// Unicode's NormalizationTest: c2 = NFC(c1) = NFC(c2) = NFC(c3), and c4 = NFC(c4) = NFC(c5).
+    @Test func everyLineOfUnicodesTestHolds() throws {
+        let lines = try Self.lines("NormalizationTest.txt")
+        #expect(lines.count > 18_000)
+        for line in lines {
+            let columns = line.split(separator: ";").map { column in
+                String(
+                    String.UnicodeScalarView(column.split(separator: " ").compactMap { UInt32($0, radix: 16).flatMap(Unicode.Scalar.init) })
+                )
+            }
+            let wrong = columns.indices.filter { Self.normal(columns[$0]) != Array(columns[$0 < 3 ? 1 : 3].unicodeScalars) }
+            #expect(wrong.isEmpty, "\(line)")
+        }
+    }
+
+    /// Every character that the test's file does not name in its first part is its own normal form, also one that Unicode 15.0 does not assign.
+    @Test func allOtherCharactersStayAsTheyAre() throws {
+        let named = Set(try Self.lines("NormalizationTest.txt").map { String($0.prefix { $0 != ";" }) })
+        for scalar in (UInt32(0)..<0x11_0000).lazy.compactMap(Unicode.Scalar.init)
+        where !named.contains(String(format: "%04X", scalar.value)) {
+            let normal = Self.normal(String(scalar))
+            if normal != [scalar] { Issue.record("U+\(String(scalar.value, radix: 16)) becomes \(normal)") }
+        }
+    }
+
+    /// 100,000 random strings of assigned characters: the normal form is that of Python's tables of the same version, and two of them are one
+    /// key exactly when Swift's `==` says so.
+    @Test func randomStringsAgreeWithPythonAndSwift() throws {
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        var generator = UnicodeStrings()
+        var before = ""
+        for expected in try Self.lines("RandomStrings.txt") {
+            for _ in 0..<1000 {
+                let text = generator.next()
+                let key = EntryKey(text)
+                for byte in key.withBytes({ Array($0) }) + [0] { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+                let variant = generator.rearranged(text)
+                if (text == variant) != (key == EntryKey(variant)) || (text == before) != (key == EntryKey(before)) {
+                    Issue.record("\(Array(text.unicodeScalars)), \(Array(variant.unicodeScalars))")
+                }
+                before = text
+            }
+            #expect(String(digest, radix: 16) == String(expected.drop { $0 == "0" }))
+        }
+    }
+
+    /// Each syllable of Korean and its parts are one key, however they are composed.
+    @Test func everyKoreanSyllableIsOneKeyHoweverItIsWritten() {
+        for syllable in UInt32(0xAC00)..<0xD7A4 {
+            let (lead, rest) = (syllable - 0xAC00).quotientAndRemainder(dividingBy: 21 * 28)
+            let (vowel, final) = rest.quotientAndRemainder(dividingBy: 28)
+            let last = final == 0 ? [] : [0x11A7 + final]
+            let spellings = [[syllable], [0x1100 + lead, 0x1161 + vowel] + last, [syllable - final] + last].map {
+                String(String.UnicodeScalarView($0.compactMap(Unicode.Scalar.init)))
+            }
+            if Set(spellings.map { EntryKey($0) }).count != 1 { Issue.record("U+\(String(syllable, radix: 16))") }
+        }
+    }
+
+    /// Where neighbours are no syllable: two final consonants, a final before a vowel, old jamo, a mark between.
+    @Test(arguments: [
+        "\u{AC01}\u{11A8}", "\u{AC00}\u{11A7}", "\u{AC00}\u{11C3}", "\u{1100}\u{11A8}", "\u{1113}\u{1161}", "\u{1100}\u{1176}",
+        "\u{AC00}\u{301}\u{11A8}", "\u{1100}\u{300}\u{1161}", "\u{11A8}", "\u{1161}\u{11A8}", "\u{A960}\u{1161}", "\u{AC00}\u{D7CB}",
+    ])
+    func otherJamoStayAsTheyAre(_ text: String) { #expect(Self.normal(text) == Array(text.unicodeScalars)) }
+
+    /// A hostile run of marks is sorted, in time that does not grow with its square: a megabyte of them is one call.
+    @Test func aLongRunOfMarksIsSorted() {
+        let marks = (0..<250_000).map { $0 % 2 == 0 ? "\u{301}" as Unicode.Scalar : "\u{323}" }
+        let normal = Self.normal(String(String.UnicodeScalarView(["a"] + marks)))
+        #expect(normal == ["\u{1EA1}"] + [Unicode.Scalar](repeating: "\u{323}", count: 124_999) + marks.filter { $0 == "\u{301}" })
+    }
+}
+
+/// The random strings of `make.py`.
+private struct UnicodeStrings {
+    private static let ranges: [Range<UInt64>] = [
+        0x300..<0x370, 0x1100..<0x1200, 0xAC00..<0xD7A4, 0x41..<0x180, 0x900..<0xE00, 0x1E00..<0x2000, 0xF900..<0xFB50,
+        0x1D000..<0x1D200, 0x11000..<0x11800, 0..<0x11_0000,
+    ]
+    private var (numbers, others) = (SeededGenerator(seed: 15), SeededGenerator(seed: 16))
+
+    private mutating func number(below end: UInt64) -> UInt64 { numbers.next() % end }
+
+    mutating func next() -> String {
+        var text = String.UnicodeScalarView()
+        let length = 1 + number(below: 12)
+        while text.count < length {
+            let range = Self.ranges[Int(number(below: UInt64(Self.ranges.count)))]
+            let value = range.lowerBound + number(below: UInt64(range.count))
+            // Noncharacters have an age, too.
+            if let scalar = Unicode.Scalar(UInt32(value)), scalar.properties.generalCategory != .unassigned,
+                scalar.properties.age.map({ ($0.major, $0.minor) <= (15, 0) }) == true
+            {
+                text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    /// The string decomposed, or with two neighbours exchanged.
+    mutating func rearranged(_ text: String) -> String {
+        var scalars = Array(text.decomposedStringWithCanonicalMapping.unicodeScalars)
+        if Bool.random(using: &others), let place = scalars.indices.dropLast().randomElement(using: &others) {
+            scalars.swapAt(place, place + 1)
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
