@@ -175,7 +175,9 @@ let package = Package(
             name: "CrashScript", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
             name: "CrashChild",
-            dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase"],
+            dependencies: [
+                "Vellum", "MiniCache", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase",
+            ],
             path: "Tests/CrashChild"),
         .testTarget(
             name: "CrashTests",

@@ -84,7 +84,7 @@ public final class MiniCacheManager: Sendable {
     /// ```
     ///
     /// No other manager and no other process has them. Everything else is as with a file, because it is one in a folder among the system's
-    /// temporary ones. A process that is killed leaves the folder to the system.
+    /// temporary ones. What a process leaves that is killed is removed by the next that uses this.
     ///
     /// - Parameter clock: The source of dates.
     public static func inMemory(clock: WallClock = .system) -> MiniCacheManager {

@@ -32,11 +32,15 @@ package struct OriginalObjects: Sendable {
     ///
     /// - Returns: What was imported; `nil` if nothing was left to import.
     /// - Complexity: O(n log n) for n files, with a transaction for up to 2048 of them, or 8 MB.
-    /// - Throws: ``VellumError`` if the folder is or leads through a symbolic link, because the files of another folder are not the type's;
-    ///   if it cannot be read; or if the archive cannot be written.
+    ///   A folder that is or leads through a symbolic link is reported, and not imported: the files of another folder are not the type's.
+    /// - Throws: ``VellumError`` if the folder cannot be read, or the archive cannot be written.
     package func importAll<Value>(into store: Store<Value>, of file: DatabaseFile) throws(VellumError) -> ImportCounts? {
         do {
-            if let link = folders.first(where: FileSystem.isLink) { throw FileError(.opening, ELOOP, link) }
+            if let other = folders.first(where: { FileSystem.isLink($0) || !FileSystem.isFolder($0) }) {
+                let text = "The objects of version 1 are not imported: their folder is a symbolic link, or none."
+                store.report(VellumError(.inputOutput, text).located(archive: store.name, path: other))
+                return nil
+            }
             // One process at a time.
             let counts = try FileLock.hold(folder: path) { try importRest(into: store, of: file) }
             if let counts { store.report(.imported(counts)) }

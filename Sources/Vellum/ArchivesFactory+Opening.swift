@@ -74,6 +74,7 @@ extension ArchivesFactory {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         // A folder in memory belongs to the process that made it.
         guard temporary?.isOfThisProcess ?? true else { throw .forked }
+        temporary?.make()
         let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
         let previous = state.withLock { state in
             defer { state.file = hold }

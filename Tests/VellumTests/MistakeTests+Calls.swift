@@ -173,8 +173,8 @@ extension MistakeTests.Mistake {
         .init(
             "a file that holds no value of the type",
             """
-            notDecodable in disk-folder: The stored bytes cannot be decoded as Note: the bytes are damaged or in another \
-            format. The type may have changed: set the value again, or remove it.
+            notDecodable in disk-folder: The stored bytes cannot be decoded as Note: the bytes are damaged, in another \
+            format, or have a value that the type lacks, such as a case that was removed. The type may have changed: set the value again, or remove it.
             """
         ) {
             let folder = DiskFolderStorage(folderURL: $0.appendingPathComponent("folder"))

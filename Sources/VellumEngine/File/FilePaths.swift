@@ -13,6 +13,19 @@ enum FilePaths {
         ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged"]
         + [".salvaging", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
 
+    /// The longest name of a database, in bytes: a damaged one gets a longer one (``Recovery/freeName(_:_:_:)``), and so do its side files.
+    static let longestName = Int(NAME_MAX) - ".damaged-".utf8.count - "\(Int64.min)-99".utf8.count - ChangesFile.suffix.utf8.count
+    /// The longest path of a database, in bytes. SQLite opens none above 512 with the name of a journal, also not that of a new copy.
+    static let longestPath = 512 - "-journal".utf8.count - ".salvaging".utf8.count
+
+    /// - Throws: A file error with `ENAMETOOLONG`.
+    static func checkLength(_ path: String) throws(FileError) {
+        let name =
+            path.utf8.count
+            - (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.distance(from: path.startIndex, to: $0) + 1 } ?? 0)
+        guard path.utf8.count <= longestPath, name <= longestName else { throw FileError(.opening, ENAMETOOLONG, path) }
+    }
+
     /// Checks that the database and its side files are safe for SQLite to open.
     ///
     /// A database with a second name is accepted, because backups may add one while the database is open.
