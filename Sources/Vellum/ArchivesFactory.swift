@@ -365,6 +365,11 @@ public final class ArchivesFactory: Sendable {
         do throws(VellumError) {
             for name in OriginalName.folders(of: Archive.self, formerNames: formerNames) {
                 guard let objects = OriginalObjects(named: name, in: originals) else { continue }
+                if let obstacle = objects.obstacle(for: store.name) {
+                    Report.failure(obstacle, operation: "archives(for:)", Archive.self)
+                    store.events.keep(.failure(obstacle))
+                    continue
+                }
                 if let counts = try objects.importAll(into: store, of: try openFile()) { Report.imported(counts, store.name) }
             }
         } catch {

@@ -54,8 +54,9 @@ struct ImportTests {
         let factory = ArchivesFactory(directory: originals.root.file("from links"), importing: caches)
         for _ in 0..<2 {
             let store = try factory.store(for: User.self)
-            var failures = store.failures.makeAsyncIterator()
-            let error = await failures.next()
+            let manager = try factory.archives(for: User.self)
+            var failures = manager.failures.makeAsyncIterator()
+            let error = try await failures.next()
             #expect(error?.code == .inputOutput && error?.path?.contains("vellum_user") == true)
             try store.record(User(name: "new", age: 1))
             #expect(try store.count() == 1)
