@@ -5,8 +5,8 @@ internal import VellumEngine
 public struct ArchiveTransaction {
     private var writes = StoreTransaction()
     private var reads = TransactionReads()
-    /// What is asked of each archive that is written to, when the transaction is committed.
-    private var checks: [() throws(VellumError) -> Void] = []
+    /// What is wrong with an archive that is written to, when the transaction is committed.
+    private var problems: [() -> VellumError?] = []
     private let factory: ArchivesFactory
     private let file: DatabaseFile
 
@@ -20,9 +20,9 @@ public struct ArchiveTransaction {
     /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed or in another file.
     public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
         do throws(VellumError) {
-            try store.check(writtenBy: factory, on: file)
+            if let problem = store.problem(in: file, of: factory) { throw problem }
             try store.add(object, to: &writes)
-            checks.append { [factory, file] () throws(VellumError) in try store.check(writtenBy: factory, on: file) }
+            problems.append { [factory, file] in store.problem(in: file, of: factory) }
         } catch {
             throw store.store.located(error)
         }
@@ -40,7 +40,7 @@ public struct ArchiveTransaction {
     /// - Throws: ``VellumError`` if the archive is closed or in another file, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
     public mutating func access<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) throws -> Archive? {
         do throws(VellumError) {
-            try store.check(writtenBy: factory, on: file)
+            if let problem = store.problem(in: file, of: factory) { throw problem }
             return try reads.value(forKey: EntryKey(key), in: store.store, after: writes)
         } catch {
             throw store.store.located(error)
@@ -49,13 +49,13 @@ public struct ArchiveTransaction {
 
     /// Adds the deletion of the object with the key, if there is one.
     public mutating func delete<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) {
-        checks.append { [factory, file] () throws(VellumError) in try store.check(writtenBy: factory, on: file) }
+        problems.append { [factory, file] in store.problem(in: file, of: factory) }
         writes.remove(EntryKey(key), in: store.store)
     }
 
     /// Adds the deletion of every object of an archive.
     public mutating func deleteAll<Archive>(in store: ArchiveStore<Archive>) {
-        checks.append { [factory, file] () throws(VellumError) in try store.check(writtenBy: factory, on: file) }
+        problems.append { [factory, file] in store.problem(in: file, of: factory) }
         writes.removeAll(in: store.store)
     }
 
@@ -64,15 +64,15 @@ public struct ArchiveTransaction {
 
     /// - Returns: Whether everything that was read was still there; otherwise nothing was changed.
     func commit() throws(VellumError) -> Bool {
-        for check in checks { try check() }
+        for problem in problems { if let problem = problem() { throw problem } }
         return try reads.commit(writes)
     }
 }
 
 extension ArchiveStore {
-    /// Throws if this handle was closed or is on another file. Factories on one folder share their file.
-    fileprivate func check(writtenBy other: ArchivesFactory, on file: DatabaseFile) throws(VellumError) {
-        guard !mark.isClosed else { throw store.located(.closed) }
-        guard factory === other || factory.state.withLock({ $0.file?.file }) === file else { throw store.located(.differentFiles) }
+    /// The error if this handle was closed or is on another file. Factories on one folder share their file.
+    fileprivate func problem(in file: DatabaseFile, of other: ArchivesFactory) -> VellumError? {
+        if mark.isClosed { return located(.closed) }
+        return factory === other || factory.state.withLock { $0.file?.file } === file ? nil : located(.differentFiles)
     }
 }

@@ -24,6 +24,9 @@ struct SQLiteStorageUpdatingTests {
     private struct Tags: Codable {
         var words = Set((0..<40).map { "\($0)" })
         var list = [1, 2]
+
+        /// Makes an equal set, in another order.
+        mutating func shuffle() { words = Set(words.shuffled()) }
     }
 
     @Test(arguments: [CodableFormat.cbor, .json])
@@ -31,7 +34,7 @@ struct SQLiteStorageUpdatingTests {
         let storage = temporary.storage(of: Tags.self, format: format)
         try await storage.set(Tags(), forKey: "a")
         let puts = try await storage.statistics().puts
-        for _ in 0..<20 { try await storage.update(forKey: "a") { $0.words = Set($0.words.shuffled()) } }
+        for _ in 0..<20 { try await storage.update(forKey: "a") { $0.shuffle() } }
         #expect(try await storage.statistics().puts == puts)
         try await storage.update(forKey: "a") { $0.list.reverse() }
         #expect(try await storage.retrieve(forKey: "a").list == [2, 1])

@@ -211,8 +211,8 @@
 
     private struct Once: CodableSample {
         enum CodingKeys: CodingKey {}
-        var note: String? = "secret"
-        init() {}
+        var note: String?
+        init() { note = "secret" }
     }
 
     private struct InCache: Codable {
@@ -437,7 +437,6 @@
 
     private struct Measured: CodableSample {
         var length = Measurement(value: 1.5, unit: UnitLength.meters)
-        var text = AttributedString("a")
     }
 
     private struct Deep: Sample {

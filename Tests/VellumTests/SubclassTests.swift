@@ -51,11 +51,15 @@ struct SubclassTests {
         #expect(try dogs.access(archiveWithKey: "rex")?.owner == "ann")
     }
 
-    /// A property of a class that is a subclass in truth is recorded in the archive of that subclass.
-    @Test func aPropertyIsRecordedInTheArchiveOfItsClass() throws {
-        try temporary.factory.store(for: Zoo.self).record(Zoo(animal: Dog("rex")))
-        #expect(try temporary.factory.store(for: Dog.self).access(archiveWithKey: "rex")?.owner == "ann")
-        #expect(try animals.count() == 0)
+    /// It would be recorded in the archive of the class that the property declares.
+    @Test func aPropertyOfASubclassIsRefused() throws {
+        let (zoos, parks) = (try temporary.factory.store(for: Zoo.self), try temporary.factory.store(for: Park.self))
+        try zoos.record(Zoo(animal: Animal("rex")))
+        let error = #expect(throws: VellumError.self) { try zoos.record(Zoo(animal: Dog("new"))) }
+        #expect(error?.code == .notEncodable)
+        #expect(try animals.keys() == ["rex"])
+        try parks.record(Park(animal: Dog("new")))
+        #expect(try animals.keys() == ["rex"])
     }
 }
 
@@ -84,13 +88,23 @@ private class Dog: Animal {
     }
 }
 
-/// Writes its own data, and has an object that is recorded beside it as what it is declared as.
+/// Writes its own data, and records its animal beside it.
 private struct Zoo: Archivable {
     static var archiveName: String { "Zoo" }
     var primaryKey: String { "zoo" }
     var animal: Animal
     func archive() throws -> Data { Data() }
     static func deArchive(fromData data: Data) throws -> any Archivable { Zoo(animal: Animal("rex")) }
+}
+
+/// Records its animal nowhere else.
+private struct Park: Archivable {
+    static var archiveName: String { "Park" }
+    static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
+    var primaryKey: String { "park" }
+    var animal: Animal
+    func archive() throws -> Data { Data() }
+    static func deArchive(fromData data: Data) throws -> any Archivable { Park(animal: Animal("rex")) }
 }
 
 private class Shape: Archivable {

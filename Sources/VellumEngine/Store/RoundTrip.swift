@@ -75,9 +75,11 @@ extension VellumError {
             }
             switch style {
             case .tuple, .struct: return ofChildren(mirror, others, depth)
-            case .enum where mirror.children.first?.label != others.children.first?.label: return ""
-            case .enum where !mirror.children.isEmpty:
-                return zip(mirror.children, others.children).first.flatMap { difference($0.value, $1.value, depth + 1) }
+            case .enum:
+                guard let payload = mirror.children.first, let counterpart = others.children.first, payload.label == counterpart.label else {
+                    return mirror.children.isEmpty && others.children.isEmpty ? ofEquatables(one, other) : ""
+                }
+                return difference(payload.value, counterpart.value, depth + 1)
             case .class:
                 guard seen.insert(ObjectIdentifier(one as AnyObject)).inserted else { return nil }
                 return one as AnyObject === other as AnyObject ? nil : ofChildren(mirror, others, depth)
