@@ -50,7 +50,7 @@ extension CodableFormat {
 
 extension Data {
     /// Whether these may be the same bytes as others in another order. Almost always false if they are not.
-    package func mayBeReordered(_ other: Data) -> Bool { count == other.count && sumOfCubes == other.sumOfCubes }
+    package func mayBeReordered(_ other: Data) -> Bool { count == other.count && sumOfSquares == other.sumOfSquares }
 
-    private var sumOfCubes: UInt64 { withUnsafeBytes { $0.reduce(0) { $0 &+ UInt64($1) &* UInt64($1) &* UInt64($1) } } }
+    private var sumOfSquares: UInt32 { withUnsafeBytes { $0.reduce(0) { $0 &+ UInt32($1) &* UInt32($1) } } }
 }

@@ -285,9 +285,9 @@ public final class ArchivesFactory: Sendable {
     ///
     /// While the closure runs, others may write between two of its reads, which then disagree. It runs again in that case, also if it threw.
     ///
-    /// Inside the closure, a write to the same file that is not by the transaction throws ``VellumError/Code/recursiveUpdate`` and writes
-    /// nothing. If the caller does not see that error, as with ``ArchiveManager``, the transaction throws it at its end and writes nothing either. Tasks and threads that the closure starts, and other
-    /// files, can be written.
+    /// Inside the closure, a write to the same file that is not by the transaction throws ``VellumError/Code/recursiveUpdate``. If no caller sees
+    /// that error, as with ``ArchiveManager``, the transaction throws it at its end. Nothing is written in both cases. Other files can be
+    /// written, and so can this one by tasks and threads that the closure starts.
     ///
     /// - Parameter body: If it throws, nothing is written.
     /// - Returns: What the closure returned when it ran last.

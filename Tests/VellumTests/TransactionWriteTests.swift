@@ -179,6 +179,15 @@ struct TransactionWriteTests {
         #expect(try parcels.accessAll() == [Parcel("new")])
     }
 
+    @Test func anArchiveThatTheClosureIsFirstToOpenImportsItsObjects() throws {
+        let originals = try Originals()
+        try originals.write(JSONEncoder().encode(User(name: "ann")), "ann", in: "vellum_user", at: 1)
+        try originals.factory.transaction { transaction in
+            try transaction.record(User(name: "bob"), in: originals.factory.store())
+        }
+        #expect(try originals.factory.store(for: User.self).count() == 2)
+    }
+
     @Test func aStoreThatTheClosureOpensIsRefusedToo() throws {
         let fresh = TemporaryArchives()
         let error = #expect(throws: VellumError.self) {

@@ -1,5 +1,5 @@
 internal import Foundation
-package import VellumCore
+internal import VellumCore
 
 /// Checks that what decodes from the bytes of a value is what was passed: memory returns the one, queries and the next launch the other.
 package enum RoundTrip {
@@ -76,7 +76,8 @@ extension VellumError {
             switch style {
             case .tuple, .struct: return ofChildren(mirror, others, depth)
             case .enum:
-                guard let payload = mirror.children.first, let counterpart = others.children.first, payload.label == counterpart.label else {
+                guard let payload = mirror.children.first, let counterpart = others.children.first, payload.label == counterpart.label
+                else {
                     return mirror.children.isEmpty && others.children.isEmpty ? ofEquatables(one, other) : ""
                 }
                 return difference(payload.value, counterpart.value, depth + 1)
