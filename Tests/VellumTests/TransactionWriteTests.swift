@@ -149,10 +149,14 @@ struct TransactionWriteTests {
         try temporary.factory.transaction { transaction in
             let thread = OnThread { [parcels] in Result { try parcels.record(Parcel("by a thread")) } }
             try thread.result().get()
-            DispatchQueue(label: "writer").async { [parcels] in #expect(throws: Never.self) { try parcels.record(Parcel("by a queue")) } }
+            let written = DispatchGroup()
+            DispatchQueue(label: "writer").async(group: written) { [parcels] in
+                #expect(throws: Never.self) { try parcels.record(Parcel("by a queue")) }
+            }
+            written.wait()
             try transaction.record(Parcel("new"), in: parcels)
         }
-        try temporary.factory.transaction { try $0.record(Parcel("newer"), in: parcels) }
+        #expect(try parcels.count() == 4)
     }
 
     @Test func anArchiveOfAnotherFileIsRefusedByEachCall() throws {
