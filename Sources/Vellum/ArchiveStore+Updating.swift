@@ -17,8 +17,8 @@ extension ArchiveStore {
     ///
     /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key
     /// take turns. Blocks for the disk, and is as durable as ``record(_:expiration:)``. Archivable properties are recorded with the object.
-    /// The object becomes the most recently used. An object whose encoding did not change is not written, nor are its
-    /// archivable properties.
+    /// The object becomes the most recently used. An object whose content did not change is not written, nor are its
+    /// archivable properties: sets and dictionaries may be encoded in another order.
     ///
     /// - Parameters:
     ///   - key: The key of the object.

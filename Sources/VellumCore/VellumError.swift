@@ -81,11 +81,11 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let failedQuery = Code("failedQuery")
         /// The caller cancelled the operation.
         public static let cancelled = Code("cancelled")
-        /// The writes of one transaction belong to different files.
+        /// The reads and writes of one transaction belong to different files.
         public static let differentFiles = Code("differentFiles")
         /// A loader waits for itself: it requests the key that it loads, directly or through other loaders.
         public static let recursiveLoad = Code("recursiveLoad")
-        /// The closure of an update writes or updates the key that is being updated.
+        /// The closure of an update writes or updates the key that is being updated, or that of a transaction writes the file without it.
         public static let recursiveUpdate = Code("recursiveUpdate")
         /// A background load failed that no caller waited for.
         public static let loadFailed = Code("loadFailed")

@@ -33,7 +33,8 @@ extension MistakeTests.Mistake {
         .init(
             "a transaction over two files",
             """
-            differentFiles: A transaction can only hold writes to archives of one file. Commit one for each file.
+            differentFiles: A transaction can only hold reads and writes of archives of one file. Commit one for each file. (archive Notes, file \
+            FOLDER/2/Archives.sqlite)
             """
         ) {
             let (first, second) = ($0.appendingPathComponent("1"), $0.appendingPathComponent("2"))

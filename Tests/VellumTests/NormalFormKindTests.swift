@@ -25,16 +25,20 @@ struct NormalFormKindTests {
     @Test(arguments: spellings)
     func archivesAndTheirIndexes(_ one: String, _ other: String) throws {
         let factory = ArchivesFactory.inMemory()
-        let store = try factory.store(for: Place.self)
+        var store = try factory.store(for: Place.self)
         try store.record(Place(name: one, primaryKey: one))
-        for indexed in [true, false] {
+        // From memory, then from the file.
+        for isOpenedAgain in [false, true] {
+            if isOpenedAgain {
+                try factory.close()
+                store = try factory.store(for: Place.self)
+            }
             #expect(try store.access(archiveWithKey: other) != nil)
             #expect(try store.fetch(where: #Predicate { $0.name == other }).count == 1)
             #expect(try store.fetch(where: #Predicate { $0.name.starts(with: other) }).count == 1)
             #expect(try store.fetch(where: #Predicate { $0.name != other }).isEmpty)
             #expect(try store.fetch(where: #Predicate { $0.name >= other && $0.name <= other }).count == 1)
             #expect(try store.keys(prefix: other).count == 1)
-            if indexed { try factory.close() }
         }
         #expect(try !store.recordIfAbsent(Place(name: other, primaryKey: other)))
         #expect(try store.deleteAll(where: #Predicate { $0.name != other }) == 0)

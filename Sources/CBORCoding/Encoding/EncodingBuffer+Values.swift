@@ -15,8 +15,10 @@ extension EncodingBuffer {
             try openScalar(item)
             return writeKnown(value, known)
         }
-        if options.rejectsUnorderedCollections { try UnorderedCollectionError.check(Value.self) }
         let encoder = ItemEncoder(self, item)
+        if options.unorderedCollections != .asTheyAre, let items = try options.sortedItems(of: value) {
+            return try items.encode(to: encoder)
+        }
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
         } else if Value.self == Data.self, case .custom(let encode) = options.dataEncodingStrategy {

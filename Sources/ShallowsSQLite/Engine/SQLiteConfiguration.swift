@@ -79,7 +79,9 @@ struct StorageCodec<Value: Codable>: Codec {
 
     func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return data }
-        return try format.encode(value)
+        let bytes = try format.encode(value)
+        try RoundTrip.check(value) { try decode(bytes) }
+        return bytes
     }
 
     func decode(_ bytes: Data) throws -> Value {

@@ -83,6 +83,7 @@ extension DatabaseFile {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError/Code/contradiction`` if it is open in this process.
     package func dropArchive(named name: String) throws(VellumError) -> Bool {
+        try transactions.refuseWrite()
         let key = EntryKey(name)
         // No thread may open it meanwhile.
         let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, WriteState)? in
