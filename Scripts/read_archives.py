@@ -130,7 +130,7 @@ def open_file(path):
     """A read-only connection, in a transaction, and whether the archives are caches."""
     log = Path(path + "-wal")
     # Without a log the file does not change, and nothing is created beside it.
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
     database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
     database.row_factory, database.text_factory = sqlite3.Row, bytes
     database.execute("BEGIN")
