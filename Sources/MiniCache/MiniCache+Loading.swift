@@ -35,7 +35,7 @@ extension MiniCache {
     /// - Complexity: O(1) in memory, O(log n) on disk, and the cost of the loader.
     /// - Throws: The error of the loader, to all waiters; the next call loads again, unless ``LoadOptions/errorMaxAge`` says otherwise.
     ///   `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is invalid, the disk cannot be
-    ///   read or a duration is negative. A file that cannot be opened is reported, and each caller's loader runs in its task, without timeouts.
+    ///   read or an age is NaN. A file that cannot be opened is reported, and each caller's loader runs in its task, without timeouts.
     @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

@@ -39,7 +39,7 @@ extension ArchiveStore where Archive: Sendable {
     /// - Complexity: O(1) if memory has the object, O(log n) if the disk has it; else the cost of the loader.
     /// - Throws: The error of the loader, to all callers that waited. The next call runs a loader again, unless
     ///   ``LoadOptions/errorMaxAge`` is set. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the
-    ///   disk fails, a duration is negative, or the loaded object has another key (``VellumError/Code/otherKey``).
+    ///   disk fails, an age is NaN, or the loaded object has another key (``VellumError/Code/otherKey``).
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

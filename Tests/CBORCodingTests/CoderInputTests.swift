@@ -27,6 +27,11 @@ struct CoderInputTests {
         #expect(CBORValue.null[index] == nil)
     }
 
+    /// "CBORValue.init stringLiteral"
+    @Test(arguments: ["", "\0", String(repeating: "n", count: 70_000)]) func anyTextIsAValue(_ text: String) throws {
+        #expect(try CBORDecoder().decode(CBORValue.self, from: CBOREncoder().encode(CBORValue(stringLiteral: text))) == .text(text))
+    }
+
     /// "CBORValue.init floatLiteral"
     @Test(arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -0.0]) func anyNumberIsAValue(_ number: Double) throws {
         let value = CBORValue(floatLiteral: number)

@@ -12,9 +12,9 @@ struct CacheInputTests {
     }
 
     private static func cache(
-        _ manager: MiniCacheManager = .inMemory(clock: ManualClock().wallClock), _ maxAge: CacheMaxAge = .days(1)
+        _ manager: MiniCacheManager = .inMemory(clock: ManualClock().wallClock), _ maxAge: CacheMaxAge = .days(1), name: String = "Test"
     ) -> MiniCache<String, Int> {
-        manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: maxAge)
+        manager.cache(cacheName: name, cacheVersion: .custom("1"), maxAge: maxAge)
     }
 
     static let table: [InputCase] = [
@@ -33,8 +33,9 @@ struct CacheInputTests {
                 { try $0.update(forKey: "a", expiration: expiration) { $0 = 1 } },
             ]
             writes += ages.map { age in { try $0.set(1, forKey: "a", maxAge: age) } }
+            let manager = MiniCacheManager.inMemory(clock: ManualClock().wallClock)
             for (number, write) in writes.enumerated() {
-                let cache = cache()
+                let cache = cache(manager, name: "\(number)")
                 do {
                     try write(cache)
                     try expect((cache["a"] == 1) == (seconds > 0), "write \(number)")
@@ -43,7 +44,7 @@ struct CacheInputTests {
             try expect(errors.isEmpty || errors.count == writes.count, "\(errors)")
             // The age of the handle: its subscript reports an error, and its methods throw it.
             for age in ages {
-                let cache = cache(.inMemory(clock: ManualClock().wallClock), age)
+                let cache = cache(manager, age, name: "\(age)")
                 cache["a"] = 1
                 try expect((cache["a"] == 1) == (seconds > 0), "\(age)")
                 do { try cache.set(1, forKey: "b") } catch { if errors.isEmpty { throw error } }

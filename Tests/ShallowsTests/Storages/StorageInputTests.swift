@@ -71,10 +71,12 @@ struct StorageInputTests {
         },
         InputCase(
             "ErasableStorage.renaming to", "ErasableStorage.loading named", "AnySyncStorage.init storageName",
-            "StorageFamily.Erased.init storageName", of: HostileInput.names
+            "StorageFamily.Erased.init storageName", "ShallowsError.init _", "ShallowsError.init layer", "ShallowsError.miss layer",
+            "ShallowsError.message", "ShallowsError.layer", "ShallowsError.succeededLayers", "ZippedResultError.init succeededLayers", of: HostileInput.names
         ) { name in
             let storage = MemoryStorage<String, Data>().renaming(to: name)
             try expect(storage.storageName == name, "renaming")
+            _ = "\(ShallowsError(.failed, name, layer: name)) \(ShallowsError.miss(forKey: name, layer: name))"
             let loading = storage.loading(named: name) { _ in Data() }
             try expect(await isThere(loading), "loading")
             let made = ReadOnlyStorage<String, Data>(storageName: name, retrieve: { (_: String) async throws -> Data in Data() })

@@ -71,6 +71,42 @@ struct CoreInputTests {
             }
         },
         InputCase(
+            "LoadStatistics.loads", "LoadStatistics.failures", "LoadStatistics.joined", "LoadStatistics.time",
+            "LoadStatistics.staleWhileRevalidating", "LoadStatistics.staleIfError", "LoadStatistics.staleIfSlow",
+            "LoadStatistics.inOutage", "StoreStatistics.memoryHits", "StoreStatistics.diskHits", "StoreStatistics.misses",
+            "StoreStatistics.memoryEvictions", "StoreStatistics.puts", "StoreStatistics.evictedSize", "StoreStatistics.failures",
+            "QueryExplanation.decodedObjects", "QueryExplanation.results", "QueryExplanation.unindexedObjects",
+            "QueryExplanation.duration", "ImportCounts.imported", "ImportCounts.skipped", of: HostileInput.counts
+        ) { count in
+            var statistics = StoreStatistics()
+            (statistics.memoryHits, statistics.diskHits, statistics.misses) = (count, count, count)
+            (statistics.memoryEvictions, statistics.puts, statistics.evictedSize) = (count, count, .bytes(count))
+            (statistics.failures, statistics.loading.time) = (count, .seconds(Int64(count)))
+            _ = "\(statistics) \(statistics.hitRatio)"
+            var explanation = QueryExplanation()
+            (explanation.decodedObjects, explanation.results, explanation.unindexedObjects) = (count, count, count)
+            explanation.duration = .seconds(Int64(count))
+            _ = "\(explanation)"
+        },
+        InputCase(
+            "StoreEvent.recorded key", "StoreEvent.removed key", "StoreEvent.damagedEntry key", "StoreEvent.setAside to",
+            "StoreEvent.setAside salvaged", "StoreEvent.skippedUndecodable count", "StoreEvent.logHeldBack logSize",
+            "VersionChange.init from", "VersionChange.init to", "VersionChange.from", "VersionChange.to", "QueryExplanation.access",
+            "QueryExplanation.pushedDown", "QueryExplanation.remaining", "QueryExplanation.statement", of: HostileInput.names
+        ) { text in
+            let error = VellumError(.damagedEntry, text)
+            let events: [StoreEvent] = [
+                .recorded(key: text), .removed(key: text, .evicted), .damagedEntry(key: text, error),
+                .setAside(to: URL(fileURLWithPath: "/" + text), salvaged: .max), .skippedUndecodable(count: .min),
+                .logHeldBack(process: .min, logSize: .bytes(.min)),
+                .versionReplaced(VersionChange(from: text, to: text, removed: StorageUsage(entries: .max, bytes: .max))),
+            ]
+            var explanation = QueryExplanation()
+            (explanation.access, explanation.pushedDown, explanation.remaining) = ([text], [text], [text])
+            explanation.statement = text
+            _ = "\(events)\(explanation)\(String(reflecting: error))"
+        },
+        InputCase(
             "Expiration.after _", "Expiration.unused for", "Expiration.unused atMost", "Expiration.init validating",
             "Expiration.init unusedFor", of: HostileInput.durations
         ) { duration in

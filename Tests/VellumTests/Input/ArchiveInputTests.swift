@@ -91,6 +91,51 @@ struct ArchiveInputTests {
         },
     ]
 
+    private static let queries: [InputCase] = [
+        InputCase(
+            "QueryValidator.countEqual with", "QueryValidator.countGreater than", "QueryValidator.countGreaterOrEqual with",
+            "QueryValidator.countLess than", "QueryValidator.countLessOrEqual with", "ArchiveResults.init limit", of: HostileInput.counts
+        ) { count in
+            let store = try store()
+            let manager: ArchiveManager<Item> = try store.factory.archives()
+            let tests: [(QueryValidator<Item, String>, Bool)] = [
+                (.countEqual(with: count), 1 == count), (.countGreater(than: count), 1 > count),
+                (.countGreaterOrEqual(with: count), 1 >= count), (.countLess(than: count), 1 < count),
+                (.countLessOrEqual(with: count), 1 <= count),
+            ]
+            for (test, isTrue) in tests {
+                try expect(manager.process(queries: [.findWhere { $0.property(\.id, test) }]).count == (isTrue ? 3 : 0), "\(count)")
+            }
+            await MainActor.run { ArchiveResults(store, limit: count).stop() }
+        },
+        InputCase(
+            "QueryValidator.contains _", "QueryValidator.contains string", "QueryValidator.matches regex", "ArchiveResult.init archiveWithKey",
+            of: HostileInput.names + ["[", "(?<", "\\", "(a*)*"]
+        ) { text in
+            let store = try store()
+            let manager: ArchiveManager<Item> = try store.factory.archives()
+            // An expression that is none is reported, and nothing is found.
+            for test in [QueryValidator<Item, String>.contains(text), .contains(string: text, caseSensitive: false), .matches(regex: text)] {
+                _ = manager.findWhere { $0.id(test) }.getResults()
+            }
+            await MainActor.run { ArchiveResult(store, archiveWithKey: text).stop() }
+        },
+        InputCase("ArchiveIndex.index named", "ArchiveIndex.each named", of: HostileInput.names) { name in
+            struct Tagged: ArchiveCodable, IndexedArchivable {
+                var primaryKey = "a"
+                var tags = ["b"]
+                static var archiveName: String { "Tagged" }
+                static var archiveIndexes: [ArchiveIndex<Tagged>] { [.index(\.primaryKey, named: name()), .each(\.tags, named: name() + "s")] }
+                static let current = Locked("")
+                static func name() -> String { current.withLock { $0 } }
+            }
+            Tagged.current.withLock { $0 = name }
+            let store = try ArchivesFactory.inMemory().store(for: Tagged.self)
+            try store.record(Tagged())
+            try expect(store.count(where: #Predicate { $0.primaryKey == "a" }) == 1, name)
+        },
+    ]
+
     private static let durations: [InputCase] = [
         InputCase(
             "ArchiveStore.record expiration", "ArchiveStore.recordIfAbsent expiration", "ArchiveStore.update expiration",
@@ -281,7 +326,7 @@ struct ArchiveInputTests {
         },
     ]
 
-    static let table = counts + durations + sizes + names + urls
+    static let table = counts + queries + durations + sizes + names + urls
 
     @Test(arguments: table) func aParameterTakesAnyValue(_ row: InputCase) async {
         let problems = await row.problems()
