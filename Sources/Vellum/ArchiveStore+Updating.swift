@@ -65,6 +65,19 @@ extension ArchiveStore {
         }
     }
 
+    /// Reads and writes archives of this one's ``factory`` in one transaction, as ``ArchivesFactory/transaction(_:)`` does.
+    ///
+    /// ```swift
+    /// try accounts.transaction { transaction in
+    ///     try transaction.record(ann, in: accounts)
+    ///     try transaction.record(order, in: orders)
+    /// }
+    /// ```
+    @discardableResult
+    public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
+        try factory.transaction(body)
+    }
+
     @inlinable
     func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Archive?) throws -> Result) throws -> Result {
         var ofClosure: (any Error)?

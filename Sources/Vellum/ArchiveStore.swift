@@ -28,7 +28,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @usableFromInline let store: Store<Archive>
     /// The same store, for reads on the memory-hit path.
     @usableFromInline let unretained: UnretainedStore<Archive>
-    @usableFromInline let factory: ArchivesFactory
+    /// The factory that opened the archive.
+    public let factory: ArchivesFactory
     @usableFromInline let nestedArchives = NestedArchives<Archive>()
 
     /// How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.

@@ -25,8 +25,10 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let closed = Code("closed")
         /// A limit is zero or negative.
         public static let invalidLimit = Code("invalidLimit")
-        /// A duration is negative or NaN.
+        /// An age is NaN, a jitter not from 0 to 1, or a `refreshAhead` not between 0 and 1.
         public static let invalidDuration = Code("invalidDuration")
+        /// The version of a type is negative.
+        public static let invalidVersion = Code("invalidVersion")
         /// The value is larger than every limit.
         public static let tooLarge = Code("tooLarge")
         /// The key has more than 64 KiB of UTF-8.

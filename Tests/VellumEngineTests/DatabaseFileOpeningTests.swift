@@ -255,13 +255,39 @@ struct DatabaseFileOpeningTests {
         let file = try DatabaseFile.open(at: url)
         let driver = ArchiveHarness(try file.archive(named: "a", capacity: .unlimited))
         try driver.store([1], "a")
-        func mode(_ path: String) throws -> Int? {
-            (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
-        }
-        #expect(try mode(url.path) == 0o600)
-        #expect(try mode(url.path + "-wal") == 0o600)
-        #expect(try mode(url.path + "-shm") == 0o600)
-        #expect(try mode(url.deletingLastPathComponent().path) == 0o700)
+        for suffix in ["", "-wal", "-shm"] { #expect(try Self.mode(url.path + suffix) == 0o600) }
+        #expect(try Self.mode(url.deletingLastPathComponent().path) == 0o700)
+    }
+
+    /// C11: what others have created before must not be readable for more users than what this package creates.
+    @Test(arguments: [0o644, 0o666, 0o640, 0o600, 0o777], ["", "-wal", "-shm", "-changes"])
+    func anEmptyFileThatIsTakenOverIsReadableForItsOwnerOnly(_ mode: Int, _ suffix: String) throws {
+        let url = setup.folder.file("new/Archives.sqlite")
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Self.create(url.path + suffix, mode: mode)
+        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        try driver.store([1], "a")
+        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == 0o600, "\(suffix)") }
+    }
+
+    /// What somebody chose for a file with contents stays, and its side files have no more.
+    @Test(arguments: [0o600, 0o640, 0o644]) func aSideFileHasNoMorePermissionsThanItsDatabase(_ mode: Int) throws {
+        let url = setup.folder.file("Archives.sqlite")
+        try DatabaseFile.open(at: url).close()
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+        for suffix in ["-wal", "-shm", "-changes"] { try Self.create(url.path + suffix, mode: 0o666) }
+        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        try driver.store([1], "a")
+        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == mode, "\(suffix)") }
+    }
+
+    private static func create(_ path: String, mode: Int) throws {
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    private static func mode(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
     /// P39: many threads open a new file concurrently.

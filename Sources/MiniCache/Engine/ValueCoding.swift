@@ -21,6 +21,9 @@ package final class ValueCoding<Value: Codable>: ValueComparing {
 
     package var version: Int64 { model?.number ?? 0 }
 
+    /// Throws ``VellumError/Code/invalidVersion`` if the type says a version that is none.
+    package func check() throws(VellumError) { try ModelVersion.check(Value.self) }
+
     package func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return [dataMark] + data }
         let bytes = try format.encode(value)

@@ -35,8 +35,18 @@ enum FilePaths {
 
     /// Checks every file that this package may open while it opens a database. A database with a second name is refused.
     ///
+    /// What others may have created must not let more users read than the files of this package do: an empty database gets the mode 0600, and
+    /// no side file is more permissive than its database.
+    ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    static func checkAll(_ database: String) throws(SQLiteError) { try check(database, ofRecovery) }
+    static func checkAll(_ database: String) throws(SQLiteError) {
+        var allowed: mode_t = 0o777
+        try check(database, ofRecovery) { (path, status) throws(SQLiteError) in
+            if path == database { allowed = status.st_size == 0 ? 0o600 : status.st_mode & 0o777 }
+            guard status.st_mode & 0o077 & ~allowed != 0, chmod(path, status.st_mode & allowed) != 0, errno != EROFS else { return }
+            throw .unsafePath(path, "can be read or written by other users, which cannot be changed")
+        }
+    }
 
     /// Checks a side file that is open.
     ///
@@ -46,7 +56,10 @@ enum FilePaths {
         if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
     }
 
-    private static func check(_ database: String, _ suffixes: [String], mayHaveLinks: Bool = false) throws(SQLiteError) {
+    private static func check(
+        _ database: String, _ suffixes: [String], mayHaveLinks: Bool = false,
+        _ accept: (_ path: String, stat) throws(SQLiteError) -> Void = { (_, _) throws(SQLiteError) in }
+    ) throws(SQLiteError) {
         guard database != ":memory:" else { return }
         var owners: Set<uid_t> = [geteuid()]
         for path in [database] + suffixes.map({ database + $0 }) {
@@ -54,6 +67,7 @@ enum FilePaths {
             guard lstat(path, &status) == 0 else { continue }
             if path == database { owners.insert(status.st_uid) }
             if let problem = problem(status, owners, mayHaveLinks: mayHaveLinks && path == database) { throw .unsafePath(path, problem) }
+            try accept(path, status)
         }
     }
 

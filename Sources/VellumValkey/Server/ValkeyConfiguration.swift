@@ -31,7 +31,7 @@ public struct ValkeyConfiguration: Sendable {
     public var tls: TLS?
     /// The number of the database.
     public var database = 0
-    /// The prefix of this program's keys, on a server that several programs use.
+    /// The prefix of this program's keys, on a server that several programs use. Any string.
     public var keyPrefix = ""
     /// How long a connection and its first commands may take.
     public var connectTimeout: Duration = .seconds(2)
@@ -155,7 +155,7 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
         /// At least one.
         private static func milliseconds(_ duration: Duration) -> Int64 {
             let (seconds, attoseconds) = duration.components
-            return max(1, min(seconds, 1 << 40) * 1000 + attoseconds / 1_000_000_000_000_000)
+            return max(1, max(0, min(seconds, 1 << 40)) * 1000 + attoseconds / 1_000_000_000_000_000)
         }
     }
 #endif

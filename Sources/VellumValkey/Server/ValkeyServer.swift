@@ -58,7 +58,7 @@
         package func store<Value: Sendable>(
             named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
-            let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
+            let keys = RemoteKeys(cacheName: configuration.keyPrefix.percentEncoding("\0") + name)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWaitMilliseconds
             times.outageMaxAge = configuration.outageMilliseconds
