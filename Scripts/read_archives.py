@@ -143,6 +143,11 @@ def open_file(path):
     versions = [version, *map(int, re.findall(rb"\A[^\n]*-- format (\d+)\n", sql or b""))]
     if versions != [1, 1]:
         raise ValueError(f"{'newer format' if versions == [version] * 2 > [1, 1] else 'damaged'}: versions {versions}")
+    features = [tuple(row) for row in database.execute("SELECT word, bits, bits_check FROM features ORDER BY word")]
+    if [(word, check) for word, _, check in features] != [(word, -1 - bits) for word, (_, bits, _) in zip(range(3), features)]:
+        raise ValueError(f"damaged: features {features}")
+    if features[2][1]:
+        raise ValueError(f"features of a newer version: {features[2][1]:#x}")
     return database, application_id == CACHES
 
 

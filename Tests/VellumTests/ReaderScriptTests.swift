@@ -44,6 +44,14 @@ struct ReaderScriptTests {
         #expect(try files().filter { !$0.key.hasSuffix("-shm") } == before)
     }
 
+    @Test(arguments: 0..<3)
+    func aFeatureOfALaterVersionIsTreatedAsItSays(word: Int) throws {
+        let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Format1")
+        let (code, text) = try read(fixtures.appendingPathComponent("Features\(word).sqlite").standardizedFileURL.path)
+        #expect(code == (word < 2 ? 0 : 2))
+        #expect(text.contains(word < 2 ? "folder/b" : "features of a newer version"))
+    }
+
     /// FN8: a path that was mistyped created an empty database, which the library took over.
     @Test(arguments: [
         "missing", "missing/below", "folder", "text", "empty", "foreign", "link", "a?mode=rwc", "a#b", "file:missing?mode=rwc",
