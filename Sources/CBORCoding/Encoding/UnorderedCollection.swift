@@ -15,11 +15,17 @@ protocol UnorderedCollection {
     static var isEncodedInIterationOrder: Bool { get }
     /// The encodings of the items, which may be elements or pairs.
     func items(by encoder: CBOREncoder) throws -> [Data]
+    /// The type of its keys or elements.
+    static var keyType: Any.Type { get }
+    /// Whether two coding keys are the same key.
+    static func hasEqualKeys(_ keys: [any CodingKey]) -> Bool
 }
 
 extension Set: UnorderedCollection {
     static var isEncodedInIterationOrder: Bool { true }
     func items(by encoder: CBOREncoder) throws -> [Data] { try map(encoder.encode(item:)) }
+    static var keyType: Any.Type { Element.self }
+    static func hasEqualKeys(_ keys: [any CodingKey]) -> Bool { false }
 }
 
 extension Dictionary: UnorderedCollection {
@@ -28,6 +34,12 @@ extension Dictionary: UnorderedCollection {
         !(Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type)
     }
     func items(by encoder: CBOREncoder) throws -> [Data] { try map { try encoder.encode(item: $0) + encoder.encode(item: $1) } }
+    static var keyType: Any.Type { Key.self }
+    static func hasEqualKeys(_ keys: [any CodingKey]) -> Bool {
+        let type = Key.self as? any CodingKeyRepresentable.Type
+        let found = keys.compactMap { type?.init(codingKey: $0) as? Key }
+        return Set(found).count < found.count
+    }
 }
 
 /// The error of a value that is encoded in the iteration order of a hash table.
