@@ -57,6 +57,7 @@ struct ImportTests {
         try factory.close()
     }
 
+    @available(*, deprecated)
     @Test func whatTheOriginalWroteIsImported() throws {
         struct Named: ArchiveCodable {
             static var archiveName: String { "my_named_archive" }
@@ -333,6 +334,7 @@ enum SampleUsers {
 
 enum SampleNotes {
     /// As a program of version 1 wrote it.
+    @available(*, deprecated)
     class Note: Archivable {
         var primaryKey: String { title }
         var title = ""
