@@ -3,7 +3,7 @@
     internal import NIOCore
     internal import NIOPosix
     internal import VellumCore
-    package import VellumValkey
+    internal import VellumValkey
 
     /// A server that greets as a real one does, and answers every other command as a test says, whatever was asked.
     package final class LyingServer: Sendable {

@@ -109,15 +109,18 @@
                 ) { name in
                     let (plain, prefixed) = (server(port), server(port) { $0.keyPrefix = name })
                     for cache in [
-                        try cache(plain, name: name), try cache(plain, cacheName: name), try cache(plain, version: name), try cache(prefixed),
+                        try cache(plain, name: name), try cache(plain, cacheName: name), try cache(plain, version: name),
+                        try cache(prefixed),
                     ] {
                         try expect(try await isThere(cache), "the cache")
-                        try await cache.removeAll()
-                        try expect(try await cache.value(forKey: "a", freshness: .confirmed) == nil, "removeAll")
+                        try await cache.removeValue(forKey: "a")
+                        try expect(try await cache.value(forKey: "a", freshness: .confirmed) == nil, "removeValue")
                     }
                     let storage = try ValkeyStorage<Int>(plain, name: name)
                     try await storage.set(1, forKey: "a")
                     try expect(try await storage.retrieve(forKey: "a") == 1, "the storage")
+                    try await storage.removeAll()
+                    do { _ = try await storage.retrieve(forKey: "a") } catch is any StorageMiss {}
                 },
                 InputCase(
                     "SharedCacheManager.cache memoryLimit", "ValkeyStorage.init memoryLimit", of: HostileInput.sizes,
@@ -180,7 +183,11 @@
                 ) { name in
                     let servers = [
                         server(port) { $0.host = name }, server(port) { ($0.user, $0.password) = (name, name) },
-                        server(port) { ($0.sentinels, $0.primaryName, $0.sentinelPassword) = ([name, ":", "[", "[::1", "\(name):99999999999999999999"], name, name) },
+                        server(port) {
+                            ($0.sentinels, $0.primaryName, $0.sentinelPassword) = (
+                                [name, ":", "[", "[::1", "\(name):99999999999999999999"], name, name
+                            )
+                        },
                     ]
                     let secured = server(port) {
                         var tls = ValkeyConfiguration.TLS()

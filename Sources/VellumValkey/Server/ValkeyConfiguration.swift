@@ -95,8 +95,9 @@ public struct ValkeyConfiguration: Sendable {
         case "valkeys", "rediss": encrypts = true
         default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
         }
-        guard parts.port.map({ 1...65535 ~= $0 }) ?? true else {
-            throw VellumError(.refused, "The port of a server's URL is at most 65535.")
+        // One that is no `Int` is there, and not read.
+        guard parts.port.map({ 1...65535 ~= $0 }) ?? parts.rangeOfPort?.isEmpty ?? true else {
+            throw VellumError(.refused, "The port of a server's URL is a number from 1 to 65535.")
         }
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)

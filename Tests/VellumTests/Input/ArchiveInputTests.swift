@@ -41,7 +41,8 @@ struct ArchiveInputTests {
 
     private static let counts: [InputCase] = [
         InputCase(
-            "ArchiveStore.keys limit", "ArchiveStore.accessAll limit", "ArchiveManager.accessAll limitedBy", "Archivist.accessAll limitedBy",
+            "ArchiveStore.keys limit", "ArchiveStore.accessAll limit", "ArchiveManager.accessAll limitedBy",
+            "Archivist.accessAll limitedBy",
             of: HostileInput.counts
         ) { limit in
             let (store, expected) = (try store(), min(3, max(0, limit)))
@@ -104,18 +105,20 @@ struct ArchiveInputTests {
                 (.countLessOrEqual(with: count), 1 <= count),
             ]
             for (test, isTrue) in tests {
-                try expect(manager.process(queries: [.findWhere { $0.property(\.id, test) }]).count == (isTrue ? 3 : 0), "\(count)")
+                try expect(manager.findWhere { $0.id(test) }.getResults().count == (isTrue ? 3 : 0), "\(count)")
             }
             await MainActor.run { ArchiveResults(store, limit: count).stop() }
         },
         InputCase(
-            "QueryValidator.contains _", "QueryValidator.contains string", "QueryValidator.matches regex", "ArchiveResult.init archiveWithKey",
+            "QueryValidator.contains _", "QueryValidator.contains string", "QueryValidator.matches regex",
+            "ArchiveResult.init archiveWithKey",
             of: HostileInput.names + ["[", "(?<", "\\", "(a*)*"]
         ) { text in
             let store = try store()
             let manager: ArchiveManager<Item> = try store.factory.archives()
             // An expression that is none is reported, and nothing is found.
-            for test in [QueryValidator<Item, String>.contains(text), .contains(string: text, caseSensitive: false), .matches(regex: text)] {
+            for test in [QueryValidator<Item, String>.contains(text), .contains(string: text, caseSensitive: false), .matches(regex: text)]
+            {
                 _ = manager.findWhere { $0.id(test) }.getResults()
             }
             await MainActor.run { ArchiveResult(store, archiveWithKey: text).stop() }
@@ -125,7 +128,9 @@ struct ArchiveInputTests {
                 var primaryKey = "a"
                 var tags = ["b"]
                 static var archiveName: String { "Tagged" }
-                static var archiveIndexes: [ArchiveIndex<Tagged>] { [.index(\.primaryKey, named: name()), .each(\.tags, named: name() + "s")] }
+                static var archiveIndexes: [ArchiveIndex<Tagged>] {
+                    [.index(\.primaryKey, named: name()), .each(\.tags, named: name() + "s")]
+                }
                 static let current = Locked("")
                 static func name() -> String { current.withLock { $0 } }
             }
@@ -150,7 +155,9 @@ struct ArchiveInputTests {
                 { _ = try store.recordIfAbsent($0, expiration: age) },
                 { item in try store.update(archiveWithKey: item.id, expiration: age) { $0 = item } },
                 { _ = try store.factory.store(for: Item.self, expiration: age).record($0) },
-                { let manager: ArchiveManager<Item> = try store.factory.archives(expiration: age); manager.record($0) },
+                {
+                    let manager: ArchiveManager<Item> = try store.factory.archives(expiration: age); manager.record($0)
+                },
             ]
             for (number, write) in writes.enumerated() {
                 do {

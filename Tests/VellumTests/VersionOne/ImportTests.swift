@@ -64,6 +64,7 @@ struct ImportTests {
         }
     }
 
+    @available(*, deprecated)
     @Test func whatTheOriginalWroteIsImported() throws {
         struct Named: ArchiveCodable {
             static var archiveName: String { "my_named_archive" }
@@ -340,6 +341,7 @@ enum SampleUsers {
 
 enum SampleNotes {
     /// As a program of version 1 wrote it.
+    @available(*, deprecated)
     class Note: Archivable {
         var primaryKey: String { title }
         var title = ""
