@@ -74,6 +74,8 @@
             limits: Limits = Limits(), clock: CoarseClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
             onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (RemoteFailure) -> Void
         ) {
+            // A socket that has the descriptor of a closed stream would be sent what a program logs.
+            StandardStreams.hold()
             eventLoop = MultiThreadedEventLoopGroup.singleton.next()
             ended = eventLoop.makePromise()
             (self.limits, self.clock) = (limits, clock)
