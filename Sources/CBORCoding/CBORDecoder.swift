@@ -12,8 +12,11 @@ public import Foundation
 ///
 /// The decoder validates all bytes before a type's `init(from:)` runs. It throws if the data is not well-formed, if bytes follow the
 /// value, if a map has duplicate keys, or if containers are nested deeper than ``nestingLimit``. It never allocates memory based on an
-/// unverified length. Text keys are compared by canonical equivalence, like Swift's `==`, so that decoding a map into a dictionary never
-/// loses an entry.
+/// unverified length. Text keys are compared by canonical equivalence, like Swift's `==`.
+///
+/// Decoding a map never loses an entry of a dictionary. It throws if two keys are one key of the type: 1 and "1", or "1" and "01" in a
+/// dictionary with `Int` keys. It also throws for a key that is neither a text nor an integer of 64 bits; ``CBORValue`` has maps with such
+/// keys. (Only a type that calls `[Int: Value](from: decoder)` in its own `init(from:)` is not checked for "1" and "01".)
 ///
 /// A decoder is a value: copies are independent, and any thread may use one at any time. Decoding runs synchronously on the caller's
 /// thread, without locks or shared state.
@@ -22,7 +25,8 @@ public import Foundation
 ///   comparison for each key that is skipped.
 /// - SeeAlso: [RFC 8949](https://www.rfc-editor.org/rfc/rfc8949.html)
 public struct CBORDecoder: Sendable {
-    /// The strategy for decoding dates that have no tag. Items with tag 0 or 1 are decoded as RFC 8949 defines them.
+    /// The strategy for decoding dates that have no tag. Items with tag 0 or 1 are decoded as RFC 8949 defines them, those with tag 100
+    /// (days since 1970) or 1004 (a text without a time) as RFC 8943 does: the beginning of the day in UTC.
     public var dateDecodingStrategy: DateDecodingStrategy = .deferredToDate
 
     /// The strategy for decoding `Data` from an item that is not a byte string.
@@ -84,7 +88,9 @@ extension CBORDecoder {
         case secondsSince1970
         /// Decodes milliseconds since 1970.
         case millisecondsSince1970
-        /// Decodes an RFC 3339 text.
+        /// Decodes an RFC 3339 text: a date and a time that exist, in the years 0 to 9999 of the Gregorian calendar, with an offset.
+        ///
+        /// A leap second decodes as the second after it. Fractions of a second may have any number of digits.
         case iso8601
         /// Decodes with the given function, regardless of tags.
         case custom(@Sendable (any Decoder) throws -> Date)

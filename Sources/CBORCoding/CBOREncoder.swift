@@ -93,7 +93,7 @@ extension CBOREncoder {
         case secondsSince1970
         /// Encodes milliseconds since 1970 as a floating-point number, without a tag.
         case millisecondsSince1970
-        /// Encodes an RFC 3339 text in whole seconds with tag 0.
+        /// Encodes an RFC 3339 text in UTC and whole seconds with tag 0. A date outside the years 0 to 9999 throws.
         case iso8601
         /// Encodes with the given function. If it encodes nothing, the result is an empty map.
         case custom(@Sendable (Date, any Encoder) throws -> Void)

@@ -3,8 +3,8 @@ internal import Foundation
 extension DecodingSource {
     /// Sets the cursor of the depth to the first entry of the map.
     func startReading(_ cursor: MapCursor, depth: Int) {
-        while mapCursors.count <= depth { mapCursors.append(MapCursor()) }
-        mapCursors[depth] = cursor
+        while mapCursors.count < depth { mapCursors.append(MapCursor()) }
+        if mapCursors.count == depth { mapCursors.append(cursor) } else { mapCursors[depth] = cursor }
     }
 
     /// Moves the cursor past the value that was read last.

@@ -15,10 +15,8 @@ extension EncodingBuffer {
             try openScalar(item)
             return writeKnown(value, known)
         }
+        if options.unorderedCollections != .asTheyAre, try encodeSorted(value, to: item) { return }
         let encoder = ItemEncoder(self, item)
-        if options.unorderedCollections != .asTheyAre, let items = try options.sortedItems(of: value) {
-            return try items.encode(to: encoder)
-        }
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
         } else if Value.self == Date.self, case .iso8601 = options.dateEncodingStrategy {
@@ -30,17 +28,22 @@ extension EncodingBuffer {
         }
     }
 
+    /// Encodes a collection whose items must be sorted; returns false for any other value.
+    @inline(never)
+    private func encodeSorted<Value>(_ value: Value, to item: Int) throws -> Bool {
+        guard let items = try options.sortedItems(of: value) else { return false }
+        try items.encode(to: ItemEncoder(self, item))
+        return true
+    }
+
     /// The known type of the value, if it can be written without its `encode(to:)`.
     @inline(__always)
     private func known<Value>(_ value: Value) -> KnownType? {
         guard let known = KnownType.of(Value.self) else { return nil }
         switch known {
         case .date:
-            switch options.dateEncodingStrategy {
-            case .custom: return nil
-            case .iso8601 where !RFC3339.canRepresent(unsafeBitCast(value, to: Date.self)): return nil
-            case .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601: break
-            }
+            if case .custom = options.dateEncodingStrategy { return nil }
+            if case .iso8601 = options.dateEncodingStrategy, !RFC3339.canRepresent(unsafeBitCast(value, to: Date.self)) { return nil }
         case .data:
             switch options.dataEncodingStrategy {
             case .byteString, .base64: break

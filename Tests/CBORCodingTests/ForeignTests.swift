@@ -1,0 +1,157 @@
+import CBORCoding
+import Foundation
+import Testing
+
+/// What another library, cbor2 for Python, wrote, and what it read in our encodings: `Tests/Fixtures/CBOR/make.py`.
+@Suite("Another library's CBOR", .timeLimit(.minutes(1)))
+struct ForeignTests {
+    private static let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../Fixtures/CBOR").standardizedFileURL
+
+    /// The items of a file, each of which follows its length in two bytes.
+    private static func items(_ name: String) throws -> [Data] {
+        let data = try Data(contentsOf: folder.appendingPathComponent(name))
+        var (items, offset): ([Data], Int) = ([], 0)
+        while offset < data.count {
+            let start = offset + 2
+            offset = start + Int(data[offset]) << 8 + Int(data[offset + 1])
+            items.append(data[start..<offset])
+        }
+        return items
+    }
+
+    /// The entries that a dictionary has, or `nil` if it would lose one.
+    private func entries<Key: Hashable>(_ value: CBORValue, _ key: (CBORValue) -> Key?) -> [Key: CBORValue]? {
+        guard case .map(let pairs) = value else { return nil }
+        let entries = Dictionary(pairs.compactMap { pair in key(pair.key).map { ($0, pair.value) } }) { first, _ in first }
+        return entries.count == pairs.count ? entries : nil
+    }
+
+    private func texts(_ value: CBORValue) -> [String: CBORValue]? {
+        entries(value) { key in
+            if case .text(let text) = key { return text }
+            return key.intValue.map { "\($0)" }
+        }
+    }
+
+    private func integers(_ value: CBORValue) -> [Int: CBORValue]? {
+        entries(value) { key in
+            if case .text(let text) = key { return Int(text) }
+            return key.intValue
+        }
+    }
+
+    @Test func tenThousandMapsDecodeAsTheyWereMade() throws {
+        let (items, values) = (try Self.items("maps.bin"), ForeignValues.maps())
+        #expect(items.count == 10000 && items.count == values.count)
+        var counts = (texts: 0, integers: 0)
+        for (index, (item, value)) in zip(items, values).enumerated() {
+            guard try decoded(CBORValue.self, item) == value else {
+                Issue.record("map \(index): \(item.hex) is not \(value)")
+                continue
+            }
+            if let texts = texts(value) {
+                #expect(try decoded([String: CBORValue].self, item) == texts, "map \(index)")
+                counts.texts += 1
+            } else {
+                #expect(throws: DecodingError.self, "map \(index)") { try decoded([String: CBORValue].self, item) }
+            }
+            if let integers = integers(value) {
+                #expect(try decoded([Int: CBORValue].self, item) == integers, "map \(index)")
+                counts.integers += 1
+            } else {
+                #expect(throws: DecodingError.self, "map \(index)") { try decoded([Int: CBORValue].self, item) }
+            }
+        }
+        #expect(counts.texts > 4000 && counts.integers > 1000 && counts.texts < 9000)
+    }
+
+    private struct Moment: Decodable {
+        var seconds: Int
+        var microseconds: Int
+        var text, day, epochSeconds, epochDay: Date
+
+        init(from decoder: any Decoder) throws {
+            var array = try decoder.unkeyedContainer()
+            (seconds, microseconds) = (try array.decode(Int.self), try array.decode(Int.self))
+            (text, day) = (try array.decode(Date.self), try array.decode(Date.self))
+            (epochSeconds, epochDay) = (try array.decode(Date.self), try array.decode(Date.self))
+        }
+    }
+
+    @Test func datesFromYear1To9999DecodeAsTheyWereMade() throws {
+        let items = try Self.items("dates.bin")
+        #expect(items.count > 3000)
+        for item in items {
+            let moment = try decoded(Moment.self, item)
+            let fraction = Double(moment.microseconds) / 1_000_000
+            let date = Date(timeIntervalSinceReferenceDate: Double(moment.seconds - 978_307_200) + fraction)
+            #expect(moment.text == date, "\(moment)")
+            // As a floating-point number the time has fewer digits.
+            #expect(abs(moment.epochSeconds.timeIntervalSince(date)) < (moment.microseconds == 0 ? 1e-9 : 1e-4), "\(moment)")
+            let day = Date(timeIntervalSince1970: (Double(moment.seconds) / 86400).rounded(.down) * 86400)
+            #expect(moment.day == day && moment.epochDay == day, "\(moment)")
+        }
+    }
+
+    private struct Pair<First: Decodable, Second: Decodable>: Decodable {
+        var first: First
+        var second: Second
+
+        init(from decoder: any Decoder) throws {
+            var array = try decoder.unkeyedContainer()
+            (first, second) = (try array.decode(First.self), try array.decode(Second.self))
+        }
+    }
+
+    @Test func decimalsAndLargeIntegersDecodeAsTheyWereMade() throws {
+        let items = try Self.items("numbers.bin")
+        #expect(items.count == 3000)
+        for item in items.prefix(2000) {
+            // Of a text and of a decimal fraction.
+            let pair = try decoded(Pair<Decimal, Decimal>.self, item)
+            #expect(pair.first == pair.second, "\(item.hex)")
+            let text = try decoded(Pair<String, Decimal>.self, item).first
+            #expect(Decimal(string: text) == pair.second, "\(text)")
+        }
+        for item in items.suffix(1000) {
+            let pair = try decoded(Pair<Double, Double>.self, item)
+            #expect(pair.first == pair.second, "\(item.hex)")
+        }
+    }
+
+    /// Our encodings, in the order in which the other library reads them.
+    private func ours() throws -> [Data] {
+        var items: [Data] = []
+        for value in ForeignValues.maps() {
+            items.append(try encoded(value))
+            if let texts = texts(value) { items.append(try encoded(texts) { $0.isDeterministic = true }) }
+        }
+        for item in try Self.items("dates.bin") {
+            let date = Date(timeIntervalSince1970: Double(try decoded(Moment.self, item).seconds))
+            items.append(try encoded(date) { $0.dateEncodingStrategy = .iso8601 })
+            items.append(try encoded(date) { $0.dateEncodingStrategy = .secondsSince1970 })
+        }
+        for item in try Self.items("numbers.bin").prefix(2000) {
+            items.append(try encoded(decoded(Pair<Decimal, Decimal>.self, item).second))
+        }
+        return items
+    }
+
+    /// Where the other library is at hand, `make.py` decodes the file that this test writes, and records the digests.
+    @Test func ourEncodingsAreThoseThatTheOtherLibraryRead() throws {
+        let items = try ours()
+        if let path = ProcessInfo.processInfo.environment["VELLUM_CBOR_FILE"] {
+            let framed = items.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0 }
+            try Data(framed).write(to: URL(fileURLWithPath: path))
+            return
+        }
+        let digests = stride(from: 0, to: items.count, by: 1000).map { start in
+            let digest = items[start..<min(start + 1000, items.count)].joined().reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+            return String(repeating: "0", count: digest.leadingZeroBitCount / 4) + String(digest, radix: 16)
+        }
+        let recorded = try String(contentsOf: Self.folder.appendingPathComponent("ours.txt"), encoding: .utf8)
+        #expect(digests == recorded.split(separator: "\n").map(String.init))
+    }
+}
