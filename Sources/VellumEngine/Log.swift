@@ -42,6 +42,26 @@ package enum Log {
             """)
     }
 
+    static func doubtfulProperty(_ archive: String, _ type: Any.Type) {
+        let line = """
+            A query of the archive \(displayed(archive)) has a condition or an order by a property of type \(type) that no index has, unless by \
+            another key path: that of a computed property, of a property of a class, or of one that generic code reads through a protocol is equal \
+            only to one that is formed in the same way. Form the key path of the index as the query does. This is not logged again.
+            """
+        logger.notice("\(line)")
+        LoggedLines.observer?(line)
+    }
+
+    static func outdatedIndex(_ archive: String) {
+        let line = """
+            An index of the archive \(displayed(archive)) found an object by a value that an indexed property does not have any more, so it does not \
+            find others. An indexed property must depend on what is encoded alone, and be the same after decoding: not on the time, the time \
+            zone or the locale. This is not logged again.
+            """
+        logger.warning("\(line)")
+        LoggedLines.observer?(line)
+    }
+
     static func limitLowered(_ archive: String, _ change: LimitChange) {
         logger.notice(
             """

@@ -54,16 +54,24 @@ func condition<Part: PredicateExpression, Environment>(
 
 extension PredicateExpressions.Conjunction: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
-        guard let right = Vellum.condition(of: rhs, in: scope.assuming(left)) else { return nil }
-        return .all([left, right])
+        var (scope, parts) = (scope, [ValueCondition<Environment>]())
+        for operand in operands {
+            guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
+            scope = scope.assuming(part)
+            parts.append(part)
+        }
+        return .all(parts)
     }
 }
 
 extension PredicateExpressions.Disjunction: RelatedExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
-        return .any([left, right])
+        var parts: [ValueCondition<Environment>] = []
+        for operand in operands {
+            guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
+            parts.append(part)
+        }
+        return .any(parts)
     }
 }
 
@@ -190,7 +198,7 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
         if let property = propertyTests(of: element, in: scope), let elements = constant(of: sequence) {
             // A sequence may be infinite, or be consumed by one iteration. A collection is not.
             guard elements is any Collection else { return nil }
-            return property.isOne(of: elements) { elements.contains($0) }
+            return property.isOne(of: elements)
         }
         return nil
     }

@@ -145,7 +145,7 @@ final class EntryReader<Value> {
         }
     }
 
-    private static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
+    static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
         do {
             return try matches(value)
         } catch {

@@ -19,6 +19,7 @@ struct QueryPlanner {
         var pushed = PushedSteps(columns)
         let steps = query.steps
         while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
+        pushed.query.filter = .all(pushed.conjuncts.mergingNegations)
         return QueryPlan(query, pushed)
     }
 }
@@ -50,6 +51,23 @@ struct QueryPlan<Value> {
         return residual + query.steps[steps.count...]
     }
 
+    /// The properties of the remaining steps that an index could answer if it had them.
+    var unansweredProperties: [AnyKeyPath] {
+        var properties: [AnyKeyPath] = []
+        for step in residual {
+            switch step {
+            case .filter(let condition):
+                _ = condition.replacingTests { test -> ColumnCondition in
+                    if test.relation != nil, let property = test.property { properties.append(property) }
+                    return .all([])
+                }
+            case .sort(let orderings): properties += orderings.compactMap(\.property)
+            case .skip, .limit: break
+            }
+        }
+        return properties
+    }
+
     /// The filters before the first offset or limit, for values that the index does not cover.
     var condition: ValueCondition<Value> {
         var conditions: [ValueCondition<Value>] = []
@@ -69,7 +87,10 @@ struct QueryPlan<Value> {
 private struct PushedSteps {
     private let columns: IndexColumns
     /// What the index answers.
-    private(set) var query = ColumnQuery()
+    var query = ColumnQuery()
+    /// The parts of its filter, and their size.
+    private(set) var conjuncts: [ColumnCondition] = []
+    private var size = 0
     /// How many steps are pushed down, at least in part.
     var count = 0
     /// The parts of these that remain for decoded values: a filter, and the numbers of its conjuncts. Each remaining part is one step.
@@ -79,8 +100,8 @@ private struct PushedSteps {
         self.columns = columns
     }
 
-    /// The maximum number of tests that are pushed down.
-    private static var maximumConditionSize: Int { 200 }
+    /// The maximum number of values in a condition that is pushed down: a statement has up to 32,766 (sqlite.org/limits.html, 9).
+    private static var maximumSize: Int { 32_000 }
 
     private var hasWindow: Bool { query.offset > 0 || query.limit != nil }
 
@@ -140,9 +161,10 @@ private struct PushedSteps {
     /// - Returns: Whether nothing of the conjunct remains.
     private mutating func push(_ conjunct: WidenedCondition) -> Bool {
         guard let wider = conjunct.condition else { return conjunct.isExact }
-        // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
-        guard query.filter.size + wider.size <= Self.maximumConditionSize else { return false }
-        query.filter = query.filter.and(wider)
+        let total = size.saturatingAdd(wider.size())
+        guard total <= Self.maximumSize else { return false }
+        size = total
+        conjuncts += wider.conjuncts
         return conjunct.isExact
     }
 }
@@ -164,12 +186,12 @@ extension IndexColumns {
             return WidenedCondition(condition: pushed, isExact: pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
-            return WidenedCondition(condition: known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact: isExact)
+            return WidenedCondition(condition: known.isEmpty && !parts.isEmpty ? nil : .all(known.mergingNegations), isExact: isExact)
         case .any(let parts):
             let (known, isExact) = widened(parts)
             // A part without a column may match any row.
             guard known.count == parts.count else { break }
-            return WidenedCondition(condition: .any(known.mergingElements), isExact: isExact)
+            return WidenedCondition(condition: .any(known.mergingLists), isExact: isExact)
         case .not(let part):
             let inner = widened(part)
             guard inner.isExact, let condition = inner.condition else { break }
@@ -192,41 +214,52 @@ extension IndexColumns {
 }
 
 extension [ColumnCondition] {
-    /// The conditions, with the element tests of each collection merged into one.
-    fileprivate var mergingElements: [ColumnCondition] {
+    /// Alternatives, of which those that a list can express are one list for each column and collection.
+    fileprivate var mergingLists: [ColumnCondition] {
         var rest: [ColumnCondition] = []
-        var elements: [Int: [IndexValue]] = [:]
+        var (lists, elements): ([Int: [IndexValue]], [Int: [IndexValue]]) = ([:], [:])
+        let isLong = count > 8
         for condition in self {
-            guard case .test(let test) = condition, case .hasElement(let values) = test.relation else {
+            guard case .test(let test) = condition else {
                 rest.append(condition)
                 continue
             }
-            elements[test.column, default: []] += values
+            switch test.relation {
+            case .hasElement(let values): elements[test.column, default: []] += values
+            case .isIn(let values) where isLong: lists[test.column, default: []] += values
+            case .isEqual(let value) where isLong: lists[test.column, default: []].append(value)
+            default: rest.append(condition)
+            }
         }
-        return rest + elements.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .hasElement($0.value))) }
+        return rest + lists.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .isIn($0.value))) }
+            + elements.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .hasElement($0.value))) }
+    }
+
+    /// Conditions that must all be true, of which many negated ones are negated lists.
+    fileprivate var mergingNegations: [ColumnCondition] {
+        guard count > 8 else { return self }
+        var (rest, negated): ([ColumnCondition], [ColumnCondition]) = ([], [])
+        for condition in self {
+            if case .not(let part) = condition { negated.append(part) } else { rest.append(condition) }
+        }
+        return rest + negated.mergingLists.map { .not($0) }
     }
 }
 
 extension ColumnCondition {
-    /// The number of tests and connectives.
-    fileprivate var size: Int {
+    /// How many values it takes in a statement; `Int.max` if it is nested too deep for SQLite's parser, which stops at a hundred symbols.
+    fileprivate func size(depth: Int = 0) -> Int {
+        guard depth <= 15 else { return .max }
         switch self {
-        case .all(let parts), .any(let parts): return parts.reduce(1) { $0 + $1.size }
-        case .not(let part): return 1 + part.size
+        case .all(let parts), .any(let parts): return parts.reduce(1) { $0.saturatingAdd($1.size(depth: depth + 1)) }
+        case .not(let part): return part.size(depth: depth + 1)
         case .test(let test):
             switch test.relation {
-            // A list of values does not nest.
-            case .hasElement(let values), .isIn(let values): return 1 + values.count / 8
-            default: return 1
+            case .hasElement(let values), .isIn(let values): return values.count > QueryPrinter.longList ? 2 : values.count
+            case .isBetween: return 2
+            case .beginsWith: return 4
+            case .isNull, .isEqual: return 1
             }
-        }
-    }
-
-    fileprivate func and(_ other: ColumnCondition) -> ColumnCondition {
-        switch (self, other) {
-        case (.all(let left), .all(let right)): .all(left + right)
-        case (.all(let left), _): .all(left + [other])
-        default: .all([self, other])
         }
     }
 }

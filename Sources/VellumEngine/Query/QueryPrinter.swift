@@ -8,9 +8,16 @@ struct QueryPrinter {
     private(set) var sql = ""
     private(set) var bindings: [Binding] = []
 
+    /// The length from which on a list is one value of the statement, from which SQLite takes its items one by one.
+    static var longList: Int { 64 }
+    /// The largest number of parts of a conjunction or disjunction that are written side by side: SQLite limits the depth of an expression
+    /// (sqlite.org/limits.html, 5).
+    private static var group: Int { 200 }
+
     /// The value of a `?`.
     enum Binding {
         case value(IndexValue)
+        case list([IndexValue])
         /// The end of the range of texts that begin with this one.
         case end(of: String)
     }
@@ -25,6 +32,8 @@ struct QueryPrinter {
     private let archive: Int64
     /// The alias of the table whose rows are selected.
     private var rows = "c"
+    /// Precedes a column that SQLite is not to search by (sqlite.org/optoverview.html, 2).
+    private var withoutSearch = ""
 
     /// - Parameter validAt: The moment at which entries must be valid, where some may expire.
     init(_ purpose: Purpose, of query: ColumnQuery, archive: Int64, validAt now: WallInstant?) {
@@ -52,10 +61,8 @@ struct QueryPrinter {
 
         sql += " WHERE "
         if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
-        for (index, part) in parts.enumerated() {
-            if index > 0 || element != nil { sql += " AND " }
-            write(part)
-        }
+        if element != nil, !parts.isEmpty { sql += " AND " }
+        writeConjuncts(parts)
         if let now {
             // Each of the two parameters is named, and gets its number where it is first used.
             sql += " AND "
@@ -88,8 +95,16 @@ struct QueryPrinter {
 
     private mutating func write(_ condition: ColumnCondition) {
         switch condition {
-        case .all(let parts): write(parts, " AND ", "1")
-        case .any(let parts): write(parts, " OR ", "0")
+        case .all(let parts) where !parts.isEmpty:
+            sql += "("
+            writeConjuncts(parts)
+            sql += ")"
+        case .all: sql += "1"
+        case .any(let parts) where !parts.isEmpty:
+            sql += "("
+            writeAlternatives(parts)
+            sql += ")"
+        case .any: sql += "0"
         case .not(let part):
             // A comparison with NULL is NULL in SQL, and false here.
             sql += "("
@@ -99,17 +114,38 @@ struct QueryPrinter {
         }
     }
 
-    private mutating func write(_ parts: [ColumnCondition], _ word: String, _ none: String) {
-        guard !parts.isEmpty else {
-            sql += none
+    /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their items.
+    private mutating func writeConjuncts(_ parts: [ColumnCondition]) {
+        let parts = parts.count > Self.group ? parts.groups(of: Self.group).map { .all($0) } : parts
+        let lists = parts.indices.filter { parts[$0].listLength > 1 }
+        let searched = lists.min { parts[$0].listLength < parts[$1].listLength }
+        let isLong = lists.count > 1 && lists.contains { parts[$0].listLength > Self.longList }
+        let outer = withoutSearch
+        for (index, part) in parts.enumerated() {
+            if index > 0 { sql += " AND " }
+            if isLong, index != searched, part.listLength > 1 { withoutSearch = "+" }
+            write(part)
+            withoutSearch = outer
+        }
+    }
+
+    /// Writes very many alternatives as several lists of entries: SQLite uses no index for an OR of thousands of terms.
+    private mutating func writeAlternatives(_ parts: [ColumnCondition]) {
+        guard parts.count > Self.group else {
+            for (index, part) in parts.enumerated() {
+                if index > 0 { sql += " OR " }
+                write(part)
+            }
             return
         }
-        sql += "("
-        for (index, part) in parts.enumerated() {
-            if index > 0 { sql += word }
-            write(part)
+        let outer = (rows, withoutSearch)
+        for (index, group) in parts.groups(of: Self.group).enumerated() {
+            sql += "\(index == 0 ? "" : " OR ")\(withoutSearch)\(rows).id IN (SELECT c.id FROM columns_\(archive) c WHERE "
+            (rows, withoutSearch) = ("c", "")
+            writeAlternatives(group)
+            (rows, withoutSearch) = outer
+            sql += ")"
         }
-        sql += ")"
     }
 
     private mutating func write(_ test: ColumnTest) {
@@ -121,8 +157,8 @@ struct QueryPrinter {
             sql += column
             write(" = ?", value)
         case .isIn(let values):
-            sql += "\(column) IN ("
-            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            sql += "\(withoutSearch)\(column) IN ("
+            write(values)
             sql += ")"
         case .isBetween(nil, nil):
             sql += "\(column) IS NOT NULL"
@@ -142,11 +178,27 @@ struct QueryPrinter {
             write(column, beginsWith: start)
         case .hasElement(let values):
             // A list of entries and not a correlated subquery, so that SQLite can begin with it.
-            sql += "\(rows).id IN (SELECT id FROM elements_\(archive)_\(test.column) WHERE value IN ("
-            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            sql += "\(withoutSearch)\(rows).id IN (SELECT id FROM elements_\(archive)_\(test.column) WHERE value IN ("
+            write(values)
             sql += "))"
         }
     }
+
+    /// Writes a list of values, in one text for all long ones.
+    private mutating func write(_ values: [IndexValue]) {
+        guard values.count > Self.longList else {
+            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            return
+        }
+        write(
+            "WITH RECURSIVE \(Self.numbers)(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM \(Self.numbers) WHERE i < ?)",
+            .integer(Int64(values.count - 1)))
+        sql += " SELECT \(Connection.itemFunction)(?, i) FROM \(Self.numbers)"
+        bindings.append(.list(values))
+    }
+
+    /// The name of the numbers of the items of a list.
+    private static var numbers: String { "numbers" }
 
     /// Texts that begin with the bytes are a range. Whether they begin with the characters, too, depends on the next scalar: a combining mark
     /// would change the last character. No scalar below U+0300 does that, except a line feed after a carriage return.
@@ -165,7 +217,26 @@ struct QueryPrinter {
     }
 }
 
+extension [ColumnCondition] {
+    fileprivate func groups(of size: Int) -> [[ColumnCondition]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}
+
 extension ColumnCondition {
+    /// How many values, or alternatives, the condition may search for one after the other.
+    fileprivate var listLength: Int {
+        switch self {
+        case .test(let test):
+            switch test.relation {
+            case .isIn(let values), .hasElement(let values): values.count
+            default: 1
+            }
+        case .any(let parts): parts.count
+        case .all, .not: 1
+        }
+    }
+
     /// The collection and the element, if the condition asks for exactly one.
     fileprivate var element: (Int, IndexValue)? {
         guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
@@ -211,7 +282,10 @@ extension QueryPrinter {
         explain.bind(bindings)
         var access: [String] = []
         while try explain.step() { access.append(explain.text(PlanColumn.detail) ?? "") }
-        return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") })
+        let isScan = { (step: String) in
+            step.hasPrefix("SCAN ") && !step.contains(" USING ") && !["SCAN CONSTANT ROW", "SCAN \(Self.numbers)"].contains(step)
+        }
+        return (access, !access.contains(where: isScan))
     }
 }
 
@@ -220,6 +294,7 @@ extension Statement {
         for (index, binding) in bindings.enumerated() {
             switch binding {
             case .value(let value): bind(value, at: Int32(index + 1))
+            case .list(let values): bind(items: values, at: Int32(index + 1))
             // The byte FF does not occur in UTF-8.
             case .end(let start): bind(text: Array(start.utf8) + [0xFF], at: Int32(index + 1))
             }

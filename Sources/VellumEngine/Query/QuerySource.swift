@@ -24,6 +24,25 @@ final class QuerySource<Value> {
         isLazy = options.isLazy
         plan = QueryPlanner(store.columns).plan(query)
         reader = EntryReader(store, options, batchSize: batchSize)
+        guard !plan.isFullyPushed, !store.columns.isEmpty else { return }
+        for property in plan.unansweredProperties where store.state.isFirstWarning(of: property) && store.columns.mayHave(property) {
+            Log.doubtfulProperty(store.disk.name, type(of: property).valueType)
+        }
+    }
+
+    /// The properties that no index answers, although one may have them by another key path, in words.
+    var doubtfulProperties: [String] {
+        plan.unansweredProperties.filter(store.columns.mayHave).map {
+            "which an index may have by another key path: a property of type \(type(of: $0).valueType)"
+        }
+    }
+
+    /// Logs once that the index found an object by a value that it does not have.
+    private func check(_ value: Value) throws(VellumError) {
+        #if DEBUG
+            guard try !EntryReader<Value>.satisfies(value, matches), store.state.isFirstWarning(of: \Value.self) else { return }
+            Log.outdatedIndex(store.disk.name)
+        #endif
     }
 
     private var now: WallInstant { store.clock.now() }
@@ -50,7 +69,9 @@ final class QuerySource<Value> {
         indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
-            if let value = try reader.value(of: entry) { values.append(value) }
+            guard let value = try reader.value(of: entry) else { continue }
+            try check(value)
+            values.append(value)
         }
         if answer.looked < answer.entryIDs.count {
             let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
@@ -235,6 +256,8 @@ final class QueryExecution<Value> {
     var readOutsideIndex: Int { source.readOutsideIndex }
     /// The query of the index; `nil` if the archive was scanned.
     var indexQuery: ColumnQuery? { source.indexQuery }
-    /// The steps that were executed on decoded values.
-    var remaining: [QueryDescription<Value>.Step] { source.indexQuery == nil ? query.steps : source.plan.residual }
+    /// The steps that were executed on decoded values, in words.
+    var remaining: [String] {
+        (source.indexQuery == nil ? query.steps : source.plan.residual).map(\.description) + source.doubtfulProperties
+    }
 }

@@ -59,6 +59,9 @@ package final class Connection {
                 let begins = Connection.text(arguments?[0]).starts(with: Connection.text(arguments?[1]))
                 sqlite3_result_int(context, begins ? 1 : 0)
             }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, Self.itemFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            { context, _, arguments in ItemList.returnItem(context, arguments?[0], arguments?[1]) }, nil, nil, nil)
     }
 
     /// Lower limits than SQLite's, sufficient for our statements (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
@@ -69,6 +72,8 @@ package final class Connection {
 
     /// The SQL function that we define: whether one text begins with another, compared by Swift's characters.
     static let beginsFunction = "begins"
+    /// The SQL function that we define: an item of a list.
+    static let itemFunction = "item"
 
     private static func text(_ value: OpaquePointer?) -> String {
         guard let start = sqlite3_value_text(value) else { return "" }

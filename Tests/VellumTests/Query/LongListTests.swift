@@ -1,0 +1,220 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+@testable import Vellum
+@testable import VellumEngine
+
+/// A condition of any number of values or tests uses the index, and the answer is that of a filter on an array.
+@Suite(.timeLimit(.minutes(1)))
+struct LongListTests {
+    struct Part: ArchiveCodable, IndexedArchivable, Equatable {
+        static let archiveName = "Part"
+        var primaryKey: String { name }
+        var name: String
+        var number: Int
+        var other: Int?
+        var weight: Double
+        var label: String
+        var tags: [String]
+
+        static var archiveIndexes: [ArchiveIndex<Part>] {
+            [.index(\.number), .index(\.other, \.weight), .index(\.label), .index(\.number, \.label), .each(\.tags)]
+        }
+    }
+
+    static let parts = (0..<2000).map { index in
+        Part(
+            name: "part \(index)", number: index * 7919 % 2000, other: index % 5 == 0 ? nil : index % 700,
+            weight: index % 11 == 0 ? .nan : Double(index % 50), label: index % 3 == 0 ? "e\u{301}\(index)" : "\u{E9}\(index)",
+            tags: (0..<index % 4).map { "tag \((index + $0) % 600)" })
+    }
+
+    let archives = TemporaryArchives()
+    let store: ArchiveStore<Part>
+
+    init() throws {
+        store = try archives.factory.store()
+        try store.record(contentsOf: Self.parts)
+    }
+
+    /// Compares with the filter, and returns the explanation.
+    @discardableResult private func check(
+        _ predicate: Predicate<Part>, decodes: Bool = false, _ location: SourceLocation = #_sourceLocation
+    ) throws -> QueryExplanation {
+        let expected = try Self.parts.filter(predicate.evaluate)
+        let names = expected.map(\.name)
+        #expect(try store.fetch(where: predicate).map(\.name) == names, sourceLocation: location)
+        #expect(try store.count(where: predicate) == names.count, sourceLocation: location)
+        #expect(try store.exists(where: predicate) == !names.isEmpty, sourceLocation: location)
+        let sorted = try store.fetch(where: predicate, sortedBy: [SortDescriptor(\.number, order: .reverse)], limit: 10, offset: 3)
+        #expect(sorted.map(\.number) == expected.map(\.number).sorted(by: >).dropFirst(3).prefix(10), sourceLocation: location)
+        let explanation = try store.explain(where: predicate)
+        #expect(explanation.statement != nil, sourceLocation: location)
+        #expect(decodes || explanation.decodedObjects == names.count, sourceLocation: location)
+        #expect(decodes || explanation.remaining.isEmpty, sourceLocation: location)
+        return explanation
+    }
+
+    static let lengths = [0, 1, 64, 65, 500, 501, 10_000, 250_000]
+
+    @Test(arguments: lengths) func aListOfAnyLengthUsesTheIndex(length: Int) throws {
+        let numbers = (0..<length).map { $0 * 3 }
+        let found = try check(#Predicate { numbers.contains($0.number) })
+        #expect(found.usesIndex)
+        try check(#Predicate { !numbers.contains($0.number) })
+        let labels = numbers.map { "\u{E9}\($0)" }
+        try check(#Predicate { labels.contains($0.label) })
+        try check(#Predicate { labels.contains($0.label) && numbers.contains($0.number) })
+        try check(#Predicate { $0.number > 100 && labels.contains($0.label) || numbers.contains($0.number) })
+        let others = numbers.map(Optional.some) + [nil]
+        try check(#Predicate { others.contains($0.other) })
+        try check(#Predicate { !others.contains($0.other) && $0.weight < 20 })
+        let weights = numbers.map(Double.init) + [.nan, -0.0]
+        try check(#Predicate { weights.contains($0.weight) })
+        try check(#Predicate { weights.contains($0.weight) && $0.other == 3 })
+        let set = Set(numbers)
+        try check(#Predicate { set.contains($0.number) && $0.tags.contains("tag 3") })
+    }
+
+    @Test func aListMayRepeatItsValues() throws {
+        let numbers = (0..<1000).map { $0 % 100 }
+        #expect(try check(#Predicate { numbers.contains($0.number) }).results == 100)
+        let labels = (0..<200).flatMap { ["e\u{301}\($0)", "\u{E9}\($0)"] }
+        #expect(try check(#Predicate { labels.contains($0.label) }).results == 200)
+    }
+
+    /// As many rows are read and as many objects decoded as are found, for any number of values.
+    @Test(arguments: [500, 501, 10_000]) func theWorkOfAListIsThatOfWhatItFinds(length: Int) throws {
+        let numbers = (0..<5).map { $0 } + (0..<length - 5).map { 10_000 + $0 }
+        let explanation = try check(#Predicate { numbers.contains($0.number) })
+        #expect(explanation.decodedObjects == 5)
+        #expect(explanation.access.contains { $0.hasPrefix("SEARCH c USING") && $0.contains("(c0=?)") })
+    }
+
+    @Test(arguments: lengths) func theFindersTakeListsOfAnyLength(length: Int) throws {
+        let tags = (0..<length).map { "tag \($0 * 5)" }
+        let manager = try archives.factory.archives(for: Part.self)
+        let any = manager.findWhere { $0.tags(.contains(atLeastOne: tags)) }
+        #expect(any.getResults() == Self.parts.filter { part in part.tags.contains { tags.contains($0) } })
+        #expect(any.explain().remaining.isEmpty)
+        let all = manager.findWhere { $0.tags(.contains(all: tags)) }
+        #expect(all.getResults() == Self.parts.filter { part in tags.allSatisfy { part.tags.contains($0) } })
+        let some = manager.findWhere { $0.tags(.contains(all: ["tag 1", "tag 2"])).number(.less(than: 900)) }
+        #expect(some.getResults() == Self.parts.filter { $0.number < 900 && $0.tags.contains("tag 1") && $0.tags.contains("tag 2") })
+    }
+
+    @Test func streamsAndDeletionsAndObserversTakeLongLists() async throws {
+        let numbers = Array(500..<20_000)
+        let predicate = #Predicate<Part> { numbers.contains($0.number) }
+        var streamed: [String] = []
+        for try await part in store.stream(where: predicate) { streamed.append(part.name) }
+        #expect(streamed == Self.parts.filter { $0.number >= 500 }.map(\.name))
+        var counts = store.observeCount(where: predicate).makeAsyncIterator()
+        #expect(try await counts.next() == 1500)
+        let few = Array(500..<1100)
+        #expect(try store.deleteAll(where: #Predicate { few.contains($0.number) }) == 600)
+        #expect(try await counts.next() == 900)
+    }
+
+    // MARK: Without an index
+
+    /// Counts comparisons.
+    struct Counted: Hashable, Codable {
+        static let comparisons = Locked(0)
+        var number: Int
+        static func == (left: Counted, right: Counted) -> Bool {
+            comparisons.withLock { $0 += 1 }
+            return left.number == right.number
+        }
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
+    struct Plain: ArchiveCodable {
+        static let archiveName = "Plain"
+        var primaryKey: String { "\(id.number)" }
+        var id: Counted
+        var inner: [Counted] = []
+    }
+
+    @Test func aListWithoutAnIndexIsASet() throws {
+        let plain: ArchiveStore<Plain> = try archives.factory.store()
+        try plain.record(contentsOf: (0..<100).map { Plain(id: Counted(number: $0), inner: [Counted(number: $0)]) })
+        let ids = (0..<1000).map { Counted(number: $0 * 2) }
+        for predicate in [#Predicate<Plain> { ids.contains($0.id) }, #Predicate<Plain> { $0.inner.contains { ids.contains($0) } }] {
+            Counted.comparisons.withLock { $0 = 0 }
+            #expect(try plain.count(where: predicate) == 50)
+            #expect(Counted.comparisons.withLock { $0 } < 2000)
+        }
+    }
+
+    // MARK: Many tests
+
+    /// Joins parts as a program does at run time: each is nested in the next.
+    private static func chain(
+        _ count: Int, isConjunction: Bool = false,
+        _ part: @escaping (PredicateExpressions.Variable<Part>, Int) -> any StandardPredicateExpression<Bool>
+    ) -> Predicate<Part> {
+        func join(
+            _ left: some StandardPredicateExpression<Bool>, _ right: some StandardPredicateExpression<Bool>
+        ) -> any StandardPredicateExpression<Bool> {
+            isConjunction
+                ? PredicateExpressions.build_Conjunction(lhs: left, rhs: right)
+                : PredicateExpressions.build_Disjunction(lhs: left, rhs: right)
+        }
+        return Predicate<Part> { part0 in
+            var all = part(part0, 0)
+            for number in 1..<count { all = join(all, part(part0, number)) }
+            return all
+        }
+    }
+
+    private static func equal(_ part: PredicateExpressions.Variable<Part>, _ number: Int) -> any StandardPredicateExpression<Bool> {
+        PredicateExpressions.build_Equal(
+            lhs: PredicateExpressions.build_KeyPath(root: part, keyPath: \Part.number), rhs: PredicateExpressions.build_Arg(number))
+    }
+
+    private static func differs(_ part: PredicateExpressions.Variable<Part>, _ number: Int) -> any StandardPredicateExpression<Bool> {
+        PredicateExpressions.build_NotEqual(
+            lhs: PredicateExpressions.build_KeyPath(root: part, keyPath: \Part.number), rhs: PredicateExpressions.build_Arg(number))
+    }
+
+    private static func range(_ part: PredicateExpressions.Variable<Part>, _ number: Int) -> any StandardPredicateExpression<Bool> {
+        PredicateExpressions.build_contains(
+            PredicateExpressions.build_Arg(number * 40..<number * 40 + 3),
+            PredicateExpressions.build_KeyPath(root: part, keyPath: \Part.number))
+    }
+
+    private static func hasText(_ part: PredicateExpressions.Variable<Part>, _ number: Int) -> any StandardPredicateExpression<Bool> {
+        PredicateExpressions.build_contains(
+            PredicateExpressions.build_KeyPath(root: part, keyPath: \Part.name), PredicateExpressions.build_Arg("part \(number)"))
+    }
+
+    @Test(arguments: [2, 9, 199, 201, 10_000]) func anyNumberOfTestsUsesTheIndex(count: Int) throws {
+        #expect(try check(Self.chain(count, Self.equal)).usesIndex)
+        try check(Self.chain(count, isConjunction: true, Self.differs))
+        #expect(try check(Self.chain(count, Self.range)).usesIndex)
+    }
+
+    @Test func manyTestsWithoutAnIndexDoNotOverflowTheStack() throws {
+        let predicate = Self.chain(2000, Self.hasText)
+        #expect(try store.count(where: predicate) == 2000)
+    }
+
+    @Test func moreTestsThanAStatementTakesAreSaidToRemain() throws {
+        let manager = try archives.factory.archives(for: Part.self)
+        let found = manager.findWhere { finder in
+            (0..<20_000).reduce(finder) { $0.number(.greaterOrEqual(with: -$1)).weight(.less(than: 10_000 + Double($1))) }
+        }
+        let explanation = found.explain()
+        #expect(explanation.remaining.count == 1 && explanation.statement != nil)
+        #expect(explanation.description.count < 1_000_000)
+    }
+
+    @Test func conditionsThatAreNestedTooDeepRemain() throws {
+        var condition = ValueCondition<Part>.test(Test(\Part.number, .isEqual(3)) { $0.number == 3 })
+        for _ in 0..<50 { condition = .not(.all([condition, .all([])])) }
+        #expect(try store.store.count(QueryDescription([.filter(condition)])) == 1)
+    }
+}
