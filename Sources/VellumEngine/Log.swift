@@ -54,11 +54,10 @@ package enum Log {
 
     static func outdatedIndex(_ archive: String) {
         let line = """
-            An index of the archive \(displayed(archive)) found an object by a value that an indexed property does not have any more, so it does not \
-            find others. An indexed property must depend on what is encoded alone, and be the same after decoding: not on the time, the time \
-            zone or the locale. This is not logged again.
+            The indexes of the archive \(displayed(archive)) are built again, because its newest objects have other values than the indexes. An \
+            indexed property must depend on what is encoded alone: not on the time, the time zone or the locale.
             """
-        logger.warning("\(line)")
+        logger.notice("\(line)")
         LoggedLines.observer?(line)
     }
 

@@ -55,42 +55,6 @@ private struct CompiledExpression<Environment, Output> {
 
 // MARK: Parts that are true or false
 
-/// `&&` or `||`. A list of operands and not a tree: a chain that is made at run time may be too deep for a recursion.
-protocol Connective: CompilableExpression where Output == Bool {
-    var isConjunction: Bool { get }
-    var sides: [any PredicateExpression<Bool>] { get }
-}
-
-extension Connective {
-    /// The operands of the chain of the same connective, in order.
-    var operands: [any PredicateExpression<Bool>] {
-        var (left, operands) = (sides, [any PredicateExpression<Bool>]())
-        while let part = left.popLast() {
-            if let chain = part as? any Connective, chain.isConjunction == isConjunction {
-                left += chain.sides
-            } else {
-                operands.append(part)
-            }
-        }
-        return operands.reversed()
-    }
-
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        let parts = try operands.map { ValueCondition<Environment>.test(Test(matches: try Vellum.compiled($0, in: scope))) }
-        return (isConjunction ? ValueCondition.all(parts) : .any(parts)).evaluation()
-    }
-}
-
-extension PredicateExpressions.Conjunction: Connective, CompilableExpression {
-    var isConjunction: Bool { true }
-    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
-}
-
-extension PredicateExpressions.Disjunction: Connective, CompilableExpression {
-    var isConjunction: Bool { false }
-    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
-}
-
 extension PredicateExpressions.Negation: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
         let wrapped = try Vellum.compiled(wrapped, in: scope)
@@ -270,34 +234,25 @@ private enum Operation { case add, subtract, multiply, divide, remainder }
 private func arithmetic<Environment, Number>(
     _ operation: Operation, _ left: @escaping (Environment) throws -> Number, _ right: @escaping (Environment) throws -> Number
 ) -> ((Environment) throws -> Number)? {
-    guard let integers = Numbers<Number>() as? any CheckedArithmetic<Number> else { return nil }
-    let calculate = integers.checked(operation)
-    return { try calculate(left($0), right($0)) }
-}
-
-private struct Numbers<Number> {}
-
-private protocol CheckedArithmetic<Number> {
-    associatedtype Number
-    func checked(_ operation: Operation) -> (Number, Number) throws -> Number
-}
-
-extension Numbers: CheckedArithmetic where Number: FixedWidthInteger {
-    fileprivate func checked(_ operation: Operation) -> (Number, Number) throws -> Number {
+    func checked<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Any {
         let calculate =
             switch operation {
-            case .add: Number.addingReportingOverflow
-            case .subtract: Number.subtractingReportingOverflow
-            case .multiply: Number.multipliedReportingOverflow
-            case .divide: Number.dividedReportingOverflow
-            case .remainder: Number.remainderReportingOverflow
+            case .add: Integer.addingReportingOverflow
+            case .subtract: Integer.subtractingReportingOverflow
+            case .multiply: Integer.multipliedReportingOverflow
+            case .divide: Integer.dividedReportingOverflow
+            case .remainder: Integer.remainderReportingOverflow
             }
-        return { left, right in
+        return { (left: Integer, right: Integer) throws -> Integer in
             let (value, isInvalid) = calculate(left)(right)
             guard !isInvalid else { throw VellumError.notCalculable }
             return value
         }
     }
+    guard let type = Number.self as? any FixedWidthInteger.Type, let calculate = checked(type) as? (Number, Number) throws -> Number else {
+        return nil
+    }
+    return { try calculate(left($0), right($0)) }
 }
 
 extension VellumError {

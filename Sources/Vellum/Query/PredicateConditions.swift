@@ -52,27 +52,53 @@ func condition<Part: PredicateExpression, Environment>(
 
 // MARK: Connectives
 
-extension PredicateExpressions.Conjunction: RelatedExpression {
+/// `&&` or `||`. A list of operands and not a tree: a chain that is made at run time may be too deep for a recursion.
+protocol Connective: RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { get }
+    var sides: [any PredicateExpression<Bool>] { get }
+}
+
+extension Connective {
+    /// The operands of the chain of the same connective, in order.
+    private var operands: [any PredicateExpression<Bool>] {
+        var (left, operands) = (sides, [any PredicateExpression<Bool>]())
+        while let part = left.popLast() {
+            if let chain = part as? any Connective, chain.isConjunction == isConjunction {
+                left += chain.sides
+            } else {
+                operands.append(part)
+            }
+        }
+        return operands.reversed()
+    }
+
+    private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+        isConjunction ? .all(parts) : .any(parts)
+    }
+
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         var (scope, parts) = (scope, [ValueCondition<Environment>]())
         for operand in operands {
             guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
-            scope = scope.assuming(part)
+            if isConjunction { scope = scope.assuming(part) }
             parts.append(part)
         }
-        return .all(parts)
+        return joined(parts)
+    }
+
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        try joined(operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }).evaluation()
     }
 }
 
-extension PredicateExpressions.Disjunction: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        var parts: [ValueCondition<Environment>] = []
-        for operand in operands {
-            guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
-            parts.append(part)
-        }
-        return .any(parts)
-    }
+extension PredicateExpressions.Conjunction: Connective, RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { true }
+    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
+}
+
+extension PredicateExpressions.Disjunction: Connective, RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { false }
+    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {

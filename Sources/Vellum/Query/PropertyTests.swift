@@ -166,24 +166,14 @@ extension PropertyTests where Property == String {
 
 /// Returns a test for the elements of a list, which takes the same time for any number of elements that are hashable.
 func membership<Element: Equatable>(in elements: [Element]) -> (Element) -> Bool {
-    guard elements.count > 16, let list = HashableList(elements: elements) as? any SetOfElements<Element> else {
+    func isInSet<Hashed: Hashable>(of type: Hashed.Type) -> Any {
+        let set = Set(elements.lazy.compactMap { $0 as? Hashed })
+        return { (element: Hashed) in set.contains(element) }
+    }
+    guard elements.count > 16, let type = Element.self as? any Hashable.Type, let test = isInSet(of: type) as? (Element) -> Bool else {
         return { elements.contains($0) }
     }
-    return list.test
-}
-
-private struct HashableList<Element> { let elements: [Element] }
-
-private protocol SetOfElements<Element> {
-    associatedtype Element
-    var test: (Element) -> Bool { get }
-}
-
-extension HashableList: SetOfElements where Element: Hashable {
-    var test: (Element) -> Bool {
-        let set = Set(elements)
-        return { set.contains($0) }
-    }
+    return test
 }
 
 // MARK: Operands

@@ -145,7 +145,7 @@ final class EntryReader<Value> {
         }
     }
 
-    static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
+    private static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
         do {
             return try matches(value)
         } catch {

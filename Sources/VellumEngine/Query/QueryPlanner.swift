@@ -54,17 +54,13 @@ struct QueryPlan<Value> {
     /// The properties of the remaining steps that an index could answer if it had them.
     var unansweredProperties: [AnyKeyPath] {
         var properties: [AnyKeyPath] = []
-        for step in residual {
-            switch step {
-            case .filter(let condition):
-                _ = condition.replacingTests { test -> ColumnCondition in
-                    if test.relation != nil, let property = test.property { properties.append(property) }
-                    return .all([])
-                }
-            case .sort(let orderings): properties += orderings.compactMap(\.property)
-            case .skip, .limit: break
+        for case .filter(let condition) in residual {
+            _ = condition.description { test in
+                if test.relation != nil, let property = test.property { properties.append(property) }
+                return ""
             }
         }
+        for case .sort(let orderings) in residual { properties += orderings.compactMap(\.property) }
         return properties
     }
 

@@ -95,16 +95,16 @@ struct QueryPrinter {
 
     private mutating func write(_ condition: ColumnCondition) {
         switch condition {
-        case .all(let parts) where !parts.isEmpty:
+        case .all(let parts) where parts.isEmpty: sql += "1"
+        case .any(let parts) where parts.isEmpty: sql += "0"
+        case .all(let parts):
             sql += "("
             writeConjuncts(parts)
             sql += ")"
-        case .all: sql += "1"
-        case .any(let parts) where !parts.isEmpty:
+        case .any(let parts):
             sql += "("
             writeAlternatives(parts)
             sql += ")"
-        case .any: sql += "0"
         case .not(let part):
             // A comparison with NULL is NULL in SQL, and false here.
             sql += "("
@@ -114,37 +114,34 @@ struct QueryPrinter {
         }
     }
 
-    /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their items.
+    /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their values.
     private mutating func writeConjuncts(_ parts: [ColumnCondition]) {
         let parts = parts.count > Self.group ? parts.groups(of: Self.group).map { .all($0) } : parts
-        let lists = parts.indices.filter { parts[$0].listLength > 1 }
-        let searched = lists.min { parts[$0].listLength < parts[$1].listLength }
+        let lists = parts.count > 1 ? parts.indices.filter { parts[$0].listLength > 1 } : []
         let isLong = lists.count > 1 && lists.contains { parts[$0].listLength > Self.longList }
-        let outer = withoutSearch
-        for (index, part) in parts.enumerated() {
-            if index > 0 { sql += " AND " }
-            if isLong, index != searched, part.listLength > 1 { withoutSearch = "+" }
-            write(part)
-            withoutSearch = outer
-        }
+        write(parts, " AND ", searching: isLong ? lists.min { parts[$0].listLength < parts[$1].listLength } : nil)
     }
 
-    /// Writes very many alternatives as several lists of entries: SQLite uses no index for an OR of thousands of terms.
+    /// Writes very many alternatives as lists of entries: SQLite uses no index for an OR of thousands of terms.
     private mutating func writeAlternatives(_ parts: [ColumnCondition]) {
-        guard parts.count > Self.group else {
-            for (index, part) in parts.enumerated() {
-                if index > 0 { sql += " OR " }
-                write(part)
-            }
-            return
-        }
+        guard parts.count > Self.group else { return write(parts, " OR ") }
         let outer = (rows, withoutSearch)
         for (index, group) in parts.groups(of: Self.group).enumerated() {
             sql += "\(index == 0 ? "" : " OR ")\(withoutSearch)\(rows).id IN (SELECT c.id FROM columns_\(archive) c WHERE "
             (rows, withoutSearch) = ("c", "")
-            writeAlternatives(group)
+            write(group, " OR ")
             (rows, withoutSearch) = outer
             sql += ")"
+        }
+    }
+
+    private mutating func write(_ parts: [ColumnCondition], _ word: String, searching searched: Int? = nil) {
+        let outer = withoutSearch
+        for (index, part) in parts.enumerated() {
+            if index > 0 { sql += word }
+            if let searched, index != searched, part.listLength > 1 { withoutSearch = "+" }
+            write(part)
+            withoutSearch = outer
         }
     }
 
@@ -190,15 +187,10 @@ struct QueryPrinter {
             for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
             return
         }
-        write(
-            "WITH RECURSIVE \(Self.numbers)(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM \(Self.numbers) WHERE i < ?)",
-            .integer(Int64(values.count - 1)))
-        sql += " SELECT \(Connection.itemFunction)(?, i) FROM \(Self.numbers)"
+        write("WITH RECURSIVE numbers(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i < ?)", .integer(Int64(values.count - 1)))
+        sql += " SELECT \(Connection.itemFunction)(?, i) FROM numbers"
         bindings.append(.list(values))
     }
-
-    /// The name of the numbers of the items of a list.
-    private static var numbers: String { "numbers" }
 
     /// Texts that begin with the bytes are a range. Whether they begin with the characters, too, depends on the next scalar: a combining mark
     /// would change the last character. No scalar below U+0300 does that, except a line feed after a carriage return.
@@ -282,10 +274,9 @@ extension QueryPrinter {
         explain.bind(bindings)
         var access: [String] = []
         while try explain.step() { access.append(explain.text(PlanColumn.detail) ?? "") }
-        let isScan = { (step: String) in
-            step.hasPrefix("SCAN ") && !step.contains(" USING ") && !["SCAN CONSTANT ROW", "SCAN \(Self.numbers)"].contains(step)
-        }
-        return (access, !access.contains(where: isScan))
+        // A long list is read step by step, too.
+        let lists = ["SCAN CONSTANT ROW", "SCAN numbers"]
+        return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") && !lists.contains($0) })
     }
 }
 

@@ -37,14 +37,6 @@ final class QuerySource<Value> {
         }
     }
 
-    /// Logs once that the index found an object by a value that it does not have.
-    private func check(_ value: Value) throws(VellumError) {
-        #if DEBUG
-            guard try !EntryReader<Value>.satisfies(value, matches), store.state.isFirstWarning(of: \Value.self) else { return }
-            Log.outdatedIndex(store.disk.name)
-        #endif
-    }
-
     private var now: WallInstant { store.clock.now() }
 
     // MARK: Without a pipeline
@@ -69,9 +61,7 @@ final class QuerySource<Value> {
         indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
-            guard let value = try reader.value(of: entry) else { continue }
-            try check(value)
-            values.append(value)
+            if let value = try reader.value(of: entry) { values.append(value) }
         }
         if answer.looked < answer.entryIDs.count {
             let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
