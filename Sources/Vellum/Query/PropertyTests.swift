@@ -71,7 +71,8 @@ extension PropertyTests where Property: Equatable {
     func isOne(of operands: some Sequence<Property>) -> ValueCondition<Value> {
         let (all, type) = (Array(operands), type(of: anyPath).valueType)
         let operands = Property.self is any AnyOptional.Type ? all.filter { !isNilValue($0) } : all
-        let isFound = relation(.isIn(operands.map { IndexOperand.of($0, in: type) }), membership(in: operands))
+        let isPlain = type is any IndexableValue.Type
+        let isFound = relation(.isIn(operands.map { isPlain ? $0 : IndexOperand.of($0, in: type) }), membership(in: operands))
         return operands.count == all.count ? isFound : .any([isFound, isNil])
     }
 }

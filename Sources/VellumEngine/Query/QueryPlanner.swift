@@ -87,6 +87,8 @@ private struct PushedSteps {
     /// The parts of its filter, and their size.
     private(set) var conjuncts: [ColumnCondition] = []
     private var size = 0
+    /// How many of them are no negated lists, which are merged.
+    private var others = 0
     /// How many steps are pushed down, at least in part.
     var count = 0
     /// The parts of these that remain for decoded values: a filter, and the numbers of its conjuncts. Each remaining part is one step.
@@ -158,8 +160,9 @@ private struct PushedSteps {
     private mutating func push(_ conjunct: WidenedCondition) -> Bool {
         guard let wider = conjunct.condition else { return conjunct.isExact }
         let total = size.saturatingAdd(wider.size())
-        guard total <= Self.maximumSize else { return false }
-        size = total
+        if case .not(let part) = wider, part.list != nil { others -= 1 }
+        guard total <= Self.maximumSize, others < QueryPrinter.longCondition else { return false }
+        (size, others) = (total, others + 1)
         conjuncts += wider.conjuncts
         return conjunct.isExact
     }
@@ -182,7 +185,9 @@ extension IndexColumns {
             return WidenedCondition(condition: pushed, isExact: pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
-            return WidenedCondition(condition: known.isEmpty && !parts.isEmpty ? nil : .all(known.mergingNegations), isExact: isExact)
+            let merged = known.mergingNegations.prefix(QueryPrinter.longCondition)
+            return WidenedCondition(
+                condition: known.isEmpty && !parts.isEmpty ? nil : .all(Array(merged)), isExact: isExact && known.count <= merged.count)
         case .any(let parts):
             let (known, isExact) = widened(parts)
             // A part without a column may match any row.
@@ -210,25 +215,21 @@ extension IndexColumns {
 }
 
 extension [ColumnCondition] {
-    /// Alternatives, of which those that a list can express are one list for each column and collection.
+    /// Alternatives, of which those that test for values are one list for each column and collection.
     fileprivate var mergingLists: [ColumnCondition] {
-        var rest: [ColumnCondition] = []
-        var (lists, elements): ([Int: [IndexValue]], [Int: [IndexValue]]) = ([:], [:])
-        let isLong = count > 8
+        var (rest, lists) = ([ColumnCondition](), [ColumnTest: [IndexValue]]())
         for condition in self {
-            guard case .test(let test) = condition else {
+            if let (test, values) = condition.list, count > 8 || test.relation == .hasElement([]) {
+                lists[test, default: []] += values
+            } else {
                 rest.append(condition)
-                continue
-            }
-            switch test.relation {
-            case .hasElement(let values): elements[test.column, default: []] += values
-            case .isIn(let values) where isLong: lists[test.column, default: []] += values
-            case .isEqual(let value) where isLong: lists[test.column, default: []].append(value)
-            default: rest.append(condition)
             }
         }
-        return rest + lists.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .isIn($0.value))) }
-            + elements.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .hasElement($0.value))) }
+        let sorted = lists.sorted { $0.key.column < $1.key.column }
+        return rest
+            + sorted.map { test, values in
+                .test(ColumnTest(column: test.column, relation: test.relation == .isIn([]) ? .isIn(values) : .hasElement(values)))
+            }
     }
 
     /// Conditions that must all be true, of which many negated ones are negated lists.
@@ -243,6 +244,17 @@ extension [ColumnCondition] {
 }
 
 extension ColumnCondition {
+    /// The values for which it tests, and the test without them; `nil` if it is another test.
+    var list: (test: ColumnTest, values: [IndexValue])? {
+        guard case .test(let test) = self else { return nil }
+        switch test.relation {
+        case .isEqual(let value): return (ColumnTest(column: test.column, relation: .isIn([])), [value])
+        case .isIn(let values): return (ColumnTest(column: test.column, relation: .isIn([])), values)
+        case .hasElement(let values): return (ColumnTest(column: test.column, relation: .hasElement([])), values)
+        case .isNull, .isBetween, .beginsWith: return nil
+        }
+    }
+
     /// How many values it takes in a statement; `Int.max` if it is nested too deep for SQLite's parser, which stops at a hundred symbols.
     fileprivate func size(depth: Int = 0) -> Int {
         guard depth <= 15 else { return .max }

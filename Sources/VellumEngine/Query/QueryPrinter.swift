@@ -10,9 +10,9 @@ struct QueryPrinter {
 
     /// The length from which on a list is one value of the statement, from which SQLite takes its items one by one.
     static var longList: Int { 64 }
-    /// The largest number of parts of a conjunction or disjunction that are written side by side: SQLite limits the depth of an expression
-    /// (sqlite.org/limits.html, 5).
-    private static var group: Int { 200 }
+    /// The largest number of conditions that are written side by side: SQLite limits the depth of an expression, and the number of selects
+    /// in a compound one (sqlite.org/limits.html, 4 and 5).
+    static var longCondition: Int { 200 }
 
     /// The value of a `?`.
     enum Binding {
@@ -62,7 +62,7 @@ struct QueryPrinter {
         sql += " WHERE "
         if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
         if element != nil, !parts.isEmpty { sql += " AND " }
-        writeConjuncts(parts)
+        writeConjuncts(parts, hasElement: element != nil)
         if let now {
             // Each of the two parameters is named, and gets its number where it is first used.
             sql += " AND "
@@ -115,22 +115,23 @@ struct QueryPrinter {
     }
 
     /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their values.
-    private mutating func writeConjuncts(_ parts: [ColumnCondition]) {
-        let parts = parts.count > Self.group ? parts.groups(of: Self.group).map { .all($0) } : parts
-        let lists = parts.count > 1 ? parts.indices.filter { parts[$0].listLength > 1 } : []
-        let isLong = lists.count > 1 && lists.contains { parts[$0].listLength > Self.longList }
-        write(parts, " AND ", searching: isLong ? lists.min { parts[$0].listLength < parts[$1].listLength } : nil)
+    private mutating func writeConjuncts(_ parts: [ColumnCondition], hasElement: Bool = false) {
+        let lists = parts.count > 1 || hasElement ? parts.indices.filter { parts[$0].listLength > 1 } : []
+        let isLong = lists.contains { parts[$0].listLength > Self.longList } && (lists.count > 1 || hasElement)
+        let shortest = hasElement ? -1 : lists.min { parts[$0].listLength < parts[$1].listLength }
+        write(parts, " AND ", searching: isLong ? shortest : nil)
     }
 
-    /// Writes very many alternatives as lists of entries: SQLite uses no index for an OR of thousands of terms.
+    /// Writes many alternatives as lists of entries: SQLite would scan the table for them, or plan for seconds.
     private mutating func writeAlternatives(_ parts: [ColumnCondition]) {
-        guard parts.count > Self.group else { return write(parts, " OR ") }
-        let outer = (rows, withoutSearch)
-        for (index, group) in parts.groups(of: Self.group).enumerated() {
-            sql += "\(index == 0 ? "" : " OR ")\(withoutSearch)\(rows).id IN (SELECT c.id FROM columns_\(archive) c WHERE "
-            (rows, withoutSearch) = ("c", "")
-            write(group, " OR ")
-            (rows, withoutSearch) = outer
+        guard parts.count > 16 else { return write(parts, " OR ") }
+        let (rows, word) = (rows, withoutSearch)
+        let select = "SELECT c.id FROM columns_\(archive) c WHERE "
+        for start in stride(from: 0, to: parts.count, by: Self.longCondition) {
+            sql += "\(start == 0 ? "" : " OR ")\(word)\(rows).id IN (\(select)"
+            (self.rows, withoutSearch) = ("c", "")
+            write(Array(parts[start..<min(start + Self.longCondition, parts.count)]), " UNION ALL \(select)")
+            (self.rows, withoutSearch) = (rows, word)
             sql += ")"
         }
     }
@@ -209,24 +210,10 @@ struct QueryPrinter {
     }
 }
 
-extension [ColumnCondition] {
-    fileprivate func groups(of size: Int) -> [[ColumnCondition]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-    }
-}
-
 extension ColumnCondition {
     /// How many values, or alternatives, the condition may search for one after the other.
     fileprivate var listLength: Int {
-        switch self {
-        case .test(let test):
-            switch test.relation {
-            case .isIn(let values), .hasElement(let values): values.count
-            default: 1
-            }
-        case .any(let parts): parts.count
-        case .all, .not: 1
-        }
+        if case .any(let parts) = self { parts.count } else { list?.values.count ?? 1 }
     }
 
     /// The collection and the element, if the condition asks for exactly one.

@@ -52,8 +52,9 @@ struct PredicateTrapTests {
         let valid: [Predicate<Sum>] = [
             #Predicate { $0.zero == 0 || 10 / $0.zero > 0 }, #Predicate { !($0.zero != 0 && 10 / $0.zero > 0) },
             #Predicate { 1.0 / $0.number > 0 }, #Predicate { ($0.zero...$0.large).contains(3) }, #Predicate { ($0.zero..<$0.zero).isEmpty },
-            #Predicate { 17 / ($0.zero + 5) == 3 && 17 % ($0.zero + 5) == 2 && -$0.large < 0 && $0.large - 1 > 0 && $0.zero * 9 == 0 },
-            #Predicate { -$0.number == 0 && $0.number * 2 == 0 && $0.number + 1 == 1 },
+            #Predicate { 17 / ($0.zero + 5) == 3 }, #Predicate { 17 % ($0.zero + 5) == 2 }, #Predicate { -$0.large < 0 },
+            #Predicate { $0.large - 1 > 0 }, #Predicate { $0.zero * 9 == 0 }, #Predicate { -$0.number == 0 },
+            #Predicate { $0.number * 2 == 0 }, #Predicate { $0.number + 1 == 1 },
         ]
         for predicate in valid { #expect(try store.count(where: predicate) == 1, "\(predicate)") }
     }
