@@ -114,11 +114,13 @@ bounded: setup
 
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor resp records times
-# Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array.
+# Runs libFuzzer on readers of untrusted bytes, FUZZ_SECONDS each; then compares random queries with indexes, without, and on an array, and tries
+# extreme values in every column of a file.
 fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --traits Valkey --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
+	VELLUM_DAMAGE=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter extremeValuesAreHandledOrReported $(ARGUMENTS)
 
 # Checks the format and the structure of the sources.
 lint:

@@ -3,7 +3,7 @@
 # (.build/debug). In Swift 5, in Swift 6 and in a module that is isolated to the main actor:
 # - the examples of README and of the guides (Tests/Clients/Snippets) and of the pages (Tests/Clients), compile without a warning;
 # - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
-# - the examples of README run, and print what it says;
+# - the examples of README run, and print what it says; the adapters of the guide for servers run with hostile input;
 # - the parity tests compile in Swift 5, and the fuzz targets;
 # - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
 # With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
@@ -107,6 +107,7 @@ if [ -e "$build/Modules/ParitySwift6Tests.swiftmodule" ]; then
     runs Updating "5"
     runs Caching "42 1"
     runs ThreeLayers "nowhere"
+    runs InAServer "42 requests, none ended the process"
     # shellcheck disable=SC2086
     ${SWIFTC:-swiftc} -typecheck -swift-version 5 -suppress-warnings -I "$build/Modules" "@$folder/flags" -module-name Parity \
         "$package"/Tests/ParityTests/Swift5/*.swift >"$folder/log" 2>&1 || fails "Parity (5): $(grep -m 1 'error:' "$folder/log")"

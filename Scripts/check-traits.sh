@@ -1,5 +1,5 @@
 #!/bin/sh
-# A client without the trait `Valkey` must resolve nothing but swift-log, and build; with it, it must resolve swift-nio.
+# A client without the trait `Valkey` must resolve nothing but swift-log, and build without a warning; with it, it must resolve swift-nio.
 set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 folder="$(mktemp -d)"
@@ -34,6 +34,7 @@ without="$(resolved '')"
     grep 'error:' "$folder/log" >&2 || tail -n 20 "$folder/log" >&2
     exit 1
 }
+! grep -E '(^|: )warning: ' "$folder/log" >&2 || exit 1
 sh "$package/Scripts/check-clients.sh" "$folder/Client/.build/debug" >&2
 with="$(resolved ', traits: ["Valkey"]')"
 echo "A client without the trait builds, and resolves: $without"

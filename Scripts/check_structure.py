@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
-or a thread, where a public declaration has no sentence, where the privacy manifest does not say what is called, and where a page of the
-documentation has a line of code that needs a scroll bar. Reads sources as swift-format leaves them."""
+or a thread, or ends the process, where a public declaration has no sentence, where a public parameter is not tested with negative, huge and
+empty values, where the privacy manifest does not say what is called, and where a page of the documentation has a line of code that needs a
+scroll bar. Reads sources as swift-format leaves them."""
 import plistlib
 import re
 import sys
@@ -13,6 +14,19 @@ SOURCES = PACKAGE / "Sources"
 CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
 QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
+# What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
+TRAPS = {
+    "CBORCoding/Encoding/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
+    "MiniCache/MiniCache+Updating.swift": 1, "MiniCache/Unavailable.swift": 2, "MiniCacheValkey/SharedCache.swift": 1,
+    "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Calls/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
+    "ShallowsSQLite/Engine/SharedFile.swift": 1, "Vellum/ArchiveStore+Loading.swift": 1, "Vellum/Query/IndexedProperty.swift": 1,
+    "Vellum/Query/PredicateCompiling.swift": 2, "Vellum/Unavailable.swift": 1, "VellumCore/Concurrency/ForkGuard.swift": 1,
+    "VellumCore/Concurrency/Locked.swift": 1, "VellumCore/Concurrency/ReadMostly.swift": 2, "VellumCore/Loading/LoadCoordinator.swift": 2,
+    "VellumCore/Loading/SingleFlight.swift": 4, "VellumCore/Memory/EntryKey.swift": 1, "VellumCore/Memory/EntryList.swift": 1,
+    "VellumCore/Memory/LRUList.swift": 6, "VellumCore/Memory/UseOrder.swift": 1, "VellumEngine/SQLite/Statement.swift": 1,
+    "VellumEngine/Store/Store+Update.swift": 1, "VellumRemote/RemoteKeys.swift": 1, "VellumValkey/Server/ValkeyServer.swift": 1,
+}
+TRAP = re.compile(r"\b(?:precondition|preconditionFailure|fatalError|assert|assertionFailure)\(|\btry!|\bas! ")
 # The calls for which Apple wants a reason, by category, and the reason of this package.
 PRIVACY = {
     "FileTimestamp": ("C617.1", r"\b(?:[fl]?stat|fstatat|f?getattrlist(?:at|bulk)?)\(|\b(?:file|content)?(?:[mM]odificationDate|[cC]reationDate)"),
@@ -45,6 +59,9 @@ def problems(path):
     """What is wrong with a file."""
     lines = path.read_text().split("\n")
     name = str(path.relative_to(SOURCES))
+    traps = sum(len(TRAP.findall(line)) for line in lines if not line.strip().startswith("//"))
+    if traps != TRAPS.get(name, 0):
+        yield f"{name}: ends the process in {traps} places, not {TRAPS.get(name, 0)}. Throw an error, or say in TRAPS why no input reaches it"
     function = None
     for number, line in enumerate(lines, 1):
         indent = len(line) - len(line.lstrip())
@@ -66,6 +83,22 @@ def problems(path):
                 above -= 1
             if not lines[above].strip().startswith("///"):
                 yield f"{name}:{number}: a public declaration without a sentence"
+
+
+def api_parameters():
+    """The public parameters and variables that are numbers, durations, sizes, texts or URLs, as rows of the table in the tests name them."""
+    simple = (r"(?:Duration|TimeInterval|Double|Int|DataSize|Expiration|CacheMaxAge|CacheVersion|Capacity|LoadOptions|Date|URL|String|"
+              r"\[String\])\??")
+    for path in sorted(PACKAGE.glob("Documentation/API/[A-Z]*.txt")):
+        for line in path.read_text().split("\n"):
+            owner, _, declaration = line.partition(" | ")
+            # The types of Foundation have initializers that Shallows calls for casts only.
+            owner = "" if owner.startswith("NS") else re.split(" where | : ", owner)[0]
+            if match := re.search(rf"\bvar (\w+): {simple} {{ get set }}$", declaration):
+                yield f"{owner}.{match[1]}"
+            elif match := re.search(r"(?:\bfunc |\bcase |\b(?=init[?(<]|subscript[(<]))(\w+|[-+<>=*/&|]+)\??(?:<.*?>)?\((.*)", declaration):
+                for label in re.findall(rf"(?:^|, )(\w+)(?: \w+)?: {simple}(?=[,) ])", match[2]) if owner and "rawValue" not in match[2] else []:
+                    yield f"{owner}.{match[1]} {label}"
 
 
 def wide_lines(page):
@@ -101,5 +134,7 @@ pages = [*PACKAGE.glob("Documentation/*.md"), *PACKAGE.glob("Documentation/*.doc
 found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in problems(path)]
 found += [problem for page in sorted(pages) for problem in wide_lines(page)]
 found += privacy_problems()
+tables = "\n".join(path.read_text() for path in (PACKAGE / "Tests").rglob("*InputTests.swift"))
+found += [f"{name}: no row of a table in Tests/*InputTests.swift" for name in sorted(set(api_parameters())) if f'"{name}"' not in tables]
 print("\n".join(found))
 sys.exit(bool(found))

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-VERSION, COLUMNS = "15.0.0", 128
+VERSION, COLUMNS = "15.0.0", 500
 TARGET = Path(__file__).parent / "../Sources/VellumCore/Text/NormalFormData.swift"
 
 

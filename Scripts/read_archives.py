@@ -128,9 +128,11 @@ def hash_of(key, seed):
 
 def open_file(path):
     """A read-only connection, in a transaction, and whether the archives are caches."""
+    if not Path(path).is_file():
+        raise ValueError("not a file" if Path(path).exists() else "no such file")
     log = Path(path + "-wal")
     # Without a log the file does not change, and nothing is created beside it.
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
     database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
     database.row_factory, database.text_factory = sqlite3.Row, bytes
     database.execute("BEGIN")
@@ -141,6 +143,11 @@ def open_file(path):
     versions = [version, *map(int, re.findall(rb"\A[^\n]*-- format (\d+)\n", sql or b""))]
     if versions != [1, 1]:
         raise ValueError(f"{'newer format' if versions == [version] * 2 > [1, 1] else 'damaged'}: versions {versions}")
+    features = [tuple(row) for row in database.execute("SELECT word, bits, bits_check FROM features ORDER BY word")]
+    if [(word, check) for word, _, check in features] != [(word, -1 - bits) for word, (_, bits, _) in zip(range(3), features)]:
+        raise ValueError(f"damaged: features {features}")
+    if features[2][1]:
+        raise ValueError(f"features of a newer version: {features[2][1]:#x}")
     return database, application_id == CACHES
 
 
@@ -191,7 +198,7 @@ def main():
             for line in read_archive(database, archive, is_cache):
                 print(to_json(line))
                 exit_code |= "damaged" in line
-    except (sqlite3.Error, struct.error, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (sqlite3.Error, struct.error, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
         print(f"{sys.argv[-1]}: {error}", file=sys.stderr)
         return 2
     return exit_code

@@ -17,7 +17,7 @@ struct Writer {
         while LastChange.now() < end - 1.5 {
             number += 1
             switch number % 6 {
-            case 0: try change("job \(number - 5) is deleted") { try $0.delete(archiveWithKey: "\(number - 5)", in: jobs) }
+            case 0: try change("job \(number - 5) is deleted") { $0.delete(archiveWithKey: "\(number - 5)", in: jobs) }
             case 3:
                 var job = Job(number: number - 1, title: "write the letter")
                 job.isDone = true

@@ -40,8 +40,8 @@ public struct CBOREncoder: Sendable {
     /// The encoder does not reorder arrays: a `Set` is encoded in its current iteration order.
     public var isDeterministic = false
 
-    /// Whether encoding a `Set`, or a dictionary that is encoded as an array, throws ``UnorderedCollectionError``. The default is `false`.
-    package var rejectsUnorderedCollections = false
+    /// What becomes of a `Set`, or a dictionary that is encoded as an array. The default is its current iteration order.
+    package var unorderedCollections = UnorderedCollections.asTheyAre
 
     /// Whether the output begins with tag 55799, which distinguishes it from other formats (RFC 8949, 3.4.6). The default is `false`.
     public var isSelfDescribed = false

@@ -18,5 +18,9 @@ struct CBORKey: CodingKey, Equatable {
         intValue = index
     }
 
+    // Those of `CodingKey` begin with the name of this type, which is private.
+    var description: String { stringValue }
+    var debugDescription: String { stringValue }
+
     static let `super` = CBORKey(stringValue: "super")
 }

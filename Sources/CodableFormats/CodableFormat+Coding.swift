@@ -26,6 +26,19 @@ extension CodableFormat {
         CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
     }
 
+    /// Whether both values are encoded, with the same content, in whatever order their sets and dictionaries are.
+    package static func isSame<Value>(_ value: Value, _ other: Value) throws -> Bool {
+        guard let value = value as? any Encodable, let other = other as? any Encodable else { return false }
+        return try comparingEncoder.encode(value) == comparingEncoder.encode(other)
+    }
+
+    private static let comparingEncoder: CBOREncoder = {
+        var encoder = CBOREncoder()
+        encoder.isDeterministic = true
+        encoder.unorderedCollections = .sorted
+        return encoder
+    }()
+
     private static let cborEncoder: CBOREncoder = {
         var encoder = CBOREncoder()
         encoder.isSelfDescribed = true
@@ -33,4 +46,11 @@ extension CodableFormat {
     }()
 
     private static let cborDecoder = CBORDecoder()
+}
+
+extension Data {
+    /// Whether these may be the same bytes as others in another order. Almost always false if they are not.
+    package func mayBeReordered(_ other: Data) -> Bool { count == other.count && sumOfSquares == other.sumOfSquares }
+
+    private var sumOfSquares: UInt32 { withUnsafeBytes { $0.reduce(0) { $0 &+ UInt32($1) &* UInt32($1) } } }
 }

@@ -7,9 +7,9 @@ package import VellumCore
 /// let week: CacheMaxAge = .days(7)
 /// ```
 ///
-/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity means that values never expire. An age that
-/// is negative or NaN counts as zero, such as `.timeInterval(expires.timeIntervalSinceNow)` of a date in the past: values expire as soon
-/// as they are set.
+/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity means that values never expire. A negative
+/// age counts as zero, such as `.timeInterval(expires.timeIntervalSinceNow)` of a date in the past: values expire as soon as they are set.
+/// NaN is an error with the code ``VellumError/Code/invalidDuration``.
 ///
 /// An ``Expiration`` says more: ages that count from the last use, and ages that differ at random. Caches and values take either.
 public enum CacheMaxAge: Sendable {
@@ -36,6 +36,6 @@ public enum CacheMaxAge: Sendable {
             case .days(let days): days * 86_400
             case .timeInterval(let seconds): seconds
             }
-        return .after(seconds: seconds > 0 ? seconds : 0)
+        return .after(seconds: seconds)
     }
 }

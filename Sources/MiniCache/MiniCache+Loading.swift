@@ -35,14 +35,14 @@ extension MiniCache {
     /// - Complexity: O(1) in memory, O(log n) on disk, and the cost of the loader.
     /// - Throws: The error of the loader, to all waiters; the next call loads again, unless ``LoadOptions/errorMaxAge`` says otherwise.
     ///   `CancellationError` if the caller's task is cancelled while it waits. ``MiniCacheError`` if the key is invalid, the disk cannot be
-    ///   read or a duration is negative. A file that cannot be opened is reported, and each caller's loader runs in its task, without timeouts.
+    ///   read or an age is NaN. A file that cannot be opened is reported, and each caller's loader runs in its task, without timeouts.
     @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
@@ -61,7 +61,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
@@ -97,7 +97,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Value? {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
@@ -114,7 +114,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
@@ -130,7 +130,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
@@ -147,7 +147,7 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        let options = try checked(options, maxAge)
+        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
@@ -158,16 +158,15 @@ extension MiniCache {
 
     // MARK: Steps
 
-    /// Returns the options with the age, and throws an error for negative durations even if nothing will be loaded.
+    /// Returns the options with the age.
     @inlinable
-    func checked(_ options: LoadOptions, _ maxAge: CacheMaxAge?) throws(MiniCacheError) -> LoadOptions {
-        try options.check()
+    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge?) -> LoadOptions {
         guard let maxAge else { return options }
-        return aged(options, maxAge)
+        return aged(options, by: maxAge)
     }
 
     @usableFromInline
-    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge) -> LoadOptions {
+    func aged(_ options: LoadOptions, by maxAge: CacheMaxAge) -> LoadOptions {
         var options = options
         options.expiration = maxAge.expiration
         return options
@@ -295,7 +294,7 @@ extension MiniCache {
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, _ loader: Loader<Value>
     ) throws(VellumError) -> LoadRequest<CachedValue> {
         let forms = LoadedForms(key: entryKey, coding: coding, keepsDecoded: keepsDecoded, isSendable: isSendable)
-        let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+        let staleness = Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
         var request = try LoadRequest<CachedValue>(
             key: entryKey, under: expiration, staleness: staleness, options: options,
             loader: map(loader, to: forms.stored, from: forms.value))

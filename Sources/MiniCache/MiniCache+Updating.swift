@@ -16,7 +16,7 @@ extension MiniCache {
     ///
     /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key
     /// take turns. Blocks for the disk, and is as durable as ``set(_:forKey:maxAge:)``. The value becomes the most recently used one. A value
-    /// whose encoding did not change is not written.
+    /// whose content did not change, in whatever order its sets and dictionaries are encoded, is not written.
     ///
     /// - Parameters:
     ///   - key: The key.

@@ -294,6 +294,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     func notEncodable(_ error: any Error) -> MiniCacheError {
+        // A refused subclass is said already.
+        if let error = error as? VellumError, error.cause == nil { return core.located(error) }
         let cause = (error as? VellumError)?.cause ?? error
         return core.located(
             MiniCacheError(

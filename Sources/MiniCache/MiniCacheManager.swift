@@ -84,7 +84,7 @@ public final class MiniCacheManager: Sendable {
     /// ```
     ///
     /// No other manager and no other process has them. Everything else is as with a file, because it is one in a folder among the system's
-    /// temporary ones. A process that is killed leaves the folder to the system.
+    /// temporary ones. What a process leaves that is killed is removed by the next that uses this.
     ///
     /// - Parameter clock: The source of dates.
     public static func inMemory(clock: WallClock = .system) -> MiniCacheManager {
@@ -111,7 +111,7 @@ public final class MiniCacheManager: Sendable {
     ///     cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
     /// ```
     ///
-    /// Blocks for opening the file. If that fails, or a limit is invalid, the subscript of the returned cache reads `nil` and reports why,
+    /// Blocks for opening the file. If that fails, or a limit or the age is invalid, the subscript of the returned cache reads `nil` and reports why,
     /// and its throwing methods throw the error. A file that could not be opened is tried again on each use.
     ///
     /// If the original MiniCache had a file of this name, the first call for a cache imports its entries, which takes O(n log n) for n of
@@ -253,6 +253,8 @@ public final class MiniCacheManager: Sendable {
         let location = CacheLocation(name: name, version: version.text)
         let core: CacheCore
         do throws(VellumError) {
+            try expiration.check()
+            try ValueCoding<Value>(format).check()
             core = self.core(
                 location, memory: try Capacity(optional: memory, as: "memory"), disk: try Capacity(optional: disk, as: "disk"))
         } catch {

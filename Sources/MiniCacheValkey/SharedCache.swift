@@ -143,7 +143,6 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        try options.check()
         let entryKey = try CacheKey.of(key)
         if let part = options.refreshAhead {
             if let near = store.near.hit(forKey: entryKey, refreshAhead: part), let value = near.hit.value {
@@ -162,7 +161,6 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try options.check()
         var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .plain(load))
         request.acceptsNil = true
         return try await store.load(request)
@@ -176,7 +174,6 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        try options.check()
         var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .informed(load))
         request.acceptsNil = true
         return try await store.load(request)

@@ -45,16 +45,18 @@ public final class SharedCacheManager: Sendable {
     ///     the type of its values changes.
     ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
     ///   - memoryLimit: The limit of memory in this process, in bytes of encoded values. Applies to the first handle.
-    /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
+    /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative, ``VellumError/Code/invalidDuration`` if the
+    ///   age is NaN, and ``VellumError/Code/invalidVersion`` if the version of the type is negative.
     public func cache<Key: Codable, Value: Codable & Sendable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
     ) throws(VellumError) -> SharedCache<Key, Value> {
         let location = [name, cacheName, cacheVersion.text].map { $0.percentEncoding(":\0") }.joined(separator: ":")
-        let capacity = try Capacity(memoryLimit)
+        let (capacity, expiration, coding) = (try Capacity(memoryLimit), maxAge.expiration, ValueCoding<Value>(format))
+        try expiration.check()
+        try coding.check()
         let store = stores.withLock { stores -> SharedStore<Value> in
             let place = Location(name: location, value: ObjectIdentifier(Value.self))
             if let store = stores[place] as? SharedStore<Value> { return store }
-            let coding = ValueCoding<Value>(format)
             let store: SharedStore<Value> = server.store(
                 named: location, memory: capacity,
                 coding: SharedStore<Value>.Coding(
@@ -63,6 +65,6 @@ public final class SharedCacheManager: Sendable {
             stores[place] = store
             return store
         }
-        return SharedCache(store, maxAge.expiration, server)
+        return SharedCache(store, expiration, server)
     }
 }

@@ -14,6 +14,12 @@ package struct ModelVersion<Object>: Sendable {
         self = version
     }
 
+    /// Throws ``VellumError/Code/invalidVersion`` if the type says a version that is none. To be called before objects of it are read or written.
+    package static func check(_ type: Object.Type) throws(VellumError) {
+        guard let version = (type as? any VersionedArchive.Type)?.archiveVersion, version < 0 else { return }
+        throw VellumError(.invalidVersion, "The archiveVersion of \(type) is \(version). Versions begin with 0.")
+    }
+
     private static func opened<Versioned: VersionedArchive>(_ type: Versioned.Type) -> ModelVersion<Object>? {
         ModelVersion<Versioned>(versioned: type) as? ModelVersion<Object>
     }
@@ -30,7 +36,6 @@ package struct ModelVersion<Object>: Sendable {
 
 extension ModelVersion where Object: VersionedArchive {
     fileprivate init(versioned type: Object.Type) {
-        precondition(type.archiveVersion >= 0, "The archiveVersion of \(type) is negative. Versions begin with 0.")
         number = Int64(type.archiveVersion)
         formerNames = type.formerArchiveNames
         migrateOld = { try type.migrate($0) }

@@ -12,19 +12,35 @@ public struct StoredObject: Sendable {
     /// The recorded bytes: what the type's `archive()` returned, or its encoding as CBOR or JSON.
     public let data: Data
 
-    /// Creates an object. For tests of a migration.
+    /// Creates an object of recorded bytes, such as `store.encodedData(forKey:)` returns, or of any CBOR or JSON. For tests of a migration.
     public init(version: Int, key: String, data: Data) {
         self.version = version
         self.key = key
         self.data = data
     }
 
+    /// Creates an object as `Codable` types are recorded: of a value of the type as it was then, or of a `CBORValue`. For tests of a migration.
+    ///
+    /// ```swift
+    /// let old = try StoredObject(
+    ///     version: 0, key: "7", value: ["number": "7", "customer": "Ann"])
+    /// let migrated = try Invoice.migrate(old)
+    /// ```
+    ///
+    /// - Throws: The error of the encoder.
+    public init(version: Int, key: String, value: some Encodable) throws {
+        self.init(version: version, key: key, data: try CodableFormat.cbor.encode(value))
+    }
+
+    /// Whether the bytes are a list, a map or a tag of CBOR: no JSON begins with one.
+    private var isCBOR: Bool { data.first.map { 0x80...0xDB ~= $0 } ?? false }
+
     /// Returns the object as a CBOR value, to rename or change some of its properties.
     ///
     /// - Complexity: O(n) in the number of bytes.
     /// - Throws: `DecodingError` if the type was not recorded as CBOR: use ``data``, or ``decode(_:)`` for JSON.
     public func value() throws -> CBORValue {
-        guard CBORDecoder.isSelfDescribed(data) else {
+        guard isCBOR else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "The object was not recorded as CBOR. Use 'data' or 'decode(_:)'."))
         }
@@ -38,7 +54,9 @@ public struct StoredObject: Sendable {
     ///
     /// - Complexity: O(n) in the number of bytes.
     /// - Throws: The error of the decoder.
-    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try CodableFormat.decode(type, from: data) }
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        isCBOR ? try CBORDecoder().decode(type, from: data) : try CodableFormat.decode(type, from: data)
+    }
 
     /// Returns the object decoded as a type, with values for properties that it lacks.
     ///

@@ -208,7 +208,7 @@ private struct CacheImport<Value> {
         read.bind(version, at: 2)
         var rows: [(id: Int64, key: EntryKey?)] = []
         do throws(SQLiteError) {
-            while try read.step() { rows.append((read.int(0), read.text(1).flatMap(key))) }
+            while try read.step() { rows.append((read.int(0).value, read.text(1).flatMap(key))) }
         } catch {
             // What can be read of a damaged file is imported.
             guard error.isDamage else { throw error }

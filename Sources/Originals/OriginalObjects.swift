@@ -25,6 +25,14 @@ package struct OriginalObjects: Sendable {
         guard FileIdentity(path: path) != nil else { return nil }
     }
 
+    /// Why nothing can be imported: the folder is no folder, or is or leads through a symbolic link, and the files of another folder are not the
+    /// type's. `nil` if that is not so.
+    package func obstacle(for archive: String) -> VellumError? {
+        guard let other = folders.first(where: { FileSystem.isLink($0) || !FileSystem.isFolder($0) }) else { return nil }
+        return VellumError(.inputOutput, "The objects of version 1 are not imported: their folder is a symbolic link, or no folder.")
+            .located(archive: archive, path: other)
+    }
+
     /// Imports the objects that were not imported before. Blocks for the disk, and while another process imports.
     ///
     /// An object that is in the archive already stays. Each transaction also records how far the import came: an object that is deleted
@@ -32,11 +40,9 @@ package struct OriginalObjects: Sendable {
     ///
     /// - Returns: What was imported; `nil` if nothing was left to import.
     /// - Complexity: O(n log n) for n files, with a transaction for up to 2048 of them, or 8 MB.
-    /// - Throws: ``VellumError`` if the folder is or leads through a symbolic link, because the files of another folder are not the type's;
-    ///   if it cannot be read; or if the archive cannot be written.
+    /// - Throws: ``VellumError`` if the folder cannot be read, or the archive cannot be written.
     package func importAll<Value>(into store: Store<Value>, of file: DatabaseFile) throws(VellumError) -> ImportCounts? {
         do {
-            if let link = folders.first(where: FileSystem.isLink) { throw FileError(.opening, ELOOP, link) }
             // One process at a time.
             let counts = try FileLock.hold(folder: path) { try importRest(into: store, of: file) }
             if let counts { store.report(.imported(counts)) }

@@ -40,12 +40,14 @@ public final class ValkeyStorage<Value: Codable & Sendable>: AsyncRemovableStora
     ///   - expiration: How long values are valid. The time since the last use is not counted.
     ///   - memoryLimit: The limit of memory, in bytes of encoded values.
     ///   - format: The format of new values.
-    /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative.
+    /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative, ``VellumError/Code/invalidDuration`` if the
+    ///   age is NaN.
     public init(
         _ server: ValkeyServer, name: String, expiration: Expiration = .never, memoryLimit: DataSize = 10.megaByte,
         format: CodableFormat = .cbor
     ) throws(VellumError) {
         (self.server, self.expiration) = (server, expiration)
+        try expiration.check()
         store = server.store(
             named: name.percentEncoding("\0"), memory: try Capacity(memoryLimit),
             coding: SharedStore<Value>.Coding(

@@ -33,7 +33,11 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// The methods run on the thread of the caller that records or accesses an object, and never while a lock is held.
+/// An object of a subclass can be recorded in the archive of its superclass only if ``deArchive(fromData:)`` returns one of that subclass. What the
+/// superclass alone would decode is an error: what the subclass adds would be lost.
+///
+/// The methods run on the thread of the caller that records or accesses an object, and never while a lock is held. A debug build decodes the
+/// first object of each type when it is recorded, to compare it.
 public protocol Archivable: SendableMetatype {
     /// The key that the object is recorded under: any string of up to 64 KiB.
     ///

@@ -39,13 +39,12 @@ extension ArchiveStore where Archive: Sendable {
     /// - Complexity: O(1) if memory has the object, O(log n) if the disk has it; else the cost of the loader.
     /// - Throws: The error of the loader, to all callers that waited. The next call runs a loader again, unless
     ///   ``LoadOptions/errorMaxAge`` is set. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the
-    ///   disk fails, a duration is negative, or the loaded object has another key (``VellumError/Code/otherKey``).
+    ///   disk fails, an age is NaN, or the loaded object has another key (``VellumError/Code/otherKey``).
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return object
@@ -70,7 +69,6 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return object
@@ -105,7 +103,6 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Archive? {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
             return object
@@ -129,7 +126,6 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return Loaded(object, .cached)
@@ -154,7 +150,6 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return Loaded(object, .cached)
@@ -180,7 +175,6 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Loaded<Archive?> {
-        try check(options)
         let stale = (staleWhileRevalidate, staleIfError)
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
             return Loaded(object, .cached)
@@ -190,11 +184,6 @@ extension ArchiveStore where Archive: Sendable {
 
     // MARK: Steps
 
-    @inlinable
-    func check(_ options: LoadOptions) throws(VellumError) {
-        try withOpenHandle { () throws(VellumError) in try options.check() }
-    }
-
     /// Returns the valid object. A caller that takes expired ones goes on to load, which looks for both at once.
     ///
     /// - Parameter refresh: Called if it is time to load the object again.
@@ -203,9 +192,9 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
         _ refresh: () throws(VellumError) -> Void
     ) throws(VellumError) -> Archive? {
-        guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
+            guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
             guard let part = options.refreshAhead else { return try store.hit(forKey: EntryKey(key), under: .never) }
             var isDue = false
             let object = try store.hit(forKey: EntryKey(key), under: .never, refreshAhead: part, isDue: &isDue)
@@ -251,7 +240,7 @@ extension ArchiveStore where Archive: Sendable {
     ) throws(VellumError) -> LoadRequest<Archive> {
         var options = options
         options.expiration = options.expiration ?? expiration
-        let staleness = try Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+        let staleness = Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
         return try LoadRequest(key: key, under: .never, staleness: staleness, options: options, loader: loader.checkingKey(key))
     }
 

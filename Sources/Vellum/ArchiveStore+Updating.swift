@@ -17,8 +17,8 @@ extension ArchiveStore {
     ///
     /// Runs the closure on the caller's thread, without a lock: other calls go on meanwhile. Callers in this process that update the same key
     /// take turns. Blocks for the disk, and is as durable as ``record(_:expiration:)``. Archivable properties are recorded with the object.
-    /// The object becomes the most recently used. An object whose encoding did not change is not written, nor are its
-    /// archivable properties.
+    /// The object becomes the most recently used. An object whose content did not change is not written, nor are its
+    /// archivable properties: sets and dictionaries may be encoded in another order.
     ///
     /// - Parameters:
     ///   - key: The key of the object.
@@ -63,6 +63,19 @@ extension ArchiveStore {
             present = object
             return true
         }
+    }
+
+    /// Reads and writes archives of this one's ``factory`` in one transaction, as ``ArchivesFactory/transaction(_:)`` does.
+    ///
+    /// ```swift
+    /// try accounts.transaction { transaction in
+    ///     try transaction.record(ann, in: accounts)
+    ///     try transaction.record(order, in: orders)
+    /// }
+    /// ```
+    @discardableResult
+    public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
+        try factory.transaction(body)
     }
 
     @inlinable

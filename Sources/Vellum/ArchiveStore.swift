@@ -16,6 +16,9 @@ public import VellumEngine
 /// Memory keeps the value of a `Sendable` struct or enum. Of any other object, memory keeps the data, and each access decodes a new
 /// object: changing an object after recording or accessing it does not change the archive.
 ///
+/// Queries, streams, updates and the next launch see what decodes from the data of an object. If a type does not encode all that it has, a value
+/// in memory differs from that. A debug build logs a warning, once for each type, that names the first property that differs.
+///
 /// - Note: Methods are synchronous. A read from disk or a write blocks the caller for some microseconds; a write with
 ///   ``Durability/powerSafe`` blocks until the disk is synced. In an `async` function that must not block, use ``perform(_:)``.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
@@ -25,7 +28,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     @usableFromInline let store: Store<Archive>
     /// The same store, for reads on the memory-hit path.
     @usableFromInline let unretained: UnretainedStore<Archive>
-    @usableFromInline let factory: ArchivesFactory
+    /// The factory that opened the archive.
+    public let factory: ArchivesFactory
     @usableFromInline let nestedArchives = NestedArchives<Archive>()
 
     /// How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.

@@ -5,21 +5,24 @@ internal import VellumEngine
 public struct ArchiveTransaction {
     private var writes = StoreTransaction()
     private var reads = TransactionReads()
-    /// Returns whether a handle that is written to was closed.
-    private var closedChecks: [() -> Bool] = []
+    /// What is wrong with an archive that is written to, when the transaction is committed.
+    private var problems: [() -> VellumError?] = []
+    private let factory: ArchivesFactory
+    private let file: DatabaseFile
 
-    init() {}
+    init(of factory: ArchivesFactory, on file: DatabaseFile) { (self.factory, self.file) = (factory, file) }
 
     /// Adds the recording of an object and its archivable properties. Encodes them now, on the caller's thread.
     ///
     /// - Parameters:
     ///   - object: Replaces the object with the same key. Valid for the ``ArchiveStore/expiration`` of `store`.
     ///   - store: An archive of the factory that runs the transaction.
-    /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed.
+    /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed or in another file.
     public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
         do throws(VellumError) {
+            if let problem = store.problem(in: file, of: factory) { throw problem }
             try store.add(object, to: &writes)
-            closedChecks.append { store.mark.isClosed }
+            problems.append { [factory, file] in store.problem(in: file, of: factory) }
         } catch {
             throw store.store.located(error)
         }
@@ -34,10 +37,10 @@ public struct ArchiveTransaction {
     ///   - key: The key of the object.
     ///   - store: An archive of the factory that runs the transaction.
     /// - Complexity: O(log n).
-    /// - Throws: ``VellumError`` if the archive is closed, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
+    /// - Throws: ``VellumError`` if the archive is closed or in another file, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
     public mutating func access<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) throws -> Archive? {
         do throws(VellumError) {
-            guard !store.mark.isClosed else { throw .closed }
+            if let problem = store.problem(in: file, of: factory) { throw problem }
             return try reads.value(forKey: EntryKey(key), in: store.store, after: writes)
         } catch {
             throw store.store.located(error)
@@ -46,13 +49,13 @@ public struct ArchiveTransaction {
 
     /// Adds the deletion of the object with the key, if there is one.
     public mutating func delete<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) {
-        closedChecks.append { store.mark.isClosed }
+        problems.append { [factory, file] in store.problem(in: file, of: factory) }
         writes.remove(EntryKey(key), in: store.store)
     }
 
     /// Adds the deletion of every object of an archive.
     public mutating func deleteAll<Archive>(in store: ArchiveStore<Archive>) {
-        closedChecks.append { store.mark.isClosed }
+        problems.append { [factory, file] in store.problem(in: file, of: factory) }
         writes.removeAll(in: store.store)
     }
 
@@ -61,7 +64,15 @@ public struct ArchiveTransaction {
 
     /// - Returns: Whether everything that was read was still there; otherwise nothing was changed.
     func commit() throws(VellumError) -> Bool {
-        guard !closedChecks.contains(where: { $0() }) else { throw VellumError.closed }
+        for problem in problems { if let problem = problem() { throw problem } }
         return try reads.commit(writes)
+    }
+}
+
+extension ArchiveStore {
+    /// The error if this handle was closed or is on another file. Factories on one folder share their file.
+    fileprivate func problem(in file: DatabaseFile, of other: ArchivesFactory) -> VellumError? {
+        if mark.isClosed { return located(.closed) }
+        return factory === other || factory.state.withLock { $0.file?.file } === file ? nil : located(.differentFiles)
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ModelVersions
 internal import VellumCore
 internal import VellumEngine
 
@@ -12,6 +13,7 @@ extension ArchivesFactory {
         _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ caching: CachePolicy<Archive>, _ methods: Methods
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(VellumError) {
+            try expiration?.check()
             let (memory, disk) = (try Capacity(optional: memory, as: "memory"), try Capacity(optional: disk, as: "disk"))
             let name = try name(of: Archive.self)
             var options = try options(of: Archive.self)
@@ -46,6 +48,7 @@ extension ArchivesFactory {
     }
 
     private func options<Archive: Archivable>(of type: Archive.Type) throws(VellumError) -> StoreOptions<Archive> {
+        try ModelVersion.check(Archive.self)
         var options = StoreOptions<Archive>()
         options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
         var catalog = try indexCatalog(of: Archive.self) ?? IndexCatalog()
@@ -74,6 +77,7 @@ extension ArchivesFactory {
         if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
         // A folder in memory belongs to the process that made it.
         guard temporary?.isOfThisProcess ?? true else { throw .forked }
+        temporary?.make()
         let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
         let previous = state.withLock { state in
             defer { state.file = hold }

@@ -285,18 +285,24 @@ public final class ArchivesFactory: Sendable {
     ///
     /// While the closure runs, others may write between two of its reads, which then disagree. It runs again in that case, also if it threw.
     ///
+    /// Inside the closure, a write to the same file that is not by the transaction throws ``VellumError/Code/recursiveUpdate``. If no caller sees
+    /// that error, as with ``ArchiveManager``, the transaction throws it at its end. Nothing is written in both cases. Other files can be
+    /// written, and so can this one by tasks and threads that the closure starts.
+    ///
     /// - Parameter body: If it throws, nothing is written.
     /// - Returns: What the closure returned when it ran last.
     /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote what was read 64 times in
-    ///   a row, or if an archive is closed or the disk fails. Nothing is written, but if only the sync of ``Durability/powerSafe`` failed:
-    ///   then everything was, with the guarantees of ``Durability/crashSafe``.
+    ///   a row, ``VellumError/Code/recursiveUpdate`` if the closure writes without the transaction, ``VellumError/Code/differentFiles`` for an
+    ///   archive of another file, or if an archive is closed or the disk fails. Nothing is written, but if only the sync of
+    ///   ``Durability/powerSafe`` failed: then everything was, with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
-        try TransactionReads.retrying(on: state.withLock { $0.file?.file }) { () throws -> Result? in
-            var transaction = ArchiveTransaction()
+        let file = try openFile()
+        return try TransactionReads.retrying(on: file) { () throws -> Result? in
+            var transaction = ArchiveTransaction(of: self, on: file)
             let result: Result
             do {
-                result = try body(&transaction)
+                result = try file.transactions.run { try body(&transaction) }
             } catch {
                 // What it read may never have been there at one moment.
                 if transaction.isOutdated() { return nil }
@@ -365,7 +371,16 @@ public final class ArchivesFactory: Sendable {
         do throws(VellumError) {
             for name in OriginalName.folders(of: Archive.self, formerNames: formerNames) {
                 guard let objects = OriginalObjects(named: name, in: originals) else { continue }
-                if let counts = try objects.importAll(into: store, of: try openFile()) { Report.imported(counts, store.name) }
+                if let obstacle = objects.obstacle(for: store.name) {
+                    Report.failure(obstacle, operation: "archives(for:)", Archive.self)
+                    store.events.keep(.failure(obstacle))
+                    continue
+                }
+                let file = try openFile()
+                // The closure of a transaction may be the first to open the archive.
+                try file.transactions.pausing { () throws(VellumError) in
+                    if let counts = try objects.importAll(into: store, of: file) { Report.imported(counts, store.name) }
+                }
             }
         } catch {
             guard methods == .nonThrowing else { throw error }

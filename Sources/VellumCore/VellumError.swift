@@ -25,8 +25,10 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let closed = Code("closed")
         /// A limit is zero or negative.
         public static let invalidLimit = Code("invalidLimit")
-        /// A duration is negative or NaN.
+        /// An age is NaN, a jitter not from 0 to 1, or a `refreshAhead` not between 0 and 1.
         public static let invalidDuration = Code("invalidDuration")
+        /// The version of a type is negative.
+        public static let invalidVersion = Code("invalidVersion")
         /// The value is larger than every limit.
         public static let tooLarge = Code("tooLarge")
         /// The key has more than 64 KiB of UTF-8.
@@ -81,11 +83,11 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let failedQuery = Code("failedQuery")
         /// The caller cancelled the operation.
         public static let cancelled = Code("cancelled")
-        /// The writes of one transaction belong to different files.
+        /// The reads and writes of one transaction belong to different files.
         public static let differentFiles = Code("differentFiles")
         /// A loader waits for itself: it requests the key that it loads, directly or through other loaders.
         public static let recursiveLoad = Code("recursiveLoad")
-        /// The closure of an update writes or updates the key that is being updated.
+        /// The closure of an update writes or updates the key that is being updated, or that of a transaction writes the file without it.
         public static let recursiveUpdate = Code("recursiveUpdate")
         /// A background load failed that no caller waited for.
         public static let loadFailed = Code("loadFailed")

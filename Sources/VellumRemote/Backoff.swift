@@ -4,15 +4,16 @@
 package struct Backoff: Sendable {
     /// In milliseconds.
     package static let shortest: Int64 = 50
-    package static let longest: Int64 = 5000
 
+    private let longest: Int64
     private var failures = 0
 
-    package init() {}
+    /// - Parameter longest: In milliseconds.
+    package init(longest: Int64 = 5000) { self.longest = longest }
 
     /// Returns how long to wait after another failure, in milliseconds.
     package mutating func next(using generator: inout some RandomNumberGenerator) -> Int64 {
-        let most = min(Self.longest, Self.shortest << min(failures, 10))
+        let most = min(longest, Self.shortest << min(failures, 10))
         failures += 1
         return Int64.random(in: 0...most, using: &generator)
     }

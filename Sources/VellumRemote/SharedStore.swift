@@ -182,6 +182,7 @@ public import VellumCore
         _ value: Value, _ key: EntryKey, _ expiration: Expiration,
         _ send: (RemoteRecord, _ lifetime: Int64?) async throws(RemoteFailure) -> Bool
     ) async throws(VellumError) -> Bool {
+        try expiration.check()
         let bytes: Data
         do {
             bytes = try coding.encode(value)
@@ -227,7 +228,8 @@ public import VellumCore
         let record = RemoteRecord(
             value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
         let (lifetime, isForever) = age.addingReportingOverflow(longestStaleness.load(ordering: .relaxed))
-        return (record, age == .max || isForever ? nil : lifetime)
+        // The server refuses an end that its clock cannot count.
+        return (record, age == .max || isForever || lifetime >= .max >> 1 ? nil : lifetime)
     }
 
     /// From now on, the server keeps new entries for so many milliseconds past their age.

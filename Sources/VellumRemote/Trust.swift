@@ -45,8 +45,13 @@ public import VellumCore
 
     /// Begins anew with a connection by which nothing was read.
     package func begin(_ time: ServerTime) {
-        offset.store(time.milliseconds - (time.sent + time.received) / 2, ordering: .relaxed)
+        set(time)
         renew(sent: time.sent)
+    }
+
+    /// Learns the server's time. Its reply has renewed the trust, which may have ended since.
+    package func set(_ time: ServerTime) {
+        offset.store(time.milliseconds - (time.sent + time.received) / 2, ordering: .relaxed)
     }
 
     /// Trusts memory from the moment at which a command was sent, which was answered now.

@@ -11,6 +11,30 @@ struct DeterministicTests {
         }.hex
     }
 
+    /// For comparing two values of one type: what is encoded in the order of a hash table is sorted by its bytes.
+    @Test func equalSetsAndDictionariesAreSorted() throws {
+        struct Collections: Codable, Hashable {
+            var words: Set<String>
+            var nested: [Set<[Int]>: [Int: Set<Double>]]
+            var list: [Set<Int>]
+        }
+        func sorted(_ value: Collections) throws -> Data {
+            try encoded(value) {
+                $0.isDeterministic = true
+                $0.unorderedCollections = .sorted
+            }
+        }
+        let words = (0..<100).map { "\($0)" }
+        func make(_ last: Int = 9) -> Collections {
+            Collections(
+                words: Set(words.shuffled()), nested: [Set([[1], [2], [3]].shuffled()): [1: [0.5, 1], 2: []], []: [:]],
+                list: [Set((0..<9).shuffled()), [last, 8, 7]])
+        }
+        for _ in 0..<20 { #expect(try sorted(make()) == sorted(make())) }
+        #expect(try sorted(make()) != sorted(make(10)))
+        #expect(throws: UnorderedCollectionError.self) { _ = try encoded(make()) { $0.unorderedCollections = .rejected } }
+    }
+
     /// The key order of RFC 8949, 4.2.1, for integers and texts.
     @Test func keysAreSortedByTheirBytes() throws {
         struct Key: CodingKey, Hashable {

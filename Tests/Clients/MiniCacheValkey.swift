@@ -46,6 +46,13 @@ func failover(_ password: String) {
     server.close()
 }
 
+func withoutSentinels(_ password: String) -> ValkeyServer {
+    var configuration = ValkeyConfiguration(
+        host: "cache-1.internal", password: password)
+    configuration.otherAddresses = ["cache-2.internal:6379"]
+    return ValkeyServer(configuration)
+}
+
 func encrypted() throws -> ValkeyServer {
     var configuration = try ValkeyConfiguration(
         url: "valkeys://shop:secret@cache.internal:6380")
@@ -56,4 +63,5 @@ func encrypted() throws -> ValkeyServer {
 }
 
 failover("secret")
+withoutSentinels("secret").close()
 try encrypted().close()

@@ -17,6 +17,9 @@ import Vellum
 //     CrashChild fill FOLDER LENGTH                      records values until no space is left, prints their number, and waits
 //     CrashChild empty FOLDER each|all|evict             empties what was filled, prints how many entries there were and are
 //     CrashChild descriptors FOLDER                      uses up every descriptor, and continues
+//     CrashChild streams FOLDER MASK first|later         closes standard streams, uses a file of each kind, and writes to the streams
+//     CrashChild folders                                 prints where files lie that are given by a name alone
+//     CrashChild in-memory                               makes archives in memory, prints their folder, and waits to be killed
 //     CrashChild fork FOLDER                             forks, and tries forbidden calls in the new process
 //     CrashChild fork-first FOLDER                       forks, and uses archives in the new process
 //     CrashChild fork-memory                             forks with archives in memory, and exits
@@ -108,6 +111,14 @@ do {
     case "descriptors":
         try DescriptorMode.run(arguments)
         exit(0)
+    case "streams":
+        try StreamsMode.run(arguments)
+        exit(0)
+    case "folders":
+        FoldersMode.run()
+        exit(0)
+    case "in-memory":
+        try FoldersMode.runInMemory()
     case "fork":
         try ForkMode.run(arguments)
         exit(0)

@@ -61,8 +61,8 @@ package struct TwinWriter {
             }
         case 70..<85:
             try factory.transaction { transaction in
-                try transaction.delete(archiveWithKey: "\(pair).left", in: twins)
-                try transaction.delete(archiveWithKey: "\(pair).right", in: twins)
+                transaction.delete(archiveWithKey: "\(pair).left", in: twins)
+                transaction.delete(archiveWithKey: "\(pair).right", in: twins)
             }
         case 85..<93: try twins.record(contentsOf: [Twin("\(pair).left", number), Twin("\(pair).right", number)])
         case 93..<95: try twins.deleteAll(where: #Predicate { $0.number > 950 })

@@ -47,4 +47,29 @@ struct ForkTests {
         #expect(said == ["opened before: forked", "unused: forked", "afterwards: done"])
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
+
+    /// What a killed process left is removed by the next one, and what a living one has is not (FS8).
+    @Test func theFolderOfAKilledProcessIsRemovedByTheNext() throws {
+        let (killed, living) = (try Spawned(["in-memory"]), try Spawned(["in-memory"]))
+        let folders = [try #require(killed.line()), try #require(living.line())]
+        _ = killed.kill()
+        #expect(folders.map(FileManager.default.fileExists) == [true, true])
+        let next = try Spawned(["in-memory"])
+        let folder = try #require(next.line())
+        #expect((folders + [folder]).map(FileManager.default.fileExists) == [false, true, true])
+        for process in [living, next] { _ = process.kill() }
+        _ = try Spawned(["fork-memory"]).end()
+        #expect(![folders[1], folder].contains(where: FileManager.default.fileExists))
+    }
+
+    /// Without `HOME` the files lie in the user's home all the same, and not in a folder that all users have (FS7).
+    @Test(arguments: [
+        ["HOME": ""], ["HOME": "", "XDG_CACHE_HOME": ""], ["HOME": "", "XDG_CACHE_HOME": "/data/cache"], ["HOME": "/data/home"],
+    ])
+    func filesLieInTheHomeOfTheUser(environment: [String: String]) throws {
+        let lines = try Spawned(["folders"], environment: ["XDG_CACHE_HOME": ""].merging(environment) { _, new in new }).end().lines
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()
+        let caches = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.cache"
+        #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix(caches + "/") }, "\(lines)")
+    }
 }

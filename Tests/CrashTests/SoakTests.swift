@@ -62,7 +62,7 @@ struct SoakTests {
             looks += 1
             largestLog = max(largestLog, folder.size(of: "Archives.sqlite-wal"))
             let live = try names.reduce(0) { try $0 + archives.store($1).statistics().disk.bytes }
-            let file = try archives.file.fileSize.bytes
+            let file = archives.file.fileSize.bytes
             largestFile = max(largestFile, file)
             if file > 2 * live + 4 << 20 { Issue.record("The file takes \(file) bytes for \(live).") }
             sched_yield()

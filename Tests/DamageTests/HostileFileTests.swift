@@ -14,11 +14,12 @@ struct HostileFileTests {
     // MARK: Values
 
     private static let tables = [
-        "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2", "elements_2_0", "unindexed_2",
+        "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2", "elements_2_0", "unindexed_2", "features",
     ]
 
     private static let values = [
-        "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "281474976710656", "1e308", "'a text'", "x''",
+        "NULL", "0", "-1", "1", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "281474976710656", "1e308",
+        "'a text'", "x''",
         "zeroblob(100000)",
     ]
 

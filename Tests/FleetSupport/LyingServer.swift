@@ -3,11 +3,12 @@
     internal import NIOCore
     internal import NIOPosix
     internal import VellumCore
-    package import VellumValkey
+    internal import VellumValkey
 
     /// A server that greets as a real one does, and answers every other command as a test says, whatever was asked.
     package final class LyingServer: Sendable {
-        /// The reply to a command, as it is sent; `nil` for what an honest server says while it has nothing.
+        /// The reply to a command, as it is sent, a byte for each scalar; `nil` for what an honest server says while it has nothing. Of SENTINEL, the command has
+        /// two words.
         package typealias Answer = @Sendable (_ command: String) -> String?
 
         private let listener: any Channel
@@ -28,6 +29,16 @@
         /// A reply to TIME.
         package static func time(_ seconds: String, _ microseconds: String) -> String {
             "*2\r\n$\(seconds.utf8.count)\r\n\(seconds)\r\n$\(microseconds.utf8.count)\r\n\(microseconds)\r\n"
+        }
+
+        /// A string of any bytes.
+        package static func string(_ bytes: some Collection<UInt8>) -> String {
+            "$\(bytes.count)\r\n" + String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) + "\r\n"
+        }
+
+        /// An array of strings.
+        package static func array(_ strings: String...) -> String {
+            "*\(strings.count)\r\n" + strings.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()
         }
 
         fileprivate static func honest(_ command: String) -> String {
@@ -51,14 +62,19 @@
 
         init(_ answer: @escaping LyingServer.Answer) { self.answer = answer }
 
+        private static func bytes(_ reply: String) -> ByteBuffer {
+            ByteBuffer(bytes: reply.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+        }
+
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = unwrapInboundIn(data)
             received.writeBuffer(&bytes)
             do {
                 while let (value, length) = try received.withUnsafeReadableBytes({ try RESPReader.value(in: $0) }) {
                     received.moveReaderIndex(forwardBy: length)
-                    let command = value.elements?.first?.text?.uppercased() ?? ""
-                    context.write(NIOAny(ByteBuffer(string: answer(command) ?? LyingServer.honest(command))), promise: nil)
+                    let words = value.elements?.compactMap { $0.text?.uppercased() } ?? []
+                    let command = words.prefix(words.first == "SENTINEL" ? 2 : 1).joined(separator: " ")
+                    context.write(NIOAny(Self.bytes(answer(command) ?? LyingServer.honest(command))), promise: nil)
                 }
                 context.flush()
             } catch {

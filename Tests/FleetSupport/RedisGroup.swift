@@ -5,12 +5,12 @@
     package final class RedisGroup: Sendable {
         package let primary: RedisServer
         package let replica: RedisServer
-        private let sentinels: [RedisServer]
+        package let sentinels: [RedisServer]
 
         /// Returns when all know each other.
         package init() async throws {
             primary = try RedisServer()
-            replica = try RedisServer(["--replicaof", "127.0.0.1 \(primary.port)"])
+            replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
             let watched = primary
             sentinels = try (1...3).map { _ in try RedisServer(sentinelOf: watched) }
             for sentinel in sentinels {
@@ -24,9 +24,8 @@
 
         /// What a Sentinel says of the primary (SENTINEL MASTER).
         private func property(_ name: String, _ sentinel: RedisServer) async throws -> Int? {
-            let parts = try await Sentinels.ask(sentinel.configuration, RESPCommand("SENTINEL", "MASTER", "main")).elements ?? []
-            guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else { return nil }
-            return parts[place + 1].text.flatMap { Int($0) }
+            let reply = try await Discovery.ask(sentinel.configuration, [RESPCommand("SENTINEL", "MASTER", "main")])[1]
+            return reply.text(named: name).flatMap { Int($0) }
         }
 
         /// The Sentinels as `host:port`. They call the primary `main`.

@@ -16,7 +16,8 @@
         package convenience init(port: Int? = nil, _ settings: [String] = []) throws {
             let folder = try TemporaryDirectory()
             try self.init(port, folder, ready: "Ready to accept connections") { port in
-                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"] + settings
+                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
+                    + ["--repl-diskless-sync-delay", "0"] + settings
             }
         }
 
@@ -35,7 +36,9 @@
         }
 
         /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
-        package convenience init(sentinelOf primary: RedisServer) throws {
+        ///
+        /// - Parameter lines: More of its configuration.
+        package convenience init(sentinelOf primary: RedisServer, _ lines: [String] = []) throws {
             let folder = try TemporaryDirectory()
             let file = folder.url.appendingPathComponent("sentinel.conf")
             try self.init(nil, folder, ready: "+monitor master") { port in
@@ -47,7 +50,7 @@
                     sentinel down-after-milliseconds main 500
                     sentinel failover-timeout main 5000
                     """
-                try Data(text.utf8).write(to: file)
+                try Data((text + "\n" + lines.joined(separator: "\n")).utf8).write(to: file)
                 return [file.path, "--sentinel"]
             }
         }

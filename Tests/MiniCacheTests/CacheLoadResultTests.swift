@@ -198,9 +198,18 @@ struct CacheLoadResultTests {
         #expect(try cache.value(forKey: "a") == nil)
     }
 
-    @Test func aNegativeAgeIsTheLoadersError() async throws {
-        await #expect(throws: VellumError.self) { try await cache.value(forKey: "a") { _ in .value("1", maxAge: .seconds(-1)) } }
-        #expect(try cache.value(forKey: "a") == nil)
+    /// P20.
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func withANegativeAgeAResultHasExpiredAtOnce(_ age: Duration) async throws {
+        for number in ["1", "2"] {
+            #expect(try await cache.value(forKey: "a") { _ in .value(number, maxAge: age) } == number)
+            #expect(try cache.value(forKey: "a") == nil)
+            #expect(try await cache.value(forKey: "a") { _ in .unchanged(maxAge: age) } == number)
+            #expect(try cache.value(forKey: "a") == nil)
+            // That there is none is not remembered.
+            #expect(try await cache.value(forKey: number) { _ in .none(maxAge: age) } == nil)
+            #expect(try await cache.value(forKey: number) { _ in .value("found") } == "found")
+        }
     }
 
     // MARK: Timeouts

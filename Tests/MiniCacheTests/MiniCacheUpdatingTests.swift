@@ -26,6 +26,55 @@ struct MiniCacheUpdatingTests {
         #expect(try cache.count() == 0)
     }
 
+    private struct Tags: Codable {
+        var words = Set((0..<40).map { "\($0)" })
+        var numbers = ["a": 1, "b": 2, "c": 3]
+        var list = [1, 2]
+
+        /// Makes an equal set, in another order.
+        mutating func shuffle() { words = Set(words.shuffled()) }
+    }
+
+    /// An instance of it is decoded for each caller.
+    private final class TagsBox: Codable {
+        var tags = Tags()
+    }
+
+    @Test(arguments: [CodableFormat.cbor, .json])
+    func aValueWithASetIsNotWrittenIfItDidNotChange(_ format: CodableFormat) throws {
+        let manager = MiniCacheManager(name: "Tags", directory: caches.directory, format: format)
+        let cache: MiniCache<String, Tags> = manager.cache(cacheName: "Tags", cacheVersion: .custom("1"), maxAge: .forever)
+        let boxes: MiniCache<String, TagsBox> = manager.cache(cacheName: "Boxes", cacheVersion: .custom("1"), maxAge: .forever)
+        try cache.set(Tags(), forKey: "a")
+        try boxes.set(TagsBox(), forKey: "a")
+        let puts = (try cache.statistics().puts, try boxes.statistics().puts)
+        for _ in 0..<20 {
+            try cache.update(forKey: "a") { $0?.shuffle() }
+            try boxes.update(forKey: "a") { $0?.tags.shuffle() }
+        }
+        #expect(try cache.statistics().puts == puts.0)
+        #expect(try boxes.statistics().puts == puts.1)
+        try cache.update(forKey: "a") { $0?.list.reverse() }
+        try boxes.update(forKey: "a") { $0?.tags.list.reverse() }
+        #expect(try cache.value(forKey: "a")?.list == [2, 1])
+        #expect(try boxes.value(forKey: "a")?.tags.list == [2, 1])
+        try manager.close()
+    }
+
+    private class Animal: Codable, @unchecked Sendable {}
+    private final class Cat: Animal, @unchecked Sendable {}
+
+    @Test func aValueOfASubclassIsRefused() throws {
+        let cache = caches.cache(of: Animal.self)
+        try cache.set(Animal(), forKey: "a")
+        for call in [{ try cache.set(Cat(), forKey: "a") }, { try cache.update(forKey: "a") { $0 = Cat() } }] {
+            let error = #expect(throws: MiniCacheError.self) { try call() }
+            #expect(error?.code == .notEncodable)
+            #expect(error?.message.contains("Cat") == true && error?.message.contains("Animal") == true)
+        }
+        #expect(try cache.value(forKey: "a") != nil)
+    }
+
     @Test func theAgeIsKeptUnlessOneIsGiven() throws {
         let cache = caches.cache(maxAge: .seconds(100))
         try cache.set(1, forKey: "a", maxAge: .seconds(10))

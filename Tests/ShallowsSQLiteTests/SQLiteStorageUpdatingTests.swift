@@ -21,6 +21,44 @@ struct SQLiteStorageUpdatingTests {
         #expect(error?.isMiss == true)
     }
 
+    private struct Tags: Codable {
+        var words = Set((0..<40).map { "\($0)" })
+        var list = [1, 2]
+
+        /// Makes an equal set, in another order.
+        mutating func shuffle() { words = Set(words.shuffled()) }
+    }
+
+    @Test(arguments: [CodableFormat.cbor, .json])
+    func aValueThatDidNotChangeIsNotWritten(_ format: CodableFormat) async throws {
+        let storage = temporary.storage(of: Tags.self, format: format)
+        try await storage.set(Tags(), forKey: "a")
+        let puts = try await storage.statistics().puts
+        for _ in 0..<20 { try await storage.update(forKey: "a") { $0.shuffle() } }
+        #expect(try await storage.statistics().puts == puts)
+        try await storage.update(forKey: "a") { $0.list.reverse() }
+        #expect(try await storage.retrieve(forKey: "a").list == [2, 1])
+        #expect(try await storage.statistics().puts == puts + 1)
+    }
+
+    @Test func aValueThatDidNotChangeGetsTheAgeOfItsStorage() async throws {
+        let storage = temporary.storage(of: Tags.self, expiration: .after(.seconds(10)))
+        try await storage.set(Tags(), forKey: "a")
+        temporary.clock.advance(by: .seconds(6))
+        try await storage.update(forKey: "a") { _ in }
+        temporary.clock.advance(by: .seconds(6))
+        #expect(try await storage.retrieve(forKey: "a").list == [1, 2])
+    }
+
+    private class Animal: Codable, @unchecked Sendable {}
+    private final class Cat: Animal, @unchecked Sendable {}
+
+    @Test func aValueOfASubclassIsRefused() async throws {
+        let storage = temporary.storage(of: Animal.self)
+        let error = await #expect(throws: ShallowsError.self) { try await storage.set(Cat(), forKey: "a") }
+        #expect("\(String(describing: error))".contains("Cat"))
+    }
+
     @Test func anUpdateThatIsOvertakenRunsAgain() async throws {
         let numbers = temporary.storage(of: Int.self)
         try await numbers.set(1, forKey: "a")

@@ -3,7 +3,10 @@
     import Foundation
     import MiniCacheValkey
     import Testing
+    import VellumCore
+    import VellumRemote
     import VellumTestSupport
+    import VellumValkey
 
     /// What a server says is a value, a miss or a failure, and never ends the process.
     @Suite(.timeLimit(.minutes(1)))
@@ -54,6 +57,65 @@
             let cache: SharedCache<String, Int> = try SharedCacheManager(name: "lies", server: ValkeyServer(configuration)).cache(
                 cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
             #expect(try await cache.value(forKey: "a") { 7 } == 7)
+        }
+
+        private static let numbers = [0, 1, -1, 2, .min, .max, .max - 1, 1 << 62, 1 << 43] as [Int64]
+
+        /// The replies that have a number, by the command: of lists and lengths, too.
+        private static func replies(_ number: Int64, _ key: String) -> [(command: String, reply: String)] {
+            let records = [(number, number), (number, .max), (0, number)].map { written, expires in
+                LyingServer.string(
+                    RemoteRecord(
+                        value: Data("7".utf8), typeVersion: number, written: WallInstant(rawValue: written),
+                        expires: WallInstant(rawValue: expires)
+                    ).encoded(under: key))
+            }
+            let ofScripts = records.flatMap { record in
+                [
+                    "*2\r\n:0\r\n\(record)", "*2\r\n:2\r\n\(record)", "*2\r\n:\(number)\r\n\(record)",
+                    "*3\r\n:1\r\n:\(number)\r\n\(record)",
+                    "*1\r\n\(record)",
+                ]
+            }
+            // What a length announces and never arrives is waited for.
+            let isRefused = number < 0 || number > 1 << 40
+            let others = [":\(number)\r\n", "(\(number)\r\n", ",\(number)\r\n"] + (isRefused ? ["$\(number)\r\n", "*\(number)\r\n"] : [])
+            return records.map { ("GETRANGE", $0) } + ofScripts.map { ("EVAL", $0) }
+                + ["GETRANGE", "EVAL", "DEL", "SCAN", "UNLINK"].flatMap { command in others.map { (command, $0) } }
+                + [("SCAN", "*2\r\n$1\r\n0\r\n*\(isRefused ? number : 0)\r\n"), ("SCAN", "*2\r\n:\(number)\r\n*0\r\n")]
+        }
+
+        /// Every call ends, with a value or with an error.
+        @Test(arguments: numbers) func everyNumberOfAReplyMayBeAnything(_ number: Int64) async throws {
+            let key = EntryKey("a")
+            let current = Locked((command: "", reply: ""))
+            let liar = try LyingServer { command in current.withLock { $0.command == command ? $0.reply : nil } }
+            for lie in Self.replies(number, RemoteKeys(cacheName: "lies").value(of: key)) {
+                current.withLock { $0 = lie }
+                var configuration = ValkeyConfiguration(host: "127.0.0.1", port: liar.port)
+                (configuration.longestWait, configuration.lease) = (.milliseconds(1), .milliseconds(100))
+                let server = ValkeyServer(configuration)
+                defer { server.close() }
+                let store: SharedStore<String> = server.store(
+                    named: "lies", memory: try Capacity(1.megaByte),
+                    coding: SharedStore.Coding(
+                        typeVersion: 1, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }))
+                func load(_ part: Double?) async throws {
+                    let options = LoadOptions(expiration: .after(.seconds(100)), refreshAhead: part)
+                    let staleness = try Staleness(whileRevalidate: .seconds(1), ifError: .seconds(1))
+                    _ = try await store.load(
+                        LoadRequest(key: key, under: .never, staleness: staleness, options: options, loader: .plain { "8" }))
+                }
+                _ = await code { _ = try await store.value(forKey: key, asksServer: true) }
+                _ = await code { _ = try await store.value(forKey: key, asksServer: false) }
+                _ = await code { _ = try await store.values(forKeys: [key], asksServer: true) }
+                _ = await code { try await load(0.5) }
+                _ = await code { try await load(nil) }
+                _ = await code { try await store.set("9", forKey: key, under: .after(.seconds(1))) }
+                _ = await code { _ = try await store.setIfAbsent("9", forKey: key, under: .after(.seconds(1))) }
+                _ = await code { try await store.removeValue(forKey: key) }
+                if lie.command == "SCAN" || lie.command == "UNLINK" { _ = await code { try await store.removeAll() } }
+            }
         }
 
         /// One value that is too large must not cost the others their connection.

@@ -2,7 +2,8 @@
     import Testing
     import VellumCore
     import VellumRemote
-    import VellumValkey
+
+    @testable import VellumValkey
 
     @Suite(.timeLimit(.minutes(1)))
     struct ValkeyConfigurationTests {
@@ -31,6 +32,21 @@
             let error = #expect(throws: VellumError.self) { try ValkeyConfiguration(url: url) }
             #expect(error?.code == .refused)
             #expect(error.map { String(reflecting: $0).contains("secret") } == false)
+        }
+
+        @Test(arguments: [
+            ("s1:26380", "s1", 26380), ("s1", "s1", 26379), ("[::1]:7", "::1", 7), ("[::1]", "::1", 26379), ("s1:-1", "s1", -1),
+            ("s1:65536", "s1", 65536), ("s1:99999999999999999999", "s1:99999999999999999999", 26379), ("", "", 26379), (":", ":", 26379),
+        ])
+        func anAddressIsAHostAndAPort(_ text: String, host: String, port: Int) {
+            var configuration = ValkeyConfiguration(sentinels: [text], primaryName: "main", user: "shop", password: "secret")
+            (configuration.sentinelUser, configuration.sentinelPassword) = ("watcher", "other")
+            let sentinel = configuration.link.sentinels[0]
+            #expect((sentinel.host, sentinel.port) == (host, port))
+            #expect((sentinel.user, sentinel.password) == ("watcher", "other"))
+            #expect((configuration.link.user, configuration.link.password) == ("shop", "secret"))
+            configuration.otherAddresses = ["s1"]
+            #expect(configuration.link.places.map(\.port) == [6379, 6379])
         }
 
         @Test func noDescriptionShowsThePassword() throws {

@@ -144,38 +144,95 @@ struct DatabaseFileOpeningTests {
 
     // MARK: Later versions
 
-    private static let addition = "CREATE TABLE x_notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID"
-
     private func isSetAside() throws -> Bool {
         try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).contains { $0.contains(".damaged-") }
     }
 
-    /// Of format 1: tables and indexes whose names begin with `x_`.
-    @Test func aTableThatALaterVersionAddedIsIgnoredAndKept() throws {
+    private static let addition = """
+        CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; CREATE INDEX notes_by_text ON notes(text, id);
+        CREATE INDEX entries_by_date ON entries(written); INSERT INTO notes VALUES (1, 'note')
+        """
+
+    private func prepare(word: Int, bits: Int64, _ sql: String = addition) throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
-        try RawDatabase(setup.url).execute(
-            "\(Self.addition); CREATE INDEX x_notes_by_text ON x_notes(text, id); INSERT INTO x_notes VALUES (1, 'note')")
+        try RawDatabase(setup.url).execute("UPDATE features SET bits = \(bits), bits_check = \(~bits) WHERE word = \(word); \(sql)")
+    }
+
+    private static let bits: [Int64] = [1, 1 << 62, .min, -1]
+
+    @Test(arguments: bits)
+    func aFeatureThatMayBeUnknownIsIgnoredAndKept(bits: Int64) throws {
+        try prepare(word: 0, bits: bits)
         let store = try setup.store()
         #expect(try store.value(forKey: "a") == Data("value".utf8))
         try store.record(Data("other".utf8), forKey: "b")
+        #expect(try setup.open().verify().isIntact)
         try setup.close()
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM x_notes") == 1)
+        let database = try RawDatabase(setup.url)
+        #expect(try database.int("SELECT count(*) FROM notes, features WHERE word = 0 AND bits = \(bits)") == 1)
         #expect(try !isSetAside())
     }
 
+    @Test(arguments: bits)
+    func aFileWithAFeatureForWritingIsReadAndNotWritten(bits: Int64) throws {
+        try prepare(word: 1, bits: bits)
+        for _ in 0..<2 {
+            let store = try setup.store()
+            #expect(try store.value(forKey: "a") == Data("value".utf8))
+            #expect(try store.keys() == ["a"])
+            let error = #expect(throws: VellumError.self) { try store.record(Data("other".utf8), forKey: "b") }
+            #expect(error?.code == .readOnly && error?.message.contains("later version") == true)
+            #expect(code { try store.remove("a") } == .readOnly)
+            #expect(code { _ = try store.removeAll() } == .readOnly)
+            #expect(code { _ = try setup.store("another") } == .readOnly)
+            #expect(try setup.open().verify().isIntact)
+            try setup.open().suspend()
+            try setup.open().resume()
+            #expect(code { try store.record(Data("other".utf8), forKey: "b") } == .readOnly)
+            try setup.close()
+        }
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 1)
+        #expect(try !isSetAside())
+    }
+
+    @Test(arguments: bits)
+    func aFileWithAFeatureForOpeningIsNotOpened(bits: Int64) throws {
+        try prepare(word: 2, bits: bits)
+        let before = try Data(contentsOf: setup.url)
+        #expect(code { _ = try setup.store() } == .newerFormat)
+        #expect(try Data(contentsOf: setup.url) == before)
+        #expect(try !isSetAside())
+    }
+
+    /// A damaged word is no feature: the file is repaired.
     @Test(arguments: [
-        "CREATE TABLE x_check(a CHECK(a > 0))", "CREATE TABLE x_generated(a, b AS (a + 1))", "CREATE TABLE x_default(a DEFAULT (1 + 1))",
-        "CREATE INDEX x_part ON x_notes(text) WHERE id > 1", "CREATE INDEX x_expression ON x_notes(text || id)",
-        "CREATE VIEW x_view AS SELECT 1", "CREATE TRIGGER x_trigger AFTER INSERT ON x_notes BEGIN SELECT 1; END",
-        "CREATE INDEX x_entries ON entries(written)", "CREATE INDEX x_like ON x_notes(text LIKE id)",
-        "CREATE INDEX entries_by_text ON x_notes(text)", "CREATE TABLE x_key(a INTEGER REFERENCES entries)",
-        "CREATE TABLE x_of(a TEXT COLLATE NOCASE)",
+        "UPDATE features SET bits = 1", "UPDATE features SET bits_check = 0 WHERE word = 2", "DELETE FROM features WHERE word = 1",
+        "INSERT INTO features VALUES (3, 0, -1), (-1, 0, -1)", "UPDATE features SET word = 7 WHERE word = 0", "DROP TABLE features",
     ])
-    func anAdditionThatCouldBeExecutedIsDamage(_ sql: String) throws {
-        try setup.store().record(Data("value".utf8), forKey: "a")
-        try setup.close()
-        try RawDatabase(setup.url).execute("\(Self.addition); \(sql)")
+    func aDamagedWordIsNoFeature(_ sql: String) throws {
+        try prepare(word: 0, bits: 0, sql)
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+        #expect(try setup.open().verify().isIntact)
+        #expect(try isSetAside())
+    }
+
+    @Test(
+        arguments: [
+            "CREATE TABLE more(a CHECK(a > 0))", "CREATE TABLE more(a, b AS (a + 1))", "CREATE TABLE more(a DEFAULT (1 + 1))",
+            "CREATE INDEX more ON notes(text) WHERE length(text) > 1", "CREATE INDEX more ON notes(lower(text))",
+            "CREATE VIEW more AS SELECT 1",
+            "CREATE TRIGGER more AFTER INSERT ON notes BEGIN SELECT 1; END", "CREATE UNIQUE INDEX more ON entries(hash)",
+            "CREATE TRIGGER more AFTER INSERT ON entries BEGIN SELECT 1; END", "CREATE VIRTUAL TABLE more USING rtree(a, b, c)",
+        ], [0, 1])
+    func whatCouldBeExecutedIsDamageBesideAnyFeature(_ sql: String, word: Int) throws {
+        try prepare(word: word, bits: 4, "\(Self.addition); \(sql)")
+        #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
+        #expect(try isSetAside())
+    }
+
+    @Test func aTableThatNoFeatureAllowsIsDamage() throws {
+        try prepare(word: 0, bits: 0)
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
         #expect(try isSetAside())
     }
@@ -198,13 +255,39 @@ struct DatabaseFileOpeningTests {
         let file = try DatabaseFile.open(at: url)
         let driver = ArchiveHarness(try file.archive(named: "a", capacity: .unlimited))
         try driver.store([1], "a")
-        func mode(_ path: String) throws -> Int? {
-            (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
-        }
-        #expect(try mode(url.path) == 0o600)
-        #expect(try mode(url.path + "-wal") == 0o600)
-        #expect(try mode(url.path + "-shm") == 0o600)
-        #expect(try mode(url.deletingLastPathComponent().path) == 0o700)
+        for suffix in ["", "-wal", "-shm"] { #expect(try Self.mode(url.path + suffix) == 0o600) }
+        #expect(try Self.mode(url.deletingLastPathComponent().path) == 0o700)
+    }
+
+    /// C11: what others have created before must not be readable for more users than what this package creates.
+    @Test(arguments: [0o644, 0o666, 0o640, 0o600, 0o777], ["", "-wal", "-shm", "-changes"])
+    func anEmptyFileThatIsTakenOverIsReadableForItsOwnerOnly(_ mode: Int, _ suffix: String) throws {
+        let url = setup.folder.file("new/Archives.sqlite")
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Self.create(url.path + suffix, mode: mode)
+        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        try driver.store([1], "a")
+        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == 0o600, "\(suffix)") }
+    }
+
+    /// What somebody chose for a file with contents stays, and its side files have no more.
+    @Test(arguments: [0o600, 0o640, 0o644]) func aSideFileHasNoMorePermissionsThanItsDatabase(_ mode: Int) throws {
+        let url = setup.folder.file("Archives.sqlite")
+        try DatabaseFile.open(at: url).close()
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+        for suffix in ["-wal", "-shm", "-changes"] { try Self.create(url.path + suffix, mode: 0o666) }
+        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        try driver.store([1], "a")
+        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == mode, "\(suffix)") }
+    }
+
+    private static func create(_ path: String, mode: Int) throws {
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    private static func mode(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
     /// P39: many threads open a new file concurrently.

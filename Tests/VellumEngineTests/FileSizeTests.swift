@@ -155,3 +155,40 @@ struct FileSizeTests {
         #expect(file.fileSize.bytes <= 2 * live + 4 * 1024 * 1024)
     }
 }
+
+/// The log after a transaction that was larger than it may be: its bytes are given back without another write (FS4).
+@Suite(.timeLimit(.minutes(1)))
+struct LogAfterLargeWriteTests {
+    enum Write: CaseIterable { case manyObjects, oneObject, manyDeletions, severalLarge }
+
+    @Test(arguments: Write.allCases, [Durability.relaxed, .crashSafe, .powerSafe])
+    func theLogIsShortAgain(_ write: Write, _ durability: Durability) throws {
+        let setup = try Setup()
+        let store = try setup.store(memory: 1.megaByte, disk: .unlimited, durability: durability)
+        switch write {
+        case .manyObjects:
+            var transaction = StoreTransaction()
+            for number in 0..<20_000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
+            try transaction.commit()
+        case .oneObject: try store.record(Data(1, count: 20_000_000), forKey: "large")
+        case .severalLarge: for number in 0..<4 { try store.record(Data(number, count: 12_000_000), forKey: EntryKey("\(number % 2)")) }
+        case .manyDeletions:
+            for start in stride(from: 0, to: 20_000, by: 2000) {
+                var transaction = StoreTransaction()
+                for number in start..<start + 2000 {
+                    try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store)
+                }
+                try transaction.commit()
+            }
+            var deletion = StoreTransaction()
+            for number in 0..<20_000 { deletion.remove(EntryKey("\(number)"), in: store) }
+            try deletion.commit()
+        }
+        try store.flush()
+        try setup.open().waitForMaintenance()
+        #expect(FileSystem.size(setup.url.path + "-wal") <= 8 << 20)
+        // And the next write finds room.
+        try store.record(Data(1, count: 10), forKey: "next")
+        #expect(try setup.open().verify().isIntact)
+    }
+}

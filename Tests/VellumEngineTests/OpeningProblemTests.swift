@@ -77,3 +77,60 @@ struct OpeningProblemTests {
         #expect(problem.advice == "The folder \(gone.path) is gone: it was removed or renamed meanwhile. Try again.")
     }
 }
+
+/// Names and paths that are too long, and how many files may be open (FS5, FS7).
+@Suite(.timeLimit(.minutes(1)))
+struct PathLengthTests {
+    /// A file that can be opened can also be repaired: the names of all that is made of it fit, too.
+    @Test(arguments: [100, 200, 207, 208, 215, 216, 219, 230, 240, 255, 300])
+    func aNameThatCanBeOpenedCanBeRepaired(length: Int) throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.file(String(repeating: "n", count: length))
+        guard length <= FilePaths.longestName else {
+            let error = #expect(throws: VellumError.self) { _ = try DatabaseFile.open(at: url) }
+            #expect(error?.code == .cannotOpen)
+            #expect(error?.message.contains("has \(length) bytes, and at most") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+            return
+        }
+        try repair(url)
+    }
+
+    @Test(arguments: [400, 493, 494, 495, 504, 505, 512, 600, 5000])
+    func aPathThatCanBeOpenedCanBeRepaired(length: Int) throws {
+        let folder = try TemporaryDirectory()
+        var path = try FileSystem.resolved(folder.url.path)
+        while path.utf8.count < length - 100 { path += "/" + String(repeating: "f", count: min(90, length - 50 - path.utf8.count)) }
+        path += "/" + String(repeating: "n", count: length - path.utf8.count - 1)
+        #expect(path.utf8.count == length)
+        let url = URL(fileURLWithPath: path)
+        guard length <= FilePaths.longestPath else {
+            let error = #expect(throws: VellumError.self) { _ = try DatabaseFile.open(at: url) }
+            #expect(error?.code == .cannotOpen)
+            #expect(error?.message.contains("bytes") == true, "\(String(describing: error))")
+            return
+        }
+        try repair(url)
+    }
+
+    private func repair(_ url: URL) throws {
+        func store() throws -> Store<Data> { try DatabaseFile.open(at: url).store(named: "a", codec: IdentityCodec(), StoreOptions()) }
+        try store().record(Data([1]), forKey: "k")
+        try DatabaseFile.open(at: url).close()
+        Recovery.markDamaged(url.path)
+        // Repairing looks at the file, and finds it sound; a damaged page makes it copy the entries.
+        let file = try FileHandle(forUpdating: url)
+        try file.seek(toOffset: 4096 * 2)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
+        try file.close()
+        #expect(try store().count() <= 1)
+        #expect(try DatabaseFile.open(at: url).verify().isIntact)
+        try DatabaseFile.open(at: url).close()
+    }
+
+    @Test(arguments: [EMFILE, ENFILE])
+    func tooManyOpenFilesAreNamed(code: Int32) {
+        let problem = OpeningProblem(path: "/tmp/file", POSIXErrorCode(rawValue: code))
+        #expect(problem.advice.contains("ulimit -n"))
+    }
+}

@@ -65,7 +65,7 @@ struct RoomTests {
         try setup.close()
         let connection = try Connection(path: setup.url.path)
         try connection.execute("BEGIN IMMEDIATE")
-        let pages = try connection.int("PRAGMA page_count")
+        let pages = try connection.int("PRAGMA page_count")?.value
         #expect(connection.pagesOfLastCommit() == nil || connection.pagesOfLastCommit() == pages)
         try connection.execute("ROLLBACK")
     }

@@ -43,6 +43,16 @@ struct TrustTests {
         #expect(trust.timeIfTrusted() == WallInstant(rawValue: 10))
     }
 
+    /// The reply to a beat is looked at after the connection has ended.
+    @Test func aTimeThatIsLearnedAfterALossTrustsNothing() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 1000))
+        trust.stop()
+        trust.set(ServerTime(milliseconds: 7, sent: 1000, received: 1000))
+        #expect(trust.timeIfTrusted() == nil)
+        #expect(trust.time() == WallInstant(rawValue: 7))
+    }
+
     @Test func aClockThatIsSetIsNoticed() {
         let trust = Trust(for: 1000, clock: now.clock)
         #expect(trust.jump(to: ServerTime(milliseconds: 0, sent: 1000, received: 1000)) == nil)

@@ -1,6 +1,6 @@
 internal import CodableFormats
 package import Foundation
-package import VellumEngine
+internal import VellumEngine
 
 /// A codec for `Codable` types that reads and writes only Foundation's JSON. Infinity and NaN are encoded as strings.
 package struct JSONCodec<Value: Codable>: Codec {

@@ -63,6 +63,7 @@ struct ArchivableChangeTests {
         }
         let error = #expect(throws: VellumError.self) { _ = try older.access(archiveWithKey: "b") }
         #expect(error?.code == .notDecodable)
+        #expect(error?.message.contains("such as a case that was removed") == true)
 
         // The object is still stored: a type with the case can decode it.
         try temporary.factory.close()

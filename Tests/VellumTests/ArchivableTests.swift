@@ -13,6 +13,7 @@ struct Wrapper<Content: Codable & Sendable>: ArchiveCodable {
 
 @Suite(.timeLimit(.minutes(1)))
 struct ArchivableTests {
+    @available(*, deprecated)
     struct Nothing: Archivable {
         var primaryKey = "nothing"
     }
@@ -45,6 +46,7 @@ struct ArchivableTests {
         #expect(Parcel.refusing("a").sizeOfData == .zero)
     }
 
+    @available(*, deprecated)
     @Test func aTypeWithoutMethodsThrowsAnErrorThatNamesThem() throws {
         let store = try temporary.factory.store(for: Nothing.self)
 

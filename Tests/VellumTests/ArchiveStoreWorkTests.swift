@@ -8,6 +8,8 @@ struct ArchiveStoreWorkTests {
     let temporary = TemporaryArchives()
     let key = UUID().uuidString
 
+    init() throws { try WorkLog.warmUp() }
+
     private var work: WorkLog.Work { WorkLog.shared.of(key) }
 
     @Test func recordingEncodesOnce() throws {

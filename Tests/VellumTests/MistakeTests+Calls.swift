@@ -33,7 +33,8 @@ extension MistakeTests.Mistake {
         .init(
             "a transaction over two files",
             """
-            differentFiles: A transaction can only hold writes to archives of one file. Commit one for each file.
+            differentFiles: A transaction can only hold reads and writes of archives of one file. Commit one for each file. (archive Notes, file \
+            FOLDER/2/Archives.sqlite)
             """
         ) {
             let (first, second) = ($0.appendingPathComponent("1"), $0.appendingPathComponent("2"))
@@ -54,27 +55,26 @@ extension MistakeTests.Mistake {
             """
         ) { _ = try Tests.notes($0).fetch(where: #Predicate { $0.text == "a" }, limit: -1) },
         .init(
-            "a negative duration",
-            """
-            invalidDuration: The duration staleIfError is -1.0 seconds. Give zero or more. (archive Notes, file \
-            FOLDER/Archives.sqlite)
-            """
-        ) {
-            _ = try await Tests.notes($0).value(forKey: "note", staleIfError: .seconds(-1)) { Note() }
-        },
-        .init(
             "an age that is not a number",
             """
-            invalidDuration: An age of nan seconds is not valid. Give zero or more, or infinity for no limit.
+            invalidDuration: An age is NaN, or a jitter is not a number from 0 to 1. Give a number of seconds, or infinity \
+            for no limit; a jitter is the part of the age by which entries may expire earlier. (archive Notes, file \
+            FOLDER/Archives.sqlite)
             """
-        ) { _ in _ = try Expiration(validatingSeconds: .nan) },
+        ) { try Tests.notes($0).record(Note(), expiration: .after(seconds: .nan)) },
         .init(
             "a jitter of two",
             """
-            invalidDuration: A jitter of 2.0 is not valid: it is the part of the age by which entries may expire earlier. \
-            Give 0 to 1.
+            invalidDuration: An age is NaN, or a jitter is not a number from 0 to 1. Give a number of seconds, or infinity \
+            for no limit; a jitter is the part of the age by which entries may expire earlier.
             """
         ) { _ in _ = try Expiration(validating: .seconds(5), jitter: 2) },
+        .init(
+            "a negative version of a type",
+            """
+            invalidVersion: The archiveVersion of Draft is -1. Versions begin with 0. (archive Drafts)
+            """
+        ) { _ = try ArchivesFactory(directory: $0).store(for: MistakeTests.Draft.self) },
         .init(
             "a loader that returns another key",
             """
@@ -173,8 +173,8 @@ extension MistakeTests.Mistake {
         .init(
             "a file that holds no value of the type",
             """
-            notDecodable in disk-folder: The stored bytes cannot be decoded as Note: the bytes are damaged or in another \
-            format. The type may have changed: set the value again, or remove it.
+            notDecodable in disk-folder: The stored bytes cannot be decoded as Note: the bytes are damaged, in another \
+            format, or have a value that the type lacks, such as a case that was removed. The type may have changed: set the value again, or remove it.
             """
         ) {
             let folder = DiskFolderStorage(folderURL: $0.appendingPathComponent("folder"))

@@ -24,6 +24,12 @@ struct MistakeTests {
         static var archiveName: String { "Notes" }
     }
 
+    struct Draft: ArchiveCodable, VersionedArchive {
+        var primaryKey: String { "draft" }
+        static var archiveName: String { "Drafts" }
+        static var archiveVersion: Int { -1 }
+    }
+
     struct LongKey: ArchiveCodable {
         var primaryKey: String { String(repeating: "secret", count: 12_000) }
     }

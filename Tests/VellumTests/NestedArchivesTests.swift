@@ -7,7 +7,8 @@ struct NestedArchivesTests {
     let temporary = TemporaryArchives()
     let factory: ArchivesFactory
 
-    init() {
+    init() throws {
+        try WorkLog.warmUp()
         factory = temporary.factory
     }
 

@@ -24,11 +24,16 @@ struct NestedClassTests {
 
         func archive() throws -> Data { Data(primaryKey.utf8) }
 
-        static func deArchive(fromData data: Data) throws -> any Archivable { Animal(String(decoding: data, as: UTF8.self)) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            let key = String(decoding: data, as: UTF8.self)
+            return key.hasPrefix("dog ") ? Dog(String(key.dropFirst(4))) : Animal(key)
+        }
     }
 
     class Dog: Animal {
         var owner: User?
+
+        override func archive() throws -> Data { Data("dog \(primaryKey)".utf8) }
     }
 
     final class Puppy: Dog {}

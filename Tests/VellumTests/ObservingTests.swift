@@ -413,7 +413,7 @@ struct ObservingTests {
         #expect(changes.count == 1)
         results.stop()
         try items.record(Item(name: "b", number: 1))
-        while try await items.store.observed("b").answer == nil { await Task.yield() }
+        while try items.store.observed("b").answer == nil { await Task.yield() }
         #expect(results.value.count == 1)
     }
 

@@ -8,10 +8,11 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     init(_ source: DecodingSource, at map: Int, depth: Int) throws {
         guard source.isOpen else { throw source.decoderExpired }
-        guard source.reader.head(at: source.reader.content(at: map)).type == .map else {
-            throw source.typeMismatch([String: Any].self, at: map)
-        }
-        source.startReading(map, depth: depth)
+        let head = source.reader.head(at: source.reader.content(at: map))
+        guard head.type == .map else { throw source.typeMismatch([String: Any].self, at: map) }
+        source.startReading(MapCursor(map, head), depth: depth)
+        // A dictionary's keys contain a text. Those of most other types are enums.
+        if source.mayCompareKeys || MemoryLayout<Key>.size >= MemoryLayout<String>.size { try source.compareKeys(of: map, as: Key.self) }
         self.source = source
         self.map = map
         self.depth = depth

@@ -40,7 +40,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     private func endOfArray(_ type: Any.Type) -> DecodingError {
         let path = codingPath + [CBORKey(index: currentIndex)]
-        return .valueNotFound(type, .init(codingPath: path, debugDescription: "The array has no more elements."))
+        return .valueNotFound(type, .init(codingPath: path, debugDescription: "The array has no more elements. Test 'isAtEnd' first."))
     }
 
     mutating func decodeNil() throws -> Bool {

@@ -86,12 +86,12 @@ extension DecodingSource {
 
     func typeMismatch(_ type: Any.Type, at offset: Int) -> DecodingError {
         guard isOpen else { return decoderExpired }
-        let context = context(offset, "Expected \(type), but found \(kind(at: offset)).")
+        let context = context(offset, "Expected \(type), but found \(kind(at: offset)). \(advice(type, at: offset))")
         return reader.isNil(at: offset) ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
     func doesNotFit(_ type: Any.Type, at offset: Int) -> DecodingError {
-        .dataCorrupted(context(offset, "The number does not fit in \(type)."))
+        .dataCorrupted(context(offset, "The number does not fit in \(type). Decode a type that can represent it, or a CBORValue."))
     }
 
     func dataCorrupted(_ description: String, at offset: Int) -> DecodingError {
@@ -100,16 +100,29 @@ extension DecodingSource {
 
     func keyNotFound(_ key: some CodingKey, in map: Int) -> DecodingError {
         guard isOpen else { return decoderExpired }
-        return .keyNotFound(key, context(map, "The map has no key '\(key.stringValue)'."))
+        return .keyNotFound(key, context(map, "The map has no key '\(key.stringValue)'. Make the property optional if it may be missing."))
     }
 
     /// The error for a decoder that is used after decoding has ended.
     var decoderExpired: DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: "The decoder was used after its value had been decoded."))
+        .dataCorrupted(
+            .init(codingPath: [], debugDescription: "The decoder was used after its value had been decoded. Use it only in 'init(from:)'."))
     }
 
     private func context(_ offset: Int, _ description: String) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath(of: offset), debugDescription: description)
+    }
+
+    /// Says what to do about an item that a type cannot be decoded from.
+    private func advice(_ type: Any.Type, at offset: Int) -> String {
+        switch reader.head(at: reader.content(at: offset)).type {
+        case _ where reader.isNil(at: offset): "Make it optional."
+        case .bytes where !isBignum(at: offset): "Decode Data."
+        case .text where type == Data.self: "Set dataDecodingStrategy to .base64 if it is Base64."
+        case .text where type == Date.self: "Set dateDecodingStrategy to .iso8601."
+        case .array where type == Data.self: "Set dataDecodingStrategy to .deferredToData."
+        default: "Decode a type that matches, or a CBORValue."
+        }
     }
 
     /// Describes the kind of the item. Errors must not contain values.
@@ -117,7 +130,7 @@ extension DecodingSource {
         let head = reader.head(at: reader.content(at: offset))
         switch head.type {
         case .unsigned, .negative: return "an integer"
-        case .bytes: return "a byte string"
+        case .bytes: return isBignum(at: offset) ? "an integer" : "a byte string"
         case .text: return "a text"
         case .array: return "an array"
         case .map: return "a map"

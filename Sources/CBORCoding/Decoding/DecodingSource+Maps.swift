@@ -2,9 +2,9 @@ internal import Foundation
 
 extension DecodingSource {
     /// Sets the cursor of the depth to the first entry of the map.
-    func startReading(_ map: Int, depth: Int) {
+    func startReading(_ cursor: MapCursor, depth: Int) {
         while mapCursors.count <= depth { mapCursors.append(MapCursor()) }
-        mapCursors[depth] = MapCursor(map, reader)
+        mapCursors[depth] = cursor
     }
 
     /// Moves the cursor past the value that was read last.
@@ -21,7 +21,11 @@ extension DecodingSource {
     @inline(__always)
     func value(of key: some CodingKey, in map: Int, depth: Int, isRead: Bool) -> Int? {
         guard isOpen else { return nil }
-        if depth < mapCursors.count, mapCursors[depth].map == map { finishValue(depth: depth) } else { startReading(map, depth: depth) }
+        if depth < mapCursors.count, mapCursors[depth].map == map {
+            finishValue(depth: depth)
+        } else {
+            startReading(MapCursor(map, reader), depth: depth)
+        }
         let cursor = mapCursors[depth]
         guard !cursor.isAtEnd(reader), let value = value(of: key, at: cursor.offset) else {
             return search(for: key, depth: depth, isRead: isRead)
@@ -79,6 +83,13 @@ extension DecodingSource {
 
     // MARK: Keys
 
+    /// Whether keys of types that are not dictionaries must be compared.
+    @inline(__always)
+    var mayCompareKeys: Bool {
+        if case .useDefaultKeys = options.keyDecodingStrategy { return hasOtherKeys }
+        return true
+    }
+
     /// The offsets of the entries of a map.
     func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
 
@@ -126,6 +137,50 @@ extension DecodingSource {
         case .negative: return Int(exactly: head.argument).map { CBORKey(intValue: ~$0) }
         case .bytes, .array, .map, .tag, .simple: return nil
         }
+    }
+
+    /// Throws if two keys of the map are one key of the type, such as 1 and "1", or if a dictionary cannot have a key.
+    @inline(never)
+    func compareKeys<Key: CodingKey>(of map: Int, as type: Key.Type) throws {
+        let dictionary = decodedItem == map ? decodedType as? any UnorderedCollection.Type : nil
+        guard mayHaveEqualKeys(map, of: type, dictionary?.keyType ?? String.self) else { return }
+        let isOfDictionary = type.isOfDictionary
+        var keys: [Key] = []
+        for entry in entries(of: map) {
+            if let key = key(at: entry, as: type) {
+                keys.append(key)
+            } else if isOfDictionary {
+                throw dataCorrupted("A dictionary's key must be a text or an integer. Decode a CBORValue instead.", at: map)
+            }
+        }
+        guard Set(keys.map(\.stringValue)).count == keys.count, dictionary?.hasEqualKeys(keys) != true else {
+            throw dataCorrupted("Two keys of the map are the same key of the type. Decode a CBORValue instead.", at: map)
+        }
+    }
+
+    /// Returns false if the keys need not be compared: no two texts, and no two integers, are equal in a map that was validated.
+    private func mayHaveEqualKeys<Key: CodingKey>(_ map: Int, of type: Key.Type, _ keyType: Any.Type) -> Bool {
+        var isSnakeCase = false
+        switch options.keyDecodingStrategy {
+        case .useDefaultKeys: if !hasOtherKeys, keyType == String.self { return false }
+        case .convertFromSnakeCase: isSnakeCase = !type.isOfDictionary
+        case .custom: if !type.isOfDictionary { return true }
+        }
+        if keyType != String.self, keyType != Int.self { return true }
+        var (hashes, hasTexts, hasIntegers): (Set<UInt64>, Bool, Bool) = ([], false, false)
+        for entry in entries(of: map) {
+            let head = reader.head(at: entry)
+            if head.type == .text, let text = reader.slice(head) {
+                hasTexts = true
+                if keyType == Int.self, text.mayBeAnotherNumeral { return true }
+                if isSnakeCase, !text.isASCII || !hashes.insert(text.snakeCaseHash).inserted { return true }
+            } else if head.type == .unsigned || head.type == .negative, Int(exactly: head.argument) != nil {
+                hasIntegers = true
+            } else {
+                return true
+            }
+        }
+        return hasTexts && hasIntegers
     }
 
     /// Applies the key strategy. Dictionary keys are data and are not converted.

@@ -20,8 +20,7 @@ extension DecodingSource {
             guard let number else { throw doesNotFit(type, at: offset) }
             return number
         }
-        let (_, tag) = contentAndTag(at: offset)
-        if head.type == .bytes, tag == Tag.positiveBignum || tag == Tag.negativeBignum { throw doesNotFit(type, at: offset) }
+        if isBignum(at: offset) { throw doesNotFit(type, at: offset) }
         guard head.type == .simple, let number = floatingPoint(head) else { throw typeMismatch(type, at: offset) }
         guard let whole = Number(exactly: number) else { throw doesNotFit(type, at: offset) }
         finish(offset, at: head.next)
@@ -44,6 +43,11 @@ extension DecodingSource {
         case .bytes, .text, .array, .map, .tag, .simple:
             return nil
         }
+    }
+
+    func isBignum(at offset: Int) -> Bool {
+        let (head, tag) = contentAndTag(at: offset)
+        return head.type == .bytes && (tag == Tag.positiveBignum || tag == Tag.negativeBignum)
     }
 
     /// Returns the head of an item without its tags, and the innermost tag.
@@ -72,10 +76,27 @@ extension DecodingSource {
     private func integerAsDouble(at offset: Int) throws -> Double {
         let (head, _) = contentAndTag(at: offset)
         if head.type == .simple, let number = floatingPoint(head) { return number }
-        guard let (argument, isNegative) = integerParts(at: offset) else { throw typeMismatch(Double.self, at: offset) }
+        guard let (argument, isNegative) = integerParts(at: offset) else { return try bignumAsDouble(at: offset) }
         guard isNegative else { return Double(argument) }
         let (magnitude, overflows) = argument.addingReportingOverflow(1)
         return overflows ? -0x1p128 : -Double(magnitude)
+    }
+
+    /// Returns the number nearest to a bignum of more than 128 bits.
+    private func bignumAsDouble(at offset: Int) throws -> Double {
+        guard isBignum(at: offset) else { throw typeMismatch(Double.self, at: offset) }
+        let (head, tag) = contentAndTag(at: offset)
+        let isNegative = tag == Tag.negativeBignum
+        let number = reader.withBytes(head) { bytes in
+            let digits = bytes.drop { $0 == 0 }
+            let (first, rest) = (digits.prefix(15).reduce(0 as UInt128) { $0 << 8 | UInt128($1) }, digits.dropFirst(15))
+            // The magnitude of a negative number is one more: either that carries into `first`, or something remains behind it.
+            let isWhole = rest.allSatisfy { $0 == (isNegative ? 0xFF : 0) }
+            let significand = isWhole ? first + (isNegative ? 1 : 0) : first | 1
+            return Double(sign: isNegative ? .minus : .plus, exponent: rest.count * 8, significand: Double(significand))
+        }
+        guard number.isFinite else { throw doesNotFit(Double.self, at: offset) }
+        return number
     }
 
     /// Returns the nearest `Float`. Exact values, including NaN payloads, are preserved bit for bit.

@@ -4,7 +4,10 @@ extension DecodingSource {
     /// Decodes the item at the offset, which has `depth` enclosing containers.
     @inline(__always)
     func decode<Value: Decodable>(_ type: Value.Type, at offset: Int, depth: Int) throws -> Value {
-        guard let known = KnownType.of(type) else { return try Value(from: ItemDecoder(self, at: offset, depth: depth)) }
+        guard let known = KnownType.of(type) else {
+            (decodedItem, decodedType) = (offset, type)
+            return try Value(from: ItemDecoder(self, at: offset, depth: depth))
+        }
         return try decodeKnown(type, known, at: offset, depth: depth)
     }
 
@@ -33,6 +36,7 @@ extension DecodingSource {
         case .doubles: return this(try elements(at: offset, depth: depth) { try double(at: $0) })
         case .floats: return this(try elements(at: offset, depth: depth) { try float(at: $0) })
         case .strings: return this(try elements(at: offset, depth: depth) { try string(at: $0) })
+        case .byteArray: return this(try byteArray(at: offset, depth: depth))
         case .date: return this(try date(at: offset, depth: depth))
         case .data: return this(try data(at: offset, depth: depth))
         case .url: return this(try url(at: offset, depth: depth))
@@ -60,21 +64,37 @@ extension DecodingSource {
         return elements
     }
 
+    /// Decodes an array of numbers, or a byte string.
+    private func byteArray(at offset: Int, depth: Int) throws -> [UInt8] {
+        guard isOpen else { throw decoderExpired }
+        let head = reader.head(at: reader.content(at: offset))
+        if head.type == .bytes, !isBignum(at: offset) { return reader.withBytes(head) { Array($0) } }
+        return try elements(at: offset, depth: depth) { try integer(UInt8.self, at: $0) }
+    }
+
     // MARK: Foundation types
 
     private func date(at offset: Int, depth: Int) throws -> Date {
         if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
         guard isOpen else { throw decoderExpired }
-        let (_, tag) = contentAndTag(at: offset)
+        let (head, tag) = contentAndTag(at: offset)
+        func parsed(_ parse: (String) -> Date?) throws -> Date {
+            if let date = parse(try string(at: offset)) { return date }
+            throw dataCorrupted(
+                "The text is not a date that exists: 2013-03-21T20:04:00Z, or 2013-03-21 with tag 1004 (RFC 3339).", at: offset)
+        }
+        func seconds() throws -> Double {
+            guard head.type != .text else { throw typeMismatch(Date.self, at: offset) }
+            return try double(at: offset)
+        }
         switch (tag, options.dateDecodingStrategy) {
-        case (Tag.epochDate, _): return Date(timeIntervalSince1970: try double(at: offset))
-        case (Tag.dateText, _), (_, .iso8601):
-            let text = try string(at: offset)
-            guard let date = RFC3339.date(from: text) else { throw dataCorrupted("The text is not an RFC 3339 date.", at: offset) }
-            return date
-        case (_, .secondsSince1970): return Date(timeIntervalSince1970: try double(at: offset))
-        case (_, .millisecondsSince1970): return Date(timeIntervalSince1970: try double(at: offset) / 1000)
-        case (_, .deferredToDate), (_, .custom): return Date(timeIntervalSinceReferenceDate: try double(at: offset))
+        case (Tag.dayText, _): return try parsed(RFC3339.fullDate)
+        case (Tag.epochDay, _): return Date(timeIntervalSince1970: Double(try integer(Int.self, at: offset)) * 86400)
+        case (Tag.epochDate, _): return Date(timeIntervalSince1970: try seconds())
+        case (Tag.dateText, _), (_, .iso8601): return try parsed(RFC3339.date)
+        case (_, .secondsSince1970): return Date(timeIntervalSince1970: try seconds())
+        case (_, .millisecondsSince1970): return Date(timeIntervalSince1970: try seconds() / 1000)
+        case (_, .deferredToDate), (_, .custom): return Date(timeIntervalSinceReferenceDate: try seconds())
         }
     }
 
@@ -97,9 +117,9 @@ extension DecodingSource {
     /// Decodes a text, or the two texts of a URL with a base URL.
     private func url(at offset: Int, depth: Int) throws -> URL {
         guard isOpen else { throw decoderExpired }
-        guard reader.head(at: reader.content(at: offset)).type == .text else {
-            return try URL(from: ItemDecoder(self, at: offset, depth: depth))
-        }
+        let type = reader.head(at: reader.content(at: offset)).type
+        if type == .map { return try URL(from: ItemDecoder(self, at: offset, depth: depth)) }
+        guard type == .text else { throw typeMismatch(URL.self, at: offset) }
         guard let url = URL(string: try string(at: offset)) else { throw dataCorrupted("The text is not a URL.", at: offset) }
         return url
     }
@@ -137,9 +157,14 @@ extension DecodingSource {
             // Converted by way of text, because the conversion from `Double` adds digits that are not in the number.
             decimal = number.isNaN ? .nan : Decimal(string: "\(number)", locale: nil)
         } else if head.type == .text {
-            decimal = Decimal(string: try string(at: offset), locale: nil)
+            guard let parts = DecimalParts(try string(at: offset)) else {
+                throw dataCorrupted(
+                    "The text is not a number that fits in Decimal. Write it without spaces and separators: -1234.5.", at: offset)
+            }
+            decimal = parts.decimal
         } else {
-            throw typeMismatch(Decimal.self, at: offset)
+            guard isBignum(at: offset) else { throw typeMismatch(Decimal.self, at: offset) }
+            decimal = nil
         }
         guard let decimal else { throw doesNotFit(Decimal.self, at: offset) }
         return decimal

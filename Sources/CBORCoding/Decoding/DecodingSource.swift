@@ -7,6 +7,11 @@ internal import Foundation
 final class DecodingSource {
     let options: CBORDecoder
     let reader: ItemReader
+    /// Whether a map has a key that is not a text, or is a text of indefinite length.
+    let hasOtherKeys: Bool
+    /// The item that began to be decoded last, and its type.
+    @exclusivity(unchecked) var decodedItem = -1
+    @exclusivity(unchecked) var decodedType: Any.Type = Never.self
     /// Whether decoding is in progress. A decoder that outlives the call must not read the bytes.
     @exclusivity(unchecked) private(set) var isOpen = true
     /// The cursors of the maps that are being read, by depth. A map whose cursor was replaced is read from its beginning again.
@@ -19,8 +24,10 @@ final class DecodingSource {
     @exclusivity(unchecked) private var finishedStart = -1
     @exclusivity(unchecked) private var finishedEnd = -1
 
-    private init(_ reader: ItemReader, _ options: CBORDecoder) {
+    @inline(__always)
+    private init(_ reader: ItemReader, _ options: CBORDecoder, hasOtherKeys: Bool) {
         self.reader = reader
+        self.hasOtherKeys = hasOtherKeys
         self.options = options
         let depths = 6
         let arrayCursorsStart = depths * MemoryLayout<MapCursor>.stride
@@ -40,10 +47,9 @@ final class DecodingSource {
     static func reading<Value>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
     ) throws -> Value {
-        let reader = try mappingFaults { () throws(WellFormedness.Fault) in
-            try WellFormedness.check(bytes, nestingLimit: options.nestingLimit)
-        }
-        let source = DecodingSource(reader, options)
+        var shared = WellFormedness.Shared(nestingLimit: options.nestingLimit)
+        let reader = try mappingFaults { () throws(WellFormedness.Fault) in try WellFormedness.check(bytes, &shared) }
+        let source = DecodingSource(reader, options, hasOtherKeys: shared.hasOtherKeys)
         defer { source.isOpen = false }
         return try body(source)
     }

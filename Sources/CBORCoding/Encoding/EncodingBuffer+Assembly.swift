@@ -6,8 +6,7 @@ extension EncodingBuffer {
         try write()
         if let failure { throw failure }
         guard items[Self.root].kind != .undecided else {
-            throw EncodingError.invalidValue(
-                value, .init(codingPath: [], debugDescription: "\(Value.self) did not encode anything."))
+            throw error(Self.root, "\(Value.self) did not encode anything. Encode a value or request a container in 'encode(to:)'.")
         }
         closeAll()
         let data = lateSegments.isEmpty && removedRanges.isEmpty ? inOrder() : SegmentMerger(self).data()

@@ -32,7 +32,7 @@ extension EncodingBuffer {
         let item = savepoint.item
         guard savepoint.savedItem.kind == .undecided else { return }
         guard savepoint.savedItem.end < 0, isOnlyWriter(item, since: savepoint) else {
-            return fail(error(item, "A value threw after other values had been written, and the error was caught."))
+            return fail(error(item, "A value threw after other values had been written, and the error was caught. Let it pass."))
         }
         truncate(to: savepoint)
         items[item] = savepoint.savedItem

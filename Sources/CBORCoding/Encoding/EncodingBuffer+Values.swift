@@ -15,10 +15,14 @@ extension EncodingBuffer {
             try openScalar(item)
             return writeKnown(value, known)
         }
-        if options.rejectsUnorderedCollections { try UnorderedCollectionError.check(Value.self) }
         let encoder = ItemEncoder(self, item)
+        if options.unorderedCollections != .asTheyAre, let items = try options.sortedItems(of: value) {
+            return try items.encode(to: encoder)
+        }
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
+        } else if Value.self == Date.self, case .iso8601 = options.dateEncodingStrategy {
+            throw error(item, "RFC 3339 has no text for a date outside the years 0 to 9999. Use another dateEncodingStrategy.")
         } else if Value.self == Data.self, case .custom(let encode) = options.dataEncodingStrategy {
             try encode(unsafeBitCast(value, to: Data.self), encoder)
         } else {
@@ -32,7 +36,11 @@ extension EncodingBuffer {
         guard let known = KnownType.of(Value.self) else { return nil }
         switch known {
         case .date:
-            if case .custom = options.dateEncodingStrategy { return nil }
+            switch options.dateEncodingStrategy {
+            case .custom: return nil
+            case .iso8601 where !RFC3339.canRepresent(unsafeBitCast(value, to: Date.self)): return nil
+            case .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601: break
+            }
         case .data:
             switch options.dataEncodingStrategy {
             case .byteString, .base64: break
@@ -71,6 +79,7 @@ extension EncodingBuffer {
         case .doubles: add(all: `is`([Double].self)) { $0.append(doubleBits: $1.bitPattern) }
         case .floats: add(all: `is`([Float].self)) { $0.append(singleBits: $1.bitPattern) }
         case .strings: add(all: `is`([String].self)) { $0.append($1) }
+        case .byteArray: add(all: `is`([UInt8].self)) { $0.append(integer: $1) }
         case .date: add(`is`(Date.self))
         case .data: add(`is`(Data.self))
         case .url:

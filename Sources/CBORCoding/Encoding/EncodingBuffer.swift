@@ -202,20 +202,16 @@ final class EncodingBuffer {
     }
 
     func tooDeep(_ item: Int) -> EncodingError {
-        error(item, "Containers are nested deeper than the encoder's nesting limit, \(options.nestingLimit).")
+        error(
+            item, "Containers are nested deeper than 'nestingLimit', \(options.nestingLimit). Raise it, unless an object contains itself.")
     }
 
     private func secondValue(_ item: Int) -> EncodingError {
-        error(item, "A value was encoded twice, or as containers of two kinds, into one encoder.")
+        error(item, "A value was encoded twice, or as containers of two kinds, into one encoder. Encode one value or one container.")
     }
 
     func error(_ item: Int, _ description: String) -> EncodingError {
-        let path = codingPath(of: item)
-        return EncodingError.invalidValue(CodingLocation(codingPath: path), .init(codingPath: path, debugDescription: description))
+        // Errors contain no values.
+        .invalidValue("(not shown)", .init(codingPath: codingPath(of: item), debugDescription: description))
     }
-}
-
-/// The value of an `EncodingError` about an encoder, where only the location is known and not the value.
-struct CodingLocation {
-    var codingPath: [any CodingKey]
 }

@@ -75,6 +75,18 @@ struct ByteSlice: Hashable {
     /// U+04C0 to U+04FF, U+4000 to U+9FFF and U+B000 to U+CFFF) are in normal form (NFC) after any preceding character.
     private static var leadBytesWithoutEquivalents: UInt64 { 0x1BF0_000B_0000 }
 
+    /// Whether this is an integer in a form that `description` does not have: "+1", "01", "-0".
+    var mayBeAnotherNumeral: Bool {
+        count > 1 && (start[0] == UInt8(ascii: "+") || start[start[0] == UInt8(ascii: "-") ? 1 : 0] == UInt8(ascii: "0"))
+    }
+
+    /// A number that two texts in ASCII share if they have the same camel case.
+    var snakeCaseHash: UInt64 {
+        UnsafeBufferPointer(start: start, count: count).reduce(0) { hash, byte in
+            byte == UInt8(ascii: "_") ? hash : (hash ^ UInt64(byte | 0x20)) &* 0x9E37_79B9_7F4A_7C15
+        }
+    }
+
     /// The bit of a key with these bytes in a `KeyMask`.
     @inline(__always)
     var keyBit: UInt64 { KeyMask.bit(start, count: count) }

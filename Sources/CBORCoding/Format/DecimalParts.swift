@@ -24,6 +24,18 @@ struct DecimalParts {
         self.isNegative = isNegative
     }
 
+    /// Parses digits, which may have a sign, a fraction, and an exponent after `e` or `E`. Returns `nil` for other texts, and on overflow.
+    init?(_ text: String) {
+        let number = #/([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/#
+        guard let (_, sign, whole, fraction, power) = text.wholeMatch(of: number)?.output else { return nil }
+        let digits = (whole + (fraction ?? "")).drop { $0 == "0" }
+        let zeros = digits.reversed().prefix { $0 == "0" }.count
+        guard let mantissa = UInt128("0" + digits.dropLast(zeros)), let exponent = Int32(power ?? "0") else { return nil }
+        self.mantissa = mantissa
+        self.exponent = Int(exponent) + zeros - (fraction?.count ?? 0)
+        isNegative = sign == "-"
+    }
+
     /// The value as a `Decimal`, or `nil` if it cannot be represented.
     var decimal: Decimal? {
         guard mantissa != 0 else { return 0 }

@@ -5,7 +5,7 @@ internal import Foundation
 enum KnownType {
     case bool, string, double, float
     case int, int8, int16, int32, int64, int128, uint, uint8, uint16, uint32, uint64, uint128
-    case ints, doubles, floats, strings
+    case ints, doubles, floats, strings, byteArray
     case date, data, url, uuid, decimal
 
     /// Returns the case for a type. Comparing identities is faster than casting.
@@ -41,6 +41,7 @@ enum KnownType {
         if id == ObjectIdentifier(UInt64.self) { return .uint64 }
         if id == ObjectIdentifier(Int128.self) { return .int128 }
         if id == ObjectIdentifier(UInt128.self) { return .uint128 }
+        if id == ObjectIdentifier([UInt8].self) { return .byteArray }
         return nil
     }
 }

@@ -38,5 +38,7 @@ enum Tag {
     static let decimalFraction: UInt64 = 4
     static let uri: UInt64 = 32
     static let uuid: UInt64 = 37
+    static let epochDay: UInt64 = 100
+    static let dayText: UInt64 = 1004
     static let selfDescribed: UInt64 = 55799
 }

@@ -12,18 +12,25 @@ struct WellFormedness {
 
     private let base: UnsafePointer<UInt8>
     private let count: Int
-    private let nestingLimit: Int
+    private let shared: UnsafeMutablePointer<Shared>
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) {
+    /// What all items share. A reference, because a fourth word would take longer to pass on.
+    struct Shared {
+        var nestingLimit: Int
+        /// Whether a map has a key that is not a text, or is a text of indefinite length.
+        var hasOtherKeys = false
+    }
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ shared: UnsafeMutablePointer<Shared>) throws(Fault) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { throw Fault(problem: "the data is empty", offset: 0) }
         self.base = base
         count = bytes.count
-        self.nestingLimit = nestingLimit
+        self.shared = shared
     }
 
     /// Validates the bytes and returns a reader for them. The reader needs no further checks.
-    static func check(_ bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) throws(Fault) -> ItemReader {
-        let check = try WellFormedness(bytes, nestingLimit: nestingLimit)
+    static func check(_ bytes: UnsafeBufferPointer<UInt8>, _ shared: UnsafeMutablePointer<Shared>) throws(Fault) -> ItemReader {
+        let check = try WellFormedness(bytes, shared)
         let end = try check.item(at: 0, level: 0)
         guard end == bytes.count else { throw Fault(problem: "more bytes follow the value", offset: end) }
         return ItemReader(check.base, count: check.count)
@@ -43,16 +50,16 @@ struct WellFormedness {
             case .bytes, .text:
                 return try string(head, at: offset)
             case .array, .map:
-                guard level < nestingLimit else {
-                    throw Fault(problem: "containers are nested deeper than the limit of \(nestingLimit)", offset: offset)
+                guard level < shared.pointee.nestingLimit else {
+                    throw Fault(problem: "containers are nested deeper than 'nestingLimit', \(shared.pointee.nestingLimit)", offset: offset)
                 }
                 return try head.type == .array ? array(head, level: level + 1) : map(head, at: offset, level: level + 1)
             case .tag:
                 try rejectIndefinite(head, at: offset)
                 // Each tag inside a tag counts as a level, which bounds chains of tags.
                 if offset > start { level += 1 }
-                guard level <= nestingLimit else {
-                    throw Fault(problem: "tags are nested deeper than the limit of \(nestingLimit)", offset: offset)
+                guard level <= shared.pointee.nestingLimit else {
+                    throw Fault(problem: "tags are nested deeper than 'nestingLimit', \(shared.pointee.nestingLimit)", offset: offset)
                 }
                 offset = head.next
             case .simple:
@@ -89,7 +96,7 @@ struct WellFormedness {
             guard head.argument <= UInt64(count - offset) / 2 else { throw unexpectedEnd }
             for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
         }
-        if keys.mayHaveDuplicates || keys.mayHaveEquivalents { try compareKeys(head, keys) }
+        if !keys.findings.isEmpty { try compareKeys(head, keys) }
         return offset
     }
 
@@ -103,10 +110,11 @@ struct WellFormedness {
             let text = ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next)
             if !text.isASCII {
                 guard text.isUTF8BeyondASCII else { throw Fault(problem: "a key is not valid UTF-8", offset: offset) }
-                if text.mayHaveEquivalents { keys.mayHaveEquivalents = true }
+                if text.mayHaveEquivalents { keys.findings.insert(.equivalents) }
             }
         } else {
             keyEnd = try item(at: offset, level: level)
+            keys.findings.insert(.others)
         }
         keys.add(base + offset, count: keyEnd - offset, keyHead)
         return try item(at: keyEnd, level: level)
@@ -165,30 +173,41 @@ struct WellFormedness {
 
     /// What is recorded about the keys of a map in order to detect duplicates.
     private struct MapKeys {
+        struct Findings: OptionSet {
+            let rawValue: UInt8
+            static let duplicates = Findings(rawValue: 1)
+            /// A key may be equal to a key with different bytes, because its head is not the shortest or its text has equivalents.
+            static let equivalents = Findings(rawValue: 2)
+            /// A key is not a text, or is a text of indefinite length.
+            static let others = Findings(rawValue: 4)
+        }
+
         private var mask = KeyMask()
         private(set) var count = 0
-        private(set) var mayHaveDuplicates = false
-        /// Whether a key may be equal to a key with different bytes, because its head is not the shortest or its text has equivalents.
-        var mayHaveEquivalents = false
+        var findings: Findings = []
 
         @inline(__always)
         mutating func add(_ key: UnsafePointer<UInt8>, count size: Int, _ head: ItemReader.Head) {
             count += 1
-            if head.information >= AdditionalInformation.oneByte { mayHaveEquivalents = mayHaveEquivalents || !head.isShortest }
-            if !mask.insert(KeyMask.bit(key, count: size)) { mayHaveDuplicates = true }
+            if head.information >= AdditionalInformation.oneByte { if !head.isShortest { findings.insert(.equivalents) } }
+            if !mask.insert(KeyMask.bit(key, count: size)) { findings.insert(.duplicates) }
         }
     }
 
     /// Throws if a well-formed map has duplicate keys.
+    @inline(never)
     private func compareKeys(_ head: ItemReader.Head, _ keys: MapKeys) throws(Fault) {
+        if keys.findings.contains(.others) { shared.pointee.hasOtherKeys = true }
+        guard keys.findings != .others else { return }
+        let mayHaveEquivalents = keys.findings.contains(.equivalents)
         let reader = ItemReader(base, count: count)
-        var slices = DistinctSlices(count: keys.mayHaveEquivalents ? 0 : keys.count)
-        var identities = Set<KeyIdentity>(minimumCapacity: keys.mayHaveEquivalents ? keys.count : 0)
+        var slices = DistinctSlices(count: mayHaveEquivalents ? 0 : keys.count)
+        var identities = Set<KeyIdentity>(minimumCapacity: mayHaveEquivalents ? keys.count : 0)
         var offset = head.next
         for _ in 0..<keys.count {
             let end = reader.end(of: offset)
             let key = ByteSlice(base + offset, count: end - offset)
-            if keys.mayHaveEquivalents {
+            if mayHaveEquivalents {
                 guard identities.insert(KeyIdentity(key)).inserted else {
                     throw Fault(problem: "a map has two keys that are equal", offset: offset)
                 }

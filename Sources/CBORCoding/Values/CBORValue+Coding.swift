@@ -18,7 +18,9 @@ extension EncodingBuffer {
         case .undefined: bytes.append(SimpleByte.undefined)
         case .simple(let number):
             // 20 to 23 have their own cases; 24 to 31 are reserved (RFC 8949, 3.3).
-            guard !(20..<32).contains(number) else { throw error(item, "The simple values 20 to 31 are assigned or reserved.") }
+            guard !(20..<32).contains(number) else {
+                throw error(item, "The simple values 20 to 31 are assigned or reserved. Use .bool, .null or .undefined.")
+            }
             bytes.appendHead(.simple, UInt64(number))
         case .array(let elements):
             guard level < options.nestingLimit else { throw tooDeep(item) }

@@ -71,7 +71,7 @@ extension CBORValue: Codable {
     public func encode(to encoder: any Encoder) throws {
         guard let encoder = encoder as? ItemEncoder else {
             throw EncodingError.invalidValue(
-                self, .init(codingPath: encoder.codingPath, debugDescription: "Only a CBOREncoder can encode a CBORValue."))
+                "(not shown)", .init(codingPath: encoder.codingPath, debugDescription: "Only a CBOREncoder can encode a CBORValue."))
         }
         try encoder.buffer.add(self, as: encoder.item)
     }

@@ -96,6 +96,7 @@ final class CacheFile: Sendable {
         if let opened { return opened }
         // A folder in memory belongs to the process that made it.
         guard temporary?.isOfThisProcess ?? true else { throw .forked }
+        temporary?.make()
         let hold = try FileHold.open(
             at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
             attributes: attributes)

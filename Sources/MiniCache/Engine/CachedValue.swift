@@ -34,6 +34,9 @@ class ValueForm: @unchecked Sendable {
 
     init(version: Int64) { self.version = version }
 
+    /// Compares values of the type; `nil` if the type is not known.
+    var comparing: (any ValueComparing)? { nil }
+
     /// Returns the bytes for the disk.
     func encoded() throws -> Data { preconditionFailure("A subclass must override this.") }
 }
@@ -53,6 +56,8 @@ final class DecodedForm<Value: Codable>: ValueForm, @unchecked Sendable {
     }
 
     override func encoded() throws -> Data { try coding.encode(value) }
+
+    override var comparing: (any ValueComparing)? { coding }
 }
 
 /// The bytes of a value, or of a tombstone.
@@ -61,12 +66,16 @@ final class DecodedForm<Value: Codable>: ValueForm, @unchecked Sendable {
 final class EncodedForm: ValueForm, @unchecked Sendable {
     let bytes: Data
 
-    init(_ bytes: Data, version: Int64 = 0) {
-        self.bytes = bytes
+    private let coding: (any ValueComparing)?
+
+    init(_ bytes: Data, version: Int64 = 0, _ coding: (any ValueComparing)? = nil) {
+        (self.bytes, self.coding) = (bytes, coding)
         super.init(version: version)
     }
 
     override func encoded() -> Data { bytes }
+
+    override var comparing: (any ValueComparing)? { coding }
 
     /// A remembered miss: 64 bytes, so that the limits bound how many there are. No format begins with such a byte.
     static let tombstone = EncodedForm(Data([2]) + Data(count: 63))

@@ -3,9 +3,14 @@ internal import ModelVersions
 package import VellumCore
 internal import VellumEngine
 
+/// Compares values of a type that only it knows.
+protocol ValueComparing: Sendable {
+    func isSame(_ new: Data, as old: Data) throws -> Bool
+}
+
 /// The bytes of values, for all values of a handle: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
 @usableFromInline
-package final class ValueCoding<Value: Codable>: Sendable {
+package final class ValueCoding<Value: Codable>: ValueComparing {
     let format: CodableFormat
     /// The version of the type; `nil` if it says none.
     private let model = ModelVersion(of: Value.self)
@@ -16,12 +21,22 @@ package final class ValueCoding<Value: Codable>: Sendable {
 
     package var version: Int64 { model?.number ?? 0 }
 
+    /// Throws ``VellumError/Code/invalidVersion`` if the type says a version that is none.
+    package func check() throws(VellumError) { try ModelVersion.check(Value.self) }
+
     package func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return [dataMark] + data }
-        return try format.encode(value)
+        let bytes = try format.encode(value)
+        try RoundTrip.check(value) { try CodableFormat.decode(Value.self, from: bytes) }
+        return bytes
     }
 
-    func encoded(_ value: Value) throws -> EncodedForm { EncodedForm(try encode(value), version: version) }
+    func encoded(_ value: Value) throws -> EncodedForm { EncodedForm(try encode(value), version: version, self) }
+
+    func isSame(_ new: Data, as old: Data) throws -> Bool {
+        try Value.self != Data.self
+            && CodableFormat.isSame(CodableFormat.decode(Value.self, from: new), CodableFormat.decode(Value.self, from: old))
+    }
 
     /// Decodes a value, and migrates it if it is of an older version.
     ///
@@ -52,6 +67,8 @@ struct CachedValueCodec: Codec {
     func decode(_ bytes: Data) -> CachedValue {
         bytes == EncodedForm.tombstone.bytes ? .tombstone : CachedValue(EncodedForm(bytes))
     }
+
+    func isSame(_ value: CachedValue, _ new: Data, as old: Data) throws -> Bool { try value.form.comparing?.isSame(new, as: old) ?? false }
 
     func version(of value: CachedValue) -> Int64 { value.form.version }
 

@@ -89,7 +89,7 @@ package enum CacheKey {
     private static let encoder: CBOREncoder = {
         var encoder = CBOREncoder()
         encoder.isDeterministic = true
-        encoder.rejectsUnorderedCollections = true
+        encoder.unorderedCollections = .rejected
         return encoder
     }()
 

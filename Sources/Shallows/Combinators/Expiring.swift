@@ -14,22 +14,19 @@ extension ErasableStorage where ErasedValue == Data {
     /// is a miss, and so are bytes that were not set through such a storage.
     ///
     /// - Parameters:
-    ///   - age: By the wall clock. A value from more than five minutes in the future is expired. With a negative age every call fails with
-    ///     `invalidDuration`.
+    ///   - age: By the wall clock. A value from more than five minutes in the future is expired. With a negative age it is
+    ///     expired at once.
     ///   - clock: The source of the time; for tests.
     public func expiring(after age: Duration, clock: WallClock = .system) -> AnyStorage<Access, ErasedKey, Data> {
         let name = storageName
         return mapping(
             in: { bytes in
-                guard let dated = DatedBytes(bytes), try dated.written.isYoung(age, clock) else {
+                guard let dated = DatedBytes(bytes), dated.written.isYoung(age, clock) else {
                     throw ShallowsError.miss(forKey: (), layer: name)
                 }
                 return dated.value
             },
-            out: { value in
-                _ = try Expiration(validating: age)
-                return DatedBytes(value: value, written: clock.now()).bytes
-            })
+            out: { DatedBytes(value: $0, written: clock.now()).bytes })
     }
 }
 
@@ -56,15 +53,13 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
             operations.with(
                 retrieve: { key, call in
                     dates.retrieve(key, call).then { date in
-                        date.flatMap { date in .judging(name, key) { try WallInstant(date).isYoung(age, clock) } }
+                        date.map { WallInstant($0).isYoung(age, clock) }
                             .then { isYoung in isYoung ? operations.retrieve(key, call) : .failure(.miss(forKey: key, layer: name)) }
                     }
                 },
                 set: { value, key, call in
-                    Outcome.judging(name, key) { try Expiration(validating: age) }.then { _ in
-                        // The time last: a value without it expires too soon, and never too late.
-                        operations.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
-                    }
+                    // The time last: a value without it expires too soon, and never too late.
+                    operations.set(value, key, call).then { outcome in outcome.then { dates.set(clock.now().date, key, call) } }
                 },
                 remove: { key, call in
                     operations.remove(key, call).then { outcome in outcome.then { datesAreRemoved ? dates.remove(key, call) : .success(()) }
@@ -89,9 +84,8 @@ extension MemoryStorage {
 
 extension WallInstant {
     /// Whether a value that was written then is not expired.
-    fileprivate func isYoung(_ age: Duration, _ clock: WallClock) throws -> Bool {
-        let validity = Validity(written: self, expires: nil)
-        return validity.contains(clock.now(), EntryKey(""), lastUse: .never, under: try Expiration(validating: age))
+    fileprivate func isYoung(_ age: Duration, _ clock: WallClock) -> Bool {
+        Validity(written: self, expires: nil).contains(clock.now(), EntryKey(""), lastUse: .never, under: .after(age))
     }
 }
 
@@ -123,13 +117,5 @@ struct DatedBytes {
         withUnsafeBytes(of: UInt64(bitPattern: written.rawValue).bigEndian) { bytes.append(contentsOf: $0) }
         bytes.append(Self.mark)
         return bytes
-    }
-}
-
-extension Result where Failure == ShallowsError {
-    fileprivate static func judging(_ layer: String, _ key: any Sendable, _ judge: () throws -> Success) -> Self {
-        do { return .success(try judge()) } catch {
-            return .failure(ShallowsError(error, layer: layer, key: key, disposition: .failure))
-        }
     }
 }

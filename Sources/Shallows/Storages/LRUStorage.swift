@@ -70,9 +70,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     /// Creates a storage of at most `maxCount` values.
     ///
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below, `invalidDuration` if the age is NaN.
     public convenience init(maxCount: Int, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
-        self.init(capacity: try Self.capacity(DataSize(bytes: .max), entries: maxCount), expiration: expiration, clock: clock) { _ in 0 }
+        self.init(capacity: try Self.capacity(.unlimited, entries: maxCount, expiration), expiration: expiration, clock: clock) { _ in 0 }
     }
 
     /// Creates a storage of values whose sizes sum up to at most `maxBytes`.
@@ -82,12 +82,12 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     ///   - expiration: How long a value is valid.
     ///   - clock: The source of the time; replaceable for tests.
     ///   - size: Returns the size of a value in bytes. Called once for each that is set, outside any lock. A negative size counts as zero.
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below, `invalidDuration` if the age is NaN.
     @preconcurrency
     public convenience init(
         maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system, size: @escaping @Sendable (Value) -> Int
     ) throws(ShallowsError) {
-        self.init(capacity: try Self.capacity(maxBytes), expiration: expiration, clock: clock, size: size)
+        self.init(capacity: try Self.capacity(maxBytes, expiration), expiration: expiration, clock: clock, size: size)
     }
 
     /// Creates a storage with limits for bytes and values.
@@ -103,8 +103,9 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 
     private static var name: String { "lru-storage-\(Key.self):\(Value.self)" }
 
-    private static func capacity(_ size: DataSize, entries: Int? = nil) throws(ShallowsError) -> Capacity {
+    private static func capacity(_ size: DataSize, entries: Int? = nil, _ expiration: Expiration) throws(ShallowsError) -> Capacity {
         do throws(VellumError) {
+            try expiration.check()
             return try Capacity(size, entries: entries)
         } catch {
             throw ShallowsError(error.code, error.message, layer: name, cause: error)
@@ -233,7 +234,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
 extension LRUStorage where Value == Data {
     /// Creates a storage of at most `maxBytes` bytes.
     ///
-    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below.
+    /// - Throws: ``ShallowsError`` with the code `invalidLimit` if the limit is zero or below, `invalidDuration` if the age is NaN.
     public convenience init(maxBytes: DataSize, expiration: Expiration = .never, clock: WallClock = .system) throws(ShallowsError) {
         try self.init(maxBytes: maxBytes, expiration: expiration, clock: clock, size: \.count)
     }

@@ -7,6 +7,8 @@ struct SQLiteConfiguration: Sendable {
     let url: URL
     let options: SQLiteStorageOptions
     private let hasFolder: Bool
+    /// Whether the file may lie outside of the folder, or its name ends before it seems to.
+    private let isOutside: Bool
 
     private static let defaultMemory = Capacity(bytes: 1.megaByte.bytes, entries: .max)
 
@@ -14,6 +16,7 @@ struct SQLiteConfiguration: Sendable {
     init(file: String, in folder: URL?, _ options: SQLiteStorageOptions) {
         url = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent(file)
         hasFolder = folder != nil
+        isOutside = file.split(separator: "/").contains("..") || file.utf8.contains(0)
         self.options = options
     }
 
@@ -24,6 +27,10 @@ struct SQLiteConfiguration: Sendable {
     func open<Value: Codable & Sendable>() throws(VellumError) -> OpenFile<Value> {
         guard hasFolder else {
             throw VellumError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
+        }
+        guard !isOutside else {
+            throw VellumError(
+                .cannotOpen, "The name of a storage must not contain '..' or U+0000. Choose another, or give the URL of a file.")
         }
         // Before anything is created.
         let memory = try Capacity(optional: options.memoryLimit, as: "memory")
@@ -72,7 +79,9 @@ struct StorageCodec<Value: Codable>: Codec {
 
     func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return data }
-        return try format.encode(value)
+        let bytes = try format.encode(value)
+        try RoundTrip.check(value) { try decode(bytes) }
+        return bytes
     }
 
     func decode(_ bytes: Data) throws -> Value {

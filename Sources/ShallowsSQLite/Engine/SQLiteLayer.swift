@@ -48,15 +48,15 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         return file.queue.run(layer: name, key: key, call) { [self] in
             let found = answer(key) { (store) throws(VellumError) in try store.valueForUpdate(forKey: entry) }
             return found.flatMap { found in
-                guard let (value, condition) = found else { return .failure(.miss(forKey: key, layer: name)) }
-                return .success(UpdatableValue(value) { new, call in self.set(new, key, call, if: condition) })
+                guard let value = found.value else { return .failure(.miss(forKey: key, layer: name)) }
+                return .success(UpdatableValue(value) { new, call in self.set(new, key, call, over: found) })
             }
         }
     }
 
-    private func set(_ value: Value, _ key: Filename, _ call: Call, if condition: WriteCondition) -> Reply<Bool> {
+    private func set(_ value: Value, _ key: Filename, _ call: Call, over found: Store<Value>.FoundForWriting) -> Reply<Bool> {
         write(key, call) { (store, entry) throws(VellumError) in
-            try store.record(value, forKey: entry, expiration: self.expiration, ifUnchanged: condition)
+            try store.record(value, forKey: entry, expiration: self.expiration, over: found)
         }
     }
 

@@ -53,7 +53,7 @@ extension QueryExplanation: CustomStringConvertible {
 extension Duration {
     fileprivate var formattedInMilliseconds: String {
         let (seconds, attoseconds) = components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        let microseconds = min(max(seconds, -1 << 40), 1 << 40) * 1_000_000 + attoseconds / 1_000_000_000_000
         return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms"
     }
 }

@@ -15,16 +15,16 @@
 public struct LoadOptions: Sendable {
     /// How long a loaded value is valid for every reader; `nil` leaves that to each reader.
     public var expiration: Expiration?
-    /// How long the result `nil` is cached. `nil` or zero: not cached.
+    /// How long the result `nil` is cached. `nil`, zero or less: not cached.
     public var negativeMaxAge: Duration?
-    /// How long a failure is cached and thrown again without calling the loader. `nil` or zero: not cached.
+    /// How long a failure is cached and thrown again without calling the loader. `nil`, zero or less: not cached.
     public var errorMaxAge: Duration?
     /// What happens to the loader when its last waiter is cancelled.
     public var onLastWaiterCancelled = UnawaitedLoad.cancel
     /// After how long a caller takes a stale value that `staleIfError` allows, if there is one. The load goes on and is recorded, even if nobody
     /// waits for it any more.
     public var softTimeout: Duration?
-    /// After how long a caller stops waiting: it takes a stale value that `staleIfError` allows, or throws ``VellumError/Code/loadTimedOut``. What
+    /// After how long a caller stops waiting; zero or less: immediately. It takes a stale value that `staleIfError` allows, or throws ``VellumError/Code/loadTimedOut``. What
     /// happens to a loader that nobody waits for any more, ``onLastWaiterCancelled`` says.
     public var timeout: Duration?
     /// After which part of its age a value is loaded again in the background when it is read, such as 0.8: at most one load at a time, and the reader
@@ -34,8 +34,8 @@ public struct LoadOptions: Sendable {
     /// and values that never expire, have no such part: an error.
     public var refreshAhead: Double?
 
-    /// Creates options. They are checked when they are used: a negative duration throws ``VellumError/Code/invalidDuration``; so does, when a
-    /// value is loaded, a ``refreshAhead`` that is not between 0 and 1.
+    /// Creates options. A negative duration counts as zero. They are checked when a value is loaded: an expiration of NaN throws
+    /// ``VellumError/Code/invalidDuration``, and so does a ``refreshAhead`` that is not between 0 and 1.
     @inlinable
     public init(
         expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, softTimeout: Duration? = nil,
@@ -60,13 +60,6 @@ public struct LoadOptions: Sendable {
 }
 
 extension LoadOptions {
-    /// Throws ``VellumError/Code/invalidDuration`` if a duration is negative, even if nothing is loaded.
-    @inlinable
-    package func check() throws(VellumError) {
-        if negativeMaxAge == nil, errorMaxAge == nil, softTimeout == nil, timeout == nil { return }
-        try checkDurations()
-    }
-
     /// Throws ``VellumError/Code/invalidDuration`` if ``refreshAhead`` is no part of an age. Not on hits, which follow a load.
     ///
     /// - Parameter expiration: The age of loaded values; `nil` if the loader may say it.
@@ -82,14 +75,6 @@ extension LoadOptions {
             A refreshAhead of \(part) is not possible. Give the part of the age after which a value is loaded again, such as 0.8, and an age \
             that counts from the writing: values that never expire, or whose age counts from the last use, have no last part.
             """)
-    }
-
-    @usableFromInline
-    func checkDurations() throws(VellumError) {
-        if let negativeMaxAge { _ = try Expiration.milliseconds(negativeMaxAge, as: "negativeMaxAge") }
-        if let errorMaxAge { _ = try Expiration.milliseconds(errorMaxAge, as: "errorMaxAge") }
-        if let softTimeout { _ = try Expiration.milliseconds(softTimeout, as: "softTimeout") }
-        if let timeout { _ = try Expiration.milliseconds(timeout, as: "timeout") }
     }
 }
 

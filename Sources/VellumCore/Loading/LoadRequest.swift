@@ -8,10 +8,10 @@ package struct Staleness: Hashable, Sendable {
     /// The longer of the two.
     package var window: Int64 { max(whileRevalidate, ifError) }
 
-    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
-    package init(whileRevalidate: Duration, ifError: Duration) throws(VellumError) {
-        self.whileRevalidate = try Expiration.milliseconds(whileRevalidate, as: "staleWhileRevalidate")
-        self.ifError = try Expiration.milliseconds(ifError, as: "staleIfError")
+    /// A negative duration counts as zero.
+    package init(whileRevalidate: Duration, ifError: Duration) {
+        self.whileRevalidate = Expiration.milliseconds(whileRevalidate)
+        self.ifError = Expiration.milliseconds(ifError)
     }
 }
 
@@ -39,7 +39,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     package var acceptsNil = false
     package var loader: Loader<Value>
 
-    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the age of the loaded value is NaN, or ``refreshAhead`` is no part of an age.
     package init(
         key: EntryKey, under expiration: Expiration, staleness: Staleness, options: LoadOptions, loader: Loader<Value>
     ) throws(VellumError) {
@@ -47,10 +47,11 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         self.expiration = expiration
         self.staleness = staleness
         ownExpiration = options.expiration
-        negativeMaxAge = if let age = options.negativeMaxAge { try Expiration.milliseconds(age, as: "negativeMaxAge") } else { 0 }
-        errorMaxAge = if let age = options.errorMaxAge { try Expiration.milliseconds(age, as: "errorMaxAge") } else { 0 }
-        softTimeout = try Self.limit(options.softTimeout, as: "softTimeout")
-        timeout = try Self.limit(options.timeout, as: "timeout")
+        try ownExpiration?.check()
+        negativeMaxAge = options.negativeMaxAge.map(Expiration.milliseconds) ?? 0
+        errorMaxAge = options.errorMaxAge.map(Expiration.milliseconds) ?? 0
+        softTimeout = options.softTimeout.flatMap(Self.limit)
+        timeout = options.timeout.flatMap(Self.limit)
         try options.checkPart(of: loader.takesPrevious ? nil : options.expiration ?? expiration)
         refreshAhead = options.refreshAhead
         isKept = options.onLastWaiterCancelled == .finish
@@ -58,9 +59,8 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     }
 
     /// Returns a limit in milliseconds; `nil` for one of more than a hundred years, which no clock counts.
-    private static func limit(_ duration: Duration?, as name: StaticString) throws(VellumError) -> Int64? {
-        guard let duration else { return nil }
-        let milliseconds = try Expiration.milliseconds(duration, as: name)
+    private static func limit(_ duration: Duration) -> Int64? {
+        let milliseconds = Expiration.milliseconds(duration)
         return milliseconds < 100 * 366 * 86_400_000 ? milliseconds : nil
     }
 

@@ -9,7 +9,7 @@
 /// ```
 ///
 /// An age of `nil` is the one that a loader's plain value would have: that of the call's options, or of the handle. Less than a millisecond
-/// rounds up; a negative age is ``VellumError/Code/invalidDuration``, which the callers receive as the loader's error.
+/// rounds up; with a negative age the value has expired at once, and that there is none is not remembered.
 public enum LoadResult<Value> {
     /// The source has this value.
     case value(Value, maxAge: Duration? = nil)
@@ -34,19 +34,19 @@ package struct LoaderAnswer<Value: Sendable>: Sendable {
     /// For how many milliseconds it is remembered that there is none.
     package var nothingFor: Int64
 
-    /// - Throws: ``VellumError`` if an age is negative, or there is no previous value that could be unchanged.
+    /// - Throws: ``VellumError`` if there is no previous value that could be unchanged.
     init(_ result: LoadResult<Value>, to request: LoadRequest<Value>, _ previous: Value?) throws(VellumError) {
         (expiration, nothingFor) = (request.ownExpiration, request.negativeMaxAge)
         switch result {
         case .value(let new, let age):
             value = new
-            if let age { expiration = try Expiration(validating: age) }
+            if let age { expiration = .after(age) }
         case .unchanged(let age):
             guard let previous else { throw .nothingUnchanged }
             (value, isUnchanged) = (previous, true)
-            if let age { expiration = try Expiration(validating: age) }
+            if let age { expiration = .after(age) }
         case .none(let age):
-            if let age { nothingFor = try Expiration.milliseconds(age) }
+            if let age { nothingFor = Expiration.milliseconds(age) }
         }
     }
 }

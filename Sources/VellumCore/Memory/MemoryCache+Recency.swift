@@ -45,11 +45,10 @@ extension MemoryCache {
 
     /// Returns all touches that may not be on disk yet, without taking them. O(touches).
     @usableFromInline package func pendingTouches() -> [Touch] {
-        let (present, others) = contents.write { contents, notes in
+        contents.write { contents, notes in
             contents.collectDirty(notes)
-            return (contents.entries.pendingDirty(), contents.recency)
+            return contents.entries.pendingDirty() + contents.recency.all.map { Touch(entryID: $0.key, stamp: $0.value) }
         }
-        return present + others.all.map { Touch(entryID: $0.key, stamp: $0.value) }
     }
 
     /// An upper bound of the number of touches to take.

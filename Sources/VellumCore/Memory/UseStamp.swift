@@ -19,12 +19,19 @@
     /// The stamp after all others.
     @usableFromInline package static let last = UseStamp(rawValue: .max)
 
-    /// Creates the first stamp of a millisecond.
+    /// Creates the first stamp of a millisecond. An instant after ``lastInstant`` counts as that.
     @inlinable
     package init(startOf instant: WallInstant) {
-        let limit = Int64.max >> 20
-        rawValue = max(0, min(instant.rawValue, limit)) << 20
+        rawValue = max(0, min(instant.rawValue, Self.lastInstant)) << 20
     }
+
+    /// In the year 2179, in milliseconds since 1970. Uses after it count on from there.
+    @inlinable static var lastInstant: Int64 { Int64.max >> 20 - Int64.max >> 22 }
+
+    /// Whether a file may hold it. A damaged one must not be the last of all: it would never be the oldest, and none could follow it.
+    package var isPossible: Bool { Self.never...Self.lastPossible ~= self }
+
+    package static let lastPossible = UseStamp(rawValue: .max - .max >> 3)
 
     /// The time of the access.
     @inlinable

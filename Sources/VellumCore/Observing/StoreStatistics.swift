@@ -29,8 +29,8 @@ public struct StoreStatistics: Hashable, Sendable {
 
     /// The fraction of reads that were hits, from 0 to 1; 0 if there were no reads.
     public var hitRatio: Double {
-        let hits = memoryHits + diskHits
-        return hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
+        let (hits, reads) = (Double(memoryHits) + Double(diskHits), Double(memoryHits) + Double(diskHits) + Double(misses))
+        return reads == 0 ? 0 : hits / reads
     }
 }
 

@@ -12,8 +12,9 @@
 ///
 /// Ages are measured by the wall clock, because they are persisted, in whole milliseconds. Less than a millisecond rounds up to one.
 ///
-/// The factories are for durations in source code: a negative duration or NaN is a programmer error and ends the process, like an index out
-/// of range. The initializers validate durations that were computed or read, and throw.
+/// A negative duration has expired at once, and infinity, or a duration too long for 64 bits, means never. NaN, or a jitter that is not from
+/// 0 to 1, is ``VellumError/Code/invalidDuration``: the initializers throw it; of an expiration that a factory made, what records with it or
+/// opens with it throws it, and where nothing can throw, it has expired at once.
 @frozen
 public struct Expiration: Hashable, Sendable {
     /// The milliseconds from the writing to the end; `.max` means never.
@@ -23,10 +24,10 @@ public struct Expiration: Hashable, Sendable {
     /// The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
     public let jitter: Double
 
+    /// Of a jitter that is none, `check()` throws the error.
     package init(age: Int64, idle: Int64 = .max, jitter: Double = 0) {
-        self.age = age
-        self.idle = idle
-        self.jitter = jitter
+        let isValid = jitter >= 0 && jitter <= 1 && age != Self.invalid
+        (self.age, self.idle, self.jitter) = isValid ? (age, idle, jitter) : (Self.invalid, .max, 0)
     }
 
     /// Creates an expiration from durations that were computed or read.
@@ -35,12 +36,10 @@ public struct Expiration: Hashable, Sendable {
     ///   - age: How long an entry is valid after it was written; `nil` means no limit.
     ///   - idle: How long an entry is valid after it was last recorded or read; `nil` means no limit.
     ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
-    /// - Throws: ``VellumError/Code/invalidDuration`` if a duration is negative, or the jitter is not a number from 0 to 1.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the jitter is not a number from 0 to 1.
     public init(validating age: Duration?, unusedFor idle: Duration? = nil, jitter: Double = 0) throws(VellumError) {
-        try Self.validate(jitter: jitter)
-        self.age = if let age { try Self.milliseconds(age) } else { .max }
-        self.idle = if let idle { try Self.milliseconds(idle) } else { .max }
-        self.jitter = jitter
+        self.init(age: age.map(Self.milliseconds) ?? .max, idle: idle.map(Self.milliseconds) ?? .max, jitter: jitter)
+        try check()
     }
 
     /// Creates an expiration from a number of seconds that was computed or read; infinity means never.
@@ -48,13 +47,10 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameters:
     ///   - seconds: How long an entry is valid after it was written.
     ///   - jitter: The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
-    /// - Throws: ``VellumError/Code/invalidDuration`` if the number of seconds is negative or NaN, or the jitter is not a number from 0 to 1.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the number of seconds is NaN, or the jitter is not a number from 0 to 1.
     public init(validatingSeconds seconds: Double, jitter: Double = 0) throws(VellumError) {
-        try Self.validate(jitter: jitter)
-        guard seconds >= 0 else {
-            throw VellumError(.invalidDuration, "An age of \(seconds) seconds is not valid. Give zero or more, or infinity for no limit.")
-        }
-        self.init(age: Int64(exactly: (seconds * 1000).rounded(.up)) ?? .max, jitter: jitter)
+        self.init(age: Self.milliseconds(seconds), jitter: jitter)
+        try check()
     }
 
     /// An expiration under which entries stay valid forever.
@@ -65,19 +61,13 @@ public struct Expiration: Hashable, Sendable {
 
     /// Returns the expiration of entries that are valid for a duration after they were written.
     ///
-    /// - Parameter duration: Zero expires immediately. A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a
-    ///   computed one.
-    public static func after(_ duration: Duration) -> Expiration {
-        trusted { () throws(VellumError) in try Expiration(validating: duration) }
-    }
+    /// - Parameter duration: Zero or less expires immediately.
+    public static func after(_ duration: Duration) -> Expiration { Expiration(age: milliseconds(duration)) }
 
     /// Returns the expiration of entries that are valid for a number of seconds after they were written.
     ///
-    /// - Parameter seconds: Zero expires immediately, and infinity means never. A negative number or NaN ends the process: use
-    ///   ``init(validatingSeconds:jitter:)`` for a computed one.
-    public static func after(seconds: Double) -> Expiration {
-        trusted { () throws(VellumError) in try Expiration(validatingSeconds: seconds) }
-    }
+    /// - Parameter seconds: Zero or less expires immediately, and infinity means never. NaN is an error where the expiration is used.
+    public static func after(seconds: Double) -> Expiration { Expiration(age: milliseconds(seconds)) }
 
     /// Returns the expiration of entries that are valid for a duration after they were last recorded or read: a sliding age.
     ///
@@ -87,10 +77,8 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameters:
     ///   - duration: How long an unused entry is valid.
     ///   - end: How long after it was written an entry expires, however often it is used; `nil` means no limit.
-    ///
-    /// A negative duration ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
     public static func unused(for duration: Duration, atMost end: Duration? = nil) -> Expiration {
-        trusted { () throws(VellumError) in try Expiration(validating: end, unusedFor: duration) }
+        Expiration(age: end.map(milliseconds) ?? .max, idle: milliseconds(duration))
     }
 
     /// Returns the expiration with each entry's age shortened by a random part of at most `fraction` of it, so that entries that were
@@ -98,42 +86,32 @@ public struct Expiration: Hashable, Sendable {
     ///
     /// An entry's part is always the same, for every reader and process.
     ///
-    /// - Parameter fraction: From 0 to 1. Anything else ends the process: use ``init(validating:unusedFor:jitter:)`` for a computed one.
-    public func jittered(by fraction: Double) -> Expiration {
-        Self.trusted { () throws(VellumError) in
-            try Self.validate(jitter: fraction)
-            return Expiration(age: age, idle: idle, jitter: fraction)
-        }
+    /// - Parameter fraction: From 0 to 1. Anything else is an error where the expiration is used.
+    public func jittered(by fraction: Double) -> Expiration { Expiration(age: age, idle: idle, jitter: fraction) }
+
+    /// The age of an expiration that is none. It has expired at once for those who do not check it.
+    @usableFromInline static let invalid = Int64.min
+
+    /// Throws ``VellumError/Code/invalidDuration`` for an age of NaN, or a jitter that is not from 0 to 1.
+    @inlinable
+    package func check() throws(VellumError) {
+        guard age == .min else { return }
+        throw .noExpiration
     }
 
-    private static func validate(jitter: Double) throws(VellumError) {
-        guard jitter >= 0, jitter <= 1 else {
-            throw VellumError(
-                .invalidDuration,
-                "A jitter of \(jitter) is not valid: it is the part of the age by which entries may expire earlier. Give 0 to 1.")
-        }
-    }
-
-    /// Ends the process with the error's message, also in optimized builds.
-    private static func trusted(_ make: () throws(VellumError) -> Expiration) -> Expiration {
-        do throws(VellumError) {
-            return try make()
-        } catch {
-            fatalError(error.message)
-        }
-    }
-
-    /// Returns a duration in milliseconds, rounded up.
-    @usableFromInline
-    package static func milliseconds(_ duration: Duration, as name: StaticString = "age") throws(VellumError) -> Int64 {
-        guard duration >= .zero else {
-            throw VellumError(.invalidDuration, "The duration \(name) is \(duration). Give zero or more.")
-        }
+    /// Returns a duration in milliseconds, rounded up; 0 for a negative one.
+    package static func milliseconds(_ duration: Duration) -> Int64 {
+        guard duration > .zero else { return 0 }
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return .max }
         let (sum, carried) = whole.addingReportingOverflow((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         return carried ? .max : sum
+    }
+
+    /// The same of a number of seconds.
+    private static func milliseconds(_ seconds: Double) -> Int64 {
+        seconds.isNaN ? invalid : Int64(exactly: (max(0, seconds) * 1000).rounded(.up)) ?? .max
     }
 
     /// Returns the age limit, in milliseconds, of the entry that was written under the key at that time.
@@ -161,5 +139,16 @@ public struct Expiration: Hashable, Sendable {
         // The upper bits of a product are well mixed; one more multiplication mixes the change of the last byte.
         let share = Double((fnv.hash &* 0x9E37_79B9_7F4A_7C15) >> 11) / Double(UInt64.max >> 11)
         return age - Int64(Double(age) * jitter * share)
+    }
+}
+
+extension VellumError {
+    @usableFromInline static var noExpiration: VellumError {
+        VellumError(
+            .invalidDuration,
+            """
+            An age is NaN, or a jitter is not a number from 0 to 1. Give a number of seconds, or infinity for no limit; a jitter is the part of \
+            the age by which entries may expire earlier.
+            """)
     }
 }

@@ -6,12 +6,18 @@ extension FileSystem {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
     /// Opens an existing file for reading and writing, unless it is a link. The caller closes the descriptor.
     package static func opened(_ path: String) -> Int32? {
+        StandardStreams.hold()
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         return descriptor >= 0 ? descriptor : nil
     }

@@ -18,7 +18,16 @@ extension FileSystem {
 
     /// The user's caches folder.
     package static var cachesFolder: URL {
-        FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
+        userFolder(.cachesDirectory, .userDomainMask) ?? FileManager.default.temporaryDirectory
+    }
+
+    /// One of the user's folders; `nil` if the system has no such folder.
+    package static func userFolder(_ directory: FileManager.SearchPathDirectory, _ domainMask: FileManager.SearchPathDomainMask) -> URL? {
+        let folder = FileManager.default.urls(for: directory, in: domainMask).first
+        // Without `HOME`, Foundation puts `.cache` and `.local` into `/home`, also those of a user whose home is elsewhere.
+        let common = "/home/."
+        guard let folder, getenv("HOME").map({ $0.pointee == 0 }) ?? true, folder.path.hasPrefix(common) else { return folder }
+        return URL(fileURLWithPath: NSHomeDirectory() + "/." + folder.path.dropFirst(common.count), isDirectory: true)
     }
 
     /// Returns the path of the folder that contains a file or folder.

@@ -4,6 +4,7 @@ internal import Foundation
 extension SystemCalls {
     @Sendable
     package static func list(_ path: Path) -> Answer<[FileSystem.Entry]> {
+        StandardStreams.hold()
         guard let folder = opendir(path) else { return .failure(-errno) }
         defer { closedir(folder) }
         var entries: [FileSystem.Entry] = []
@@ -41,7 +42,7 @@ extension SystemCalls {
     #if canImport(Darwin)
         @Sendable
         package static func spelling(_ path: Path) -> Answer<[UInt8]> {
-            let file = repeating { Foundation.open(path, O_EVTONLY | O_CLOEXEC) }
+            let file = StandardStreams.avoiding { Foundation.open(path, O_EVTONLY | O_CLOEXEC) }
             guard file >= 0 else { return .failure(file) }
             defer { _ = close(file) }
             var spelled = [CChar](repeating: 0, count: Int(MAXPATHLEN))

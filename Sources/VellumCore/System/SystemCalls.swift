@@ -9,9 +9,9 @@ package enum SystemCalls {
     @Sendable
     package static func open(_ path: Path, _ purpose: FileSystem.Purpose) -> Int32 {
         switch purpose {
-        case .reading: repeating { Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
-        case .creating: repeating { Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
-        case .syncingFolder: repeating { Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        case .reading: StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
+        case .creating: StandardStreams.avoiding { Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
+        case .syncingFolder: StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         }
     }
 

@@ -124,7 +124,7 @@ final class ArchiveReader {
         limit: Int, validAt now: WallInstant, under expiration: Expiration, pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
         try clearedThrough()
-        let lowWater = try connection.int(ArchiveTotals.lowWater(id)) ?? 0
+        let lowWater = try connection.int(ArchiveTotals.lowWater(id))?.value ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
         var logged = try Cursor(connection.prepare(RecencyTables.newestRecency(id)))
         let untouchedStatement = try connection.prepare(RecencyTables.newestAboveLowWater(id))
@@ -181,7 +181,7 @@ final class ArchiveReader {
             }
             let entry = ListedEntry(statement)
             // No checksum covers a stamp: a damaged one must not hide the entries after it.
-            stamp = max(entry.stamp, 1)
+            stamp = entry.stamp.isPossible ? max(entry.stamp.rawValue, 1) : 1
             current = entry
         }
     }

@@ -31,6 +31,9 @@ public import VellumCore
     /// The condition under which the write applies. If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
     @usableFromInline package var condition: WriteCondition?
 
+    /// Whether it is more than a condition.
+    var changesFile: Bool { if case .require = operation { false } else { true } }
+
     @usableFromInline package init(
         archive: DiskArchive, key: EntryKey, operation: Operation, stamp: UseStamp, condition: WriteCondition? = nil
     ) {

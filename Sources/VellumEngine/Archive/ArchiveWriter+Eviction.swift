@@ -77,7 +77,7 @@ extension ArchiveWriter {
         let statement = try statement(kind)
         defer { statement.reset() }
         statement.bind(kind == .oldestAboveLowWater ? totals.lowWater : id, at: 1)
-        return try statement.step() ? EvictionCandidate(statement) : nil
+        return try statement.step() ? try EvictionCandidate(statement) : nil
     }
 
     private func lastUse(_ candidate: EvictionCandidate) -> UseStamp? {

@@ -207,12 +207,11 @@ public import VellumCore
     @usableFromInline package func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
+        if writes.contains(where: \.changesFile) { try file.transactions.refuseWrite() }
         var last: DiskArchive?
         for write in writes where write.archive !== last {
             last = write.archive
-            guard write.archive.file === file else {
-                throw VellumError(.differentFiles, "A transaction can only hold writes to archives of one file. Commit one for each file.")
-            }
+            guard write.archive.file === file else { throw .differentFiles }
             try write.archive.checkOpen()
             if write.archive.updates.load(ordering: .relaxed) > 0 { try write.archive.refuse(writes) }
         }
@@ -227,13 +226,14 @@ public import VellumCore
         guard UpdateTurn.isActive else { return }
         for write in writes where write.archive === self {
             // What is only required may be read by the closure.
-            if case .require = write.operation { continue }
+            guard write.changesFile else { continue }
             guard !UpdateTurn.isActive(for: write.key, in: self) else { throw .recursiveUpdate }
         }
     }
 
     @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> [RemovedEntry] {
         try checkOpen()
+        try file.transactions.refuseWrite()
         return try intercepting(.removeUnused) { () throws(VellumError) in
             try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(number, before: stamp, limit: limit) }
         }
@@ -298,6 +298,11 @@ public import VellumCore
         }
         file.remove(self)
     }
+}
+
+extension VellumError {
+    package static let differentFiles = VellumError(
+        .differentFiles, "A transaction can only hold reads and writes of archives of one file. Commit one for each file.")
 }
 
 /// Intercepts the calls that reach an archive on disk, so that tests can make them fail or run code between them.

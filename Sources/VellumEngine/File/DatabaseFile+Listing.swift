@@ -83,6 +83,7 @@ extension DatabaseFile {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError/Code/contradiction`` if it is open in this process.
     package func dropArchive(named name: String) throws(VellumError) -> Bool {
+        try transactions.refuseWrite()
         let key = EntryKey(name)
         // No thread may open it meanwhile.
         let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, WriteState)? in
@@ -123,13 +124,13 @@ extension WriteConnection {
 extension ArchiveReader {
     fileprivate func listed(_ row: ArchiveTable.Listed) throws(SQLiteError) -> ListedArchive {
         let usage = try totals()
-        let stamp = usage.entries > 0 ? try connection.int(RecencyTables.newestStamp(id)) ?? 0 : 0
+        let used = usage.entries > 0 ? try RecencyTables.readNewestStamp(of: id, on: connection) : .never
         let hasHeld = try hasHeldEntries()
         let isUnused = usage.entries == 0 && (row.limit == .unknown || !hasHeld)
         return ListedArchive(
-            name: row.name ?? "", cacheVersion: row.cacheVersion, typeVersion: try connection.int(EntryTable.newestVersion(id)) ?? 0,
+            name: row.name ?? "", cacheVersion: row.cacheVersion, typeVersion: try connection.int(EntryTable.newestVersion(id))?.value ?? 0,
             usage: usage,
-            lastUsed: stamp > 0 ? UseStamp(rawValue: stamp).instant.date : nil, isUnused: isUnused)
+            lastUsed: used > .never && used.isPossible ? used.instant.date : nil, isUnused: isUnused)
     }
 
     /// Whether the archive ever had an entry, apart from those that it has.

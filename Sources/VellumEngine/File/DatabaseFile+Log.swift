@@ -16,6 +16,7 @@ extension DatabaseFile {
     /// constant use would never restart otherwise.
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try reclaimSpace()
+        try analyseIndexes()
         defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
         let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
             guard state == .open else { return nil }
@@ -126,6 +127,8 @@ extension DatabaseFile {
                     CrashPoint.reached(.restartBegins)
                     // A snapshot lasts for microseconds if its process is scheduled.
                     try writer.connection.restartLog(timeout: 2)
+                    // The log may have been truncated.
+                    writer.forgetRoom()
                     CrashPoint.reached(.logRestarted)
                     return nil
                 } catch  where VellumError(error).code == .busy {

@@ -34,7 +34,8 @@ extension DatabaseFile {
 
     /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
     func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
-        guard isAtWork else { return }
+        // A file that is only read needs none.
+        guard isAtWork, withWriter({ $0.connection.writeRefusal == nil }) ?? false else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
@@ -220,7 +221,7 @@ extension DatabaseFile {
     private func writeSomeTouches(_ number: Int64, limit: Int) throws(SQLiteError) -> (count: Int, WriteState)? {
         try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (count: Int, WriteState)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
-            guard let owner = archive.owner else { return nil }
+            guard let owner = archive.owner, writer.connection.writeRefusal == nil else { return nil }
             let touches = owner.takeTouches(limit: limit)
             guard !touches.isEmpty else { return nil }
             CrashPoint.reached(.touchesTaken)
@@ -267,8 +268,8 @@ extension WriteConnection {
     /// Whether free pages are a quarter of the file, and more than a megabyte.
     fileprivate var hasSpaceToReturn: Bool {
         get throws(SQLiteError) {
-            let free = try connection.int(SQL.freePageCount) ?? 0
-            let pages = try connection.int(SQL.pageCount) ?? 0
+            let free = try connection.int(SQL.freePageCount)?.value ?? 0
+            let pages = try connection.int(SQL.pageCount)?.value ?? 0
             return free > 256 && free * 4 > pages
         }
     }
@@ -279,7 +280,7 @@ extension WriteConnection {
     fileprivate func returnPages(_ limit: Int) throws(SQLiteError) -> Bool {
         try commitBatch()
         forgetRemovals()
-        guard try hasSpaceToReturn else { return false }
+        guard try hasSpaceToReturn, connection.writeRefusal == nil else { return false }
         CrashPoint.reached(.spaceReturnBegins)
         let before = try bytesOfPages
         try connection.execute(SQL.freePages(limit))

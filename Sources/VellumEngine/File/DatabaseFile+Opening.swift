@@ -87,7 +87,7 @@ extension DatabaseFile {
         case let error as FileError where SQLiteError.meansLockedDevice(error.code) && FileSystem.isReadable(error.path):
             return .deviceLocked(cause: error.underlying)
         case let error as SQLiteError where error.isCannotOpen:
-            let advice = OpeningProblem(path: url.path).advice
+            let advice = OpeningProblem(path: url.path, POSIXErrorCode(rawValue: error.systemError)).advice
             return VellumError(.cannotOpen, "The file cannot be opened. \(advice)", sqliteCode: error.code, cause: error)
         case let error as SQLiteError: return VellumError(error)
         case let error as FileError where error.isDiskFull:
@@ -176,9 +176,11 @@ extension DatabaseFile {
         try FileSystem.makeFolder(folder.path)
         try attributes.apply(to: folder)
         let path = try FileSystem.resolved(folder.path) + "/" + url.lastPathComponent
+        try FilePaths.checkLength(path)
         // Created here, because SQLite would let other users read it.
         _ = try FileSystem.createIfMissing(path)
         let file = try FileSystem.resolved(path)
+        try FilePaths.checkLength(file)
         if let identity = FileIdentity(path: file), !OpenDatabases.shared.isOpen(identity) {
             try attributes.apply(toFiles: ["", "-wal", "-shm"].map { file + $0 })
         }

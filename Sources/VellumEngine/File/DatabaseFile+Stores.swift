@@ -50,7 +50,25 @@ extension DatabaseFile {
     package func hold<Value>(
         named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
     ) throws(VellumError) -> StoreHold<Value> {
-        StoreHold(try open(name, codec, options, isHeld: true), in: self)
+        do throws(VellumError) {
+            return StoreHold(try open(name, codec, options, isHeld: true), in: self)
+        } catch {
+            throw isRepairedByOpening(after: error) ? .closed : error
+        }
+    }
+
+    /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens it again, which repairs it.
+    private func isRepairedByOpening(after error: VellumError) -> Bool {
+        // Whoever has just repaired it would meet the same damage.
+        guard error.code == .damagedFile, pendingEvents.withLock(\.isEmpty), stores.table.withLock(\.isEmpty),
+            holds.load(ordering: .acquiring) <= 1
+        else { return false }
+        do throws(VellumError) {
+            try close()
+        } catch {
+            Log.error("A damaged file could not be closed.", error)
+        }
+        return isClosed
     }
 
     private func open<Value>(
@@ -231,9 +249,12 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
                 archive.owner = owner
-                return try writer.connection.int(RecencyTables.newestStamp(diskArchive.number))
+                let newest = try RecencyTables.readNewestStamp(of: diskArchive.number, on: writer.connection)
+                // Later uses count on from it.
+                try newest.check()
+                return newest
             }
-            if let newest { owner.raiseStamp(to: UseStamp(rawValue: newest)) }
+            if let newest { owner.raiseStamp(to: newest) }
         } catch {
             Log.error("The eviction order of an archive could not be read.", error)
         }

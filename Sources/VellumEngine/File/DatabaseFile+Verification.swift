@@ -55,7 +55,7 @@ extension DatabaseFile {
     static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
         var report = VerificationReport()
         do throws(SQLiteError) {
-            let schema = try SchemaCheck(connection)
+            let schema = try SchemaCheck(connection, mayHaveMoreTables: try Features(of: connection).mayHaveMoreTables)
             try schema.run()
             guard schema.isWhole else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The file lacks a table or an index.")

@@ -190,6 +190,8 @@ enum LogLimit {
     static let checkpointAt = 512
     /// At this size callers wait for the copying: 6 MB of the 8 MB guaranteed. The rest is for running transactions.
     static let waitFor = 1536
+    /// A file of the log that a large transaction left longer than this gives its bytes back once it is copied.
+    static let mostBytes = 8 << 20
 }
 
 extension ArchiveWrite {

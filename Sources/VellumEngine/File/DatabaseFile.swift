@@ -52,6 +52,7 @@ package final class DatabaseFile: Sendable {
     /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
     let nextRestart = Atomic(Int64.min)
     let stores = StoreTable()
+    package let transactions = RunningTransactions()
     /// The number of handles that hold the file.
     let holds = Atomic(0)
     /// Events of opening the file, reported to the first store that is opened.

@@ -16,13 +16,15 @@ package enum FileLock {
     ///
     /// - Throws: ``SQLiteError/busy`` after that time, a file error if the folder cannot be opened, and what `body` throws.
     package static func hold<Result>(folder path: String, _ body: () throws -> Result) throws -> Result {
-        try hold(path, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), body)
+        StandardStreams.hold()
+        return try hold(path, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), body)
     }
 
     /// The same with a file, which is created if it is missing, and stays.
     package static func hold<Result>(file path: String, _ body: () throws -> Result) throws -> Result {
+        StandardStreams.hold()
         // A FIFO would block, and a link lead elsewhere.
-        try hold(path, open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600), body)
+        return try hold(path, open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600), body)
     }
 
     private static func hold<Result>(_ path: String, _ descriptor: Int32, _ body: () throws -> Result) throws -> Result {

@@ -13,6 +13,19 @@ enum FilePaths {
         ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged"]
         + [".salvaging", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
 
+    /// The longest name of a database, in bytes: a damaged one gets a longer one (``Recovery/freeName(_:_:_:)``), and so do its side files.
+    static let longestName = Int(NAME_MAX) - ".damaged-".utf8.count - "\(Int64.min)-99".utf8.count - ChangesFile.suffix.utf8.count
+    /// The longest path of a database, in bytes. SQLite opens none above 512 with the name of a journal, also not that of a new copy.
+    static let longestPath = 512 - "-journal".utf8.count - ".salvaging".utf8.count
+
+    /// - Throws: A file error with `ENAMETOOLONG`.
+    static func checkLength(_ path: String) throws(FileError) {
+        let name =
+            path.utf8.count
+            - (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.distance(from: path.startIndex, to: $0) + 1 } ?? 0)
+        guard path.utf8.count <= longestPath, name <= longestName else { throw FileError(.opening, ENAMETOOLONG, path) }
+    }
+
     /// Checks that the database and its side files are safe for SQLite to open.
     ///
     /// A database with a second name is accepted, because backups may add one while the database is open.
@@ -22,8 +35,18 @@ enum FilePaths {
 
     /// Checks every file that this package may open while it opens a database. A database with a second name is refused.
     ///
+    /// What others may have created must not let more users read than the files of this package do: an empty database gets the mode 0600, and
+    /// no side file is more permissive than its database.
+    ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    static func checkAll(_ database: String) throws(SQLiteError) { try check(database, ofRecovery) }
+    static func checkAll(_ database: String) throws(SQLiteError) {
+        var allowed: mode_t = 0o777
+        try check(database, ofRecovery) { (path, status) throws(SQLiteError) in
+            if path == database { allowed = status.st_size == 0 ? 0o600 : status.st_mode & 0o777 }
+            guard status.st_mode & 0o077 & ~allowed != 0, chmod(path, status.st_mode & allowed) != 0, errno != EROFS else { return }
+            throw .unsafePath(path, "can be read or written by other users, which cannot be changed")
+        }
+    }
 
     /// Checks a side file that is open.
     ///
@@ -33,7 +56,10 @@ enum FilePaths {
         if let problem = problem(status, [geteuid(), status.st_uid], mayHaveLinks: false) { throw .unsafePath(path, problem) }
     }
 
-    private static func check(_ database: String, _ suffixes: [String], mayHaveLinks: Bool = false) throws(SQLiteError) {
+    private static func check(
+        _ database: String, _ suffixes: [String], mayHaveLinks: Bool = false,
+        _ accept: (_ path: String, stat) throws(SQLiteError) -> Void = { (_, _) throws(SQLiteError) in }
+    ) throws(SQLiteError) {
         guard database != ":memory:" else { return }
         var owners: Set<uid_t> = [geteuid()]
         for path in [database] + suffixes.map({ database + $0 }) {
@@ -41,6 +67,7 @@ enum FilePaths {
             guard lstat(path, &status) == 0 else { continue }
             if path == database { owners.insert(status.st_uid) }
             if let problem = problem(status, owners, mayHaveLinks: mayHaveLinks && path == database) { throw .unsafePath(path, problem) }
+            try accept(path, status)
         }
     }
 

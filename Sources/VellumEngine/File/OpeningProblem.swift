@@ -78,12 +78,17 @@ struct OpeningProblem: Equatable {
     /// The problem and what to do about it, in one or two sentences.
     var advice: String {
         switch systemError {
-        case .EMFILE, .ENFILE: return "Too many files are open. Close some, or raise the limit (ulimit -n)."
+        case .EMFILE, .ENFILE:
+            return "Too many files are open. Close some, or raise the limit (ulimit -n): a file of this package takes five to seventeen."
         case .ENAMETOOLONG:
             let longest = path.split(separator: "/").map(\.utf8.count).max() ?? 0
-            return longest > Int(NAME_MAX)
-                ? "A name in the path has \(longest) bytes, and at most \(NAME_MAX) are allowed. Choose a shorter one."
-                : "The path of \(path.utf8.count) bytes is longer than the system allows. Choose a shorter one."
+            if longest > Int(NAME_MAX) {
+                return "A name in the path has \(longest) bytes, and at most \(NAME_MAX) are allowed. Choose a shorter one."
+            }
+            let name = path.split(separator: "/").last?.utf8.count ?? 0
+            return name > FilePaths.longestName
+                ? "The name of the file has \(name) bytes, and at most \(FilePaths.longestName) are allowed. Choose a shorter one."
+                : "The path has \(path.utf8.count) bytes, and SQLite allows \(FilePaths.longestPath). Choose a shorter one."
         case .ENOENT where folder == (path as NSString).deletingLastPathComponent:
             return "The folder \(folder) exists, but takes no files or folders of a program. Choose another path."
         case .ENOENT where folderKind == .folder:
@@ -108,7 +113,7 @@ struct OpeningProblem: Equatable {
             guard let folderOwner else { return "\(problem) Change its permissions, or choose another folder." }
             return "\(problem) It belongs to the user \(folderOwner): run the program as \(folderOwner), or choose another folder."
         }
-        guard let systemError else { return "The system refused to open it. See the underlying error." }
+        guard let systemError else { return "The system refused to open it, and SQLite does not say why." }
         return "The system says: \(String(cString: strerror(systemError.rawValue))). Choose another path."
     }
 

@@ -13,10 +13,12 @@ enum Schema {
         // In one transaction, because another process may be creating the file.
         try connection.execute(SQL.begin)
         let isPresent = try isOurs(connection, kind)
-        if isPresent { try SchemaCheck(connection).run() }
+        let features = isPresent ? try features(of: connection) : nil
+        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run() }
         try connection.execute(SQL.commit)
-        if isPresent {
+        if let features {
             try connection.execute(SQL.writerSettings)
+            try features.apply(to: connection)
             return
         }
         // Has an effect only before the first page exists.
@@ -30,6 +32,7 @@ enum Schema {
         if try !isOurs(connection, kind) {
             for (_, sql) in SQL.tables { try connection.execute(sql) }
             for (_, sql) in SQL.indexes { try connection.execute(sql) }
+            try connection.execute(Features.insertNone)
             CrashPoint.reached(.fileTablesCreated)
             try connection.execute(SQL.setApplicationID(kind.applicationID))
             try connection.execute(SQL.setFormatVersion(formatVersion))
@@ -43,8 +46,8 @@ enum Schema {
     ///
     /// - Throws: ``VellumError`` for another kind, a newer format or a database of another program; ``SQLiteError`` for damage.
     private static func isOurs(_ connection: Connection, _ kind: FileKind) throws -> Bool {
-        let application = Int32(truncatingIfNeeded: try connection.int(SQL.applicationID) ?? 0)
-        let version = Int(try connection.int(SQL.formatVersion) ?? 0)
+        let application = Int32(truncatingIfNeeded: try connection.int(SQL.applicationID)?.value ?? 0)
+        let version = try connection.int(SQL.formatVersion)?.int ?? 0
         if let present = FileKind(rawValue: application) {
             guard present == kind else { throw VellumError.wrongKind(present, wanted: kind, connection.path) }
             // Only both places together mean a newer format.
@@ -66,6 +69,19 @@ enum Schema {
             throw VellumError(.foreignFile, "The file is a database of another program. It was not changed; choose another path.")
         }
         return false
+    }
+
+    private static func features(of connection: Connection) throws -> Features {
+        let features = try Features(of: connection)
+        guard features.forOpening == 0 else {
+            throw VellumError(
+                .newerFormat,
+                """
+                The file has features of a later version of the package, which must be known to open it. It was not changed; update the \
+                package.
+                """)
+        }
+        return features
     }
 
     /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so this call retries.

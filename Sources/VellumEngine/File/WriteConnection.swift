@@ -50,7 +50,7 @@ final class WriteConnection {
         begin = try connection.prepare(SQL.beginWriting)
         commit = try connection.prepare(SQL.commit)
         pageCount = try connection.prepare(SQL.pageCount)
-        pageSize = try connection.int(SQL.pageSize) ?? 4096
+        pageSize = try connection.int(SQL.pageSize)?.value ?? 4096
         connection.watchLog()
     }
 
@@ -68,6 +68,7 @@ final class WriteConnection {
     func reopen(path: String) throws(SQLiteError) {
         let connection = try Connection(path: path)
         try connection.execute(SQL.writerSettings)
+        try Features(of: connection).apply(to: connection)
         try use(connection)
     }
 
@@ -204,7 +205,7 @@ final class WriteConnection {
     }
 
     private func beginTransaction() throws(SQLiteError) {
-        if let refusal = connection.refusal { throw refusal }
+        if let refusal = connection.refusal ?? connection.writeRefusal { throw refusal }
         if let changesFile, changesFile.page.isRetired { throw .vanished }
         try begin.run()
         CrashPoint.reached(.begun)

@@ -241,7 +241,7 @@ extension QueryPrinter {
         defer { find.clear() }
         find.bind(bindings)
         var rows: [Int64] = []
-        while try find.step() { rows.append(find.int(0)) }
+        while try find.step() { rows.append(find.int(0).value) }
         return rows
     }
 
@@ -250,7 +250,7 @@ extension QueryPrinter {
         let count = try archive.prepared(query: sql)
         defer { count.clear() }
         count.bind(bindings)
-        return try count.step() ? Int(count.int(0)) : 0
+        return try count.step() ? count.int(0).int : 0
     }
 
     private enum PlanColumn: Int32 { case id, parent, unused, detail }

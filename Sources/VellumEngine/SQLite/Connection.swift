@@ -14,6 +14,8 @@ package final class Connection {
     private let frames: UnsafeMutablePointer<Int32>
     /// The error that every statement throws, if the connection may not be used.
     var refusal: SQLiteError?
+    /// The error that every transaction that writes throws, if the file may only be read.
+    var writeRefusal: SQLiteError?
     let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
 
     private let forkGuard = ForkGuard()
@@ -28,6 +30,7 @@ package final class Connection {
     /// - Parameter isDefensive: Whether SQL may not write to the schema.
     /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
     package init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
+        StandardStreams.hold()
         try FilePaths.check(path)
         self.path = path
         let identity = FileIdentity(path: path)
@@ -118,7 +121,7 @@ package final class Connection {
     }
 
     /// Returns the first column of the first row, or `nil` if there is no row.
-    package func int(_ sql: String) throws(SQLiteError) -> Int64? {
+    package func int(_ sql: String) throws(SQLiteError) -> StoredInteger? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.int(0) : nil
     }
@@ -163,7 +166,8 @@ package final class Connection {
         return (Int(logged), Int(copied))
     }
 
-    /// Copies the rest of the log, so that the next writer restarts it at its beginning. Blocks writers, and waits for readers.
+    /// Copies the rest of the log, so that the next writer restarts it at its beginning, and truncates a file that became long. Blocks writers, and
+    /// waits for readers.
     ///
     /// Tries repeatedly: SQLite waits only for the slots that readers occupied when it began to wait. A reader that takes a new snapshot
     /// may reuse its slot, but blocks only the first try. SQLite does not wait at all for another process that copies the log.
@@ -171,7 +175,9 @@ package final class Connection {
     /// - Parameter timeout: How long to wait at most, in milliseconds.
     /// - Throws: ``SQLiteError``; busy if a reader keeps its snapshot.
     func restartLog(timeout milliseconds: Int64 = 40) throws(SQLiteError) {
-        try copyAllOfLog(SQLITE_CHECKPOINT_RESTART, timeout: milliseconds)
+        // SQLite would shorten a long file of the log only with the next write, which may never come.
+        let isLong = FileSystem.size(path + "-wal") > LogLimit.mostBytes
+        try copyAllOfLog(isLong ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART, timeout: milliseconds)
     }
 
     /// Copies the rest of the log, as ``restartLog(timeout:)`` does, and makes the file of the log empty.

@@ -141,8 +141,8 @@ extension VellumError {
             self = .deviceLocked(cause: error, sqliteCode: error.code)
             return
         }
-        if error.isUnsafePath {
-            self.init(.cannotOpen, error.message, cause: error)
+        if error.isUnsafePath || error.isOfUnknownFeatures {
+            self.init(error.isUnsafePath ? .cannotOpen : .readOnly, error.message, cause: error)
             return
         }
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {

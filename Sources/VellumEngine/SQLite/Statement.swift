@@ -135,9 +135,9 @@ package final class Statement {
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-    package func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+    package func int(_ column: Int32) -> StoredInteger { StoredInteger(sqlite3_column_int64(pointer, column)) }
 
-    func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
+    func optionalInt(_ column: Int32) -> StoredInteger? { isNull(column) ? nil : int(column) }
 
     package func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
@@ -168,7 +168,7 @@ package final class Statement {
 
     func indexValue(_ column: Int32) -> IndexValue {
         switch sqlite3_column_type(pointer, column) {
-        case SQLITE_INTEGER: .integer(int(column))
+        case SQLITE_INTEGER: .integer(int(column).value)
         case SQLITE_TEXT: .text(text(column) ?? "")
         case SQLITE_BLOB: .bytes(data(column))
         default: .null

@@ -17,6 +17,8 @@ public import VellumCore
     func version(of value: Value) -> Int64
     /// Makes a value of bytes of another version. May run more than once for the same bytes.
     func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value>
+    /// Whether the bytes of the value decode as the same content as `old`, in whatever order. Asked if they are the same bytes in another order.
+    func isSame(_ value: Value, _ new: Data, as old: Data) throws -> Bool
     /// The key that a value belongs under; `nil` if values do not say.
     func key(of value: Value) -> EntryKey?
 }
@@ -33,6 +35,9 @@ extension Codec {
     @usableFromInline package func version(of value: Value) -> Int64 { version }
     @usableFromInline package func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value> {
         throw VellumError.newerVersion(version, than: self.version)
+    }
+    @usableFromInline package func isSame(_ value: Value, _ new: Data, as old: Data) throws -> Bool {
+        try CodableFormat.isSame(value, decode(old))
     }
     @usableFromInline package func key(of value: Value) -> EntryKey? { nil }
 }

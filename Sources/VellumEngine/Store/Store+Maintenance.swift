@@ -10,6 +10,7 @@ extension Store {
     /// - Complexity: O(removed × log n).
     @discardableResult
     package func removeUnused(since date: Date) throws(VellumError) -> Int {
+        guard !date.timeIntervalSince1970.isNaN else { throw VellumError(.invalidDuration, "The date is NaN. Give the date of a moment.") }
         let stamp = UseStamp(startOf: WallInstant(date))
         var removed = 0
         while case let entries = try disk.removeUnused(before: stamp, limit: 256), !entries.isEmpty {
@@ -35,7 +36,7 @@ extension Store {
     /// - Complexity: O(policies of the store).
     /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has the store open.
     package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
-        try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow, as: "staleWindow"))
+        try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
     }
 
     /// Evicts entries from memory until it holds at most `size`. Entries on disk stay there.

@@ -56,33 +56,37 @@ extension Store {
         // A date is an age only where a reader has one.
         let kept = keepsAge && (found.validity?.isOwn ?? false || !readers.isNever) ? found.validity : nil
         try transaction.record(value, forKey: key, in: self, expiration: keepsAge ? nil : age.given ?? age.ofNew, keepingAgeOf: kept)
-        if keepsAge, transaction.stores(found.bytes, version: found.typeVersion) { return nil }
+        if keepsAge, transaction.stores(found.bytes, version: found.typeVersion, { try codec.isSame(value, $0, as: $1) }) {
+            return nil
+        }
         try addition(value, &transaction)
         return transaction
     }
 
     /// Returns the valid value under the key, and the condition that it is still there. Affects the eviction order.
-    package func valueForUpdate(forKey key: EntryKey) throws(VellumError) -> (value: Value, condition: WriteCondition)? {
-        let found = try read(key, under: .never, after: nil)
-        return found.value.map { ($0, found.condition) }
-    }
+    package func valueForUpdate(forKey key: EntryKey) throws(VellumError) -> FoundForWriting { try read(key, under: .never, after: nil) }
 
-    /// Records the value if the condition is met.
+    /// Records the value if what was found is still there, unless both are the same.
     ///
-    /// - Returns: Whether it was recorded.
+    /// - Returns: Whether it is recorded.
     package func record(
-        _ value: Value, forKey key: EntryKey, expiration: Expiration?, ifUnchanged condition: WriteCondition
+        _ value: Value, forKey key: EntryKey, expiration: Expiration?, over found: FoundForWriting
     ) throws(VellumError) -> Bool {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
-        return try transaction.commit(if: condition)
+        if expiration == nil, found.validity?.isOwn != true,
+            transaction.stores(found.bytes, version: found.typeVersion, { try codec.isSame(value, $0, as: $1) })
+        {
+            return true
+        }
+        return try transaction.commit(if: found.condition)
     }
 
     /// What is under a key, and the condition that it still is.
     @usableFromInline
-    struct FoundForWriting {
+    package struct FoundForWriting {
         /// `nil` if there is no valid value.
-        @usableFromInline var value: Value?
+        @usableFromInline package var value: Value?
         @usableFromInline var validity: Validity?
         /// The encoded value; `nil` if only memory has it, decoded.
         @usableFromInline var bytes: Data?
@@ -143,6 +147,8 @@ extension Store {
     }
 }
 
+extension Store.FoundForWriting: Sendable where Value: Sendable {}
+
 /// The age of an updated value.
 @usableFromInline
 package struct AgeOfUpdated: Sendable {
@@ -172,11 +178,16 @@ private final class KeyWatch: Sendable {
 }
 
 extension StoreTransaction {
-    /// Whether the first write stores these bytes of this version.
+    /// Whether the first write stores these bytes of this version, or the same in another order: sets and dictionaries have none.
     @usableFromInline
-    func stores(_ bytes: Data?, version: Int64) -> Bool {
-        guard let bytes, case .store(let entry) = writes.first?.operation else { return false }
-        return entry.typeVersion == version && entry.bytes == bytes
+    func stores(_ old: Data?, version: Int64, _ isSame: (_ new: Data, _ old: Data) throws -> Bool) -> Bool {
+        guard let old, case .store(let entry) = writes.first?.operation, entry.typeVersion == version else { return false }
+        if entry.bytes == old { return true }
+        do {
+            return try entry.bytes.mayBeReordered(old) && isSame(entry.bytes, old)
+        } catch {
+            return false  // It is written, as anything else that may have changed.
+        }
     }
 
     /// Applies all writes if the condition is met, or none.

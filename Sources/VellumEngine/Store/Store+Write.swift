@@ -90,8 +90,8 @@ extension Store {
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
     ///   - kept: The age to give to the value: its own, or the date from which that of its readers counts. `nil` gives it `expiration`.
-    /// - Throws: ``VellumError`` if the key is too long, or the value cannot be encoded or is larger than every limit. The transaction is
-    ///   unchanged then.
+    /// - Throws: ``VellumError`` if the key is too long, the age is NaN, or the value cannot be encoded or is larger than every limit. The
+    ///   transaction is unchanged then.
     @inlinable
     package mutating func record<Value>(
         _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil,
@@ -100,6 +100,7 @@ extension Store {
         // Checked before taking a lock that another thread may have held when this process was forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        try expiration?.check()
         let bytes = try store.encode(value)
         if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }
         let now = store.clock.now()

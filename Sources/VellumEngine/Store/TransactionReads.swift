@@ -67,16 +67,12 @@ package struct TransactionReads {
     /// others begin after them.
     ///
     /// - Parameters:
-    ///   - file: The file of the archives; `nil` if it is not open.
+    ///   - file: The file of the archives.
     ///   - transaction: Returns `nil` if what it has read was not there any more.
     /// - Throws: The error of `transaction`, or ``VellumError`` with the code ``VellumError/Code/busy`` after 64 times.
     package static func retrying<Result>(
-        on file: DatabaseFile?, _ transaction: () throws -> Result?
+        on file: DatabaseFile, _ transaction: () throws -> Result?
     ) throws -> Result {
-        guard let file else {
-            guard let result = try transaction() else { throw VellumError.lostRaces(1) }
-            return result
-        }
         // Others would overtake it again and again.
         if !UpdateTurn.isTakenByTransaction(in: file), let result = try transaction() { return result }
         let turn = UpdateTurn.beginTransaction(in: file)

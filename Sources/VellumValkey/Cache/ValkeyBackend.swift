@@ -49,7 +49,7 @@
                 [token.text, times.lease, ignoresEntry ? "1" : "0", Int64(RemoteRecord.longest)], within: times.read)
             let parts = reply.elements ?? []
             switch (parts.first?.integer, parts.count) {
-            case (0, 2): return .found(try entry(parts[1], key))
+            case (0, 2) where !ignoresEntry: return .found(try entry(parts[1], key))
             case (1, 3):
                 guard let rest = parts[1].integer else { throw .unexpectedReply }
                 return .busy(rest: rest, old: try entry(parts[2], key))
@@ -138,7 +138,7 @@
         private func answer(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
             let reply = try await link.call(command, within: milliseconds)
             guard case .error(let message) = reply else { return reply }
-            throw message.hasPrefix("OOM") ? .full : .failed(message)
+            throw RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message)
         }
 
         /// Removes keys.

@@ -74,6 +74,8 @@
             limits: Limits = Limits(), clock: CoarseClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
             onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (RemoteFailure) -> Void
         ) {
+            // A socket that has the descriptor of a closed stream would be sent what a program logs.
+            StandardStreams.hold()
             eventLoop = MultiThreadedEventLoopGroup.singleton.next()
             ended = eventLoop.makePromise()
             (self.limits, self.clock) = (limits, clock)
@@ -262,9 +264,22 @@
 
         fileprivate func received(_ value: RESPValue) {
             if case .push(let elements) = value { return onPush(elements) }
-            let (first, isReady) = state.withLock { ($0.isReady ? $0.queue.popFirst() : $0.handshake.popFirst(), $0.isReady) }
-            guard let (caller, sent) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
-            if isReady { onReply(sent) }
+            let (first, isReady) = state.withLock { state in
+                let first = state.isReady ? state.queue.popFirst() : state.handshake.popFirst()
+                // In the lock, so that nothing is trusted after the end.
+                if state.isReady, let first { onReply(first.sent) }
+                return (first, state.isReady)
+            }
+            guard let (caller, _) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
+            if isReady, case .error(let message) = value, Handshake.isInability(message) {
+                // Before the caller goes on, and before later replies: they may be old.
+                let failure = state.withLock { state in
+                    RemoteFailure.unreachable("\(state.server) is not the primary, or not ready: \(RESPValue.code(ofError: message)).")
+                }
+                close(failure)
+                caller?(.failure(failure))
+                return
+            }
             caller?(.success(value))
         }
 

@@ -23,36 +23,46 @@
         }
 
         private static func commands(for server: ServerConfiguration) -> [RESPCommand] {
-            var hello: [any RESPCommand.Argument] = ["HELLO", "3"]
-            if let password = server.password { hello += ["AUTH", server.user ?? "default", password] }
-            var commands = [RESPCommand(hello)]
+            var commands = [hello(server)]
             if server.database != 0 { commands.append(RESPCommand("SELECT", Int64(server.database))) }
             return commands + [RESPCommand("CLIENT", "TRACKING", "ON"), RESPCommand("TIME")]
         }
 
+        /// - Parameter user: Who is not logged in yet; `nil` if the connection is ready.
+        static func hello(_ user: ServerConfiguration?) -> RESPCommand {
+            guard let user, user.user != nil || user.password != nil else { return RESPCommand("HELLO", "3") }
+            return RESPCommand("HELLO", "3", "AUTH", user.user ?? "default", user.password ?? "")
+        }
+
+        /// Throws unless the server is a primary that can be used.
+        ///
         /// - Parameter hello: The reply to HELLO, a map (redis.io/docs/latest/commands/hello).
-        private static func check(_ hello: RESPValue, of server: ServerConfiguration) throws(RemoteFailure) {
-            guard case .map(let parts) = hello else { throw .refused("\(server) did not introduce itself.") }
-            func property(_ name: String) -> String? {
-                zip(parts, parts.dropFirst()).enumerated().first { $0.offset % 2 == 0 && $0.element.0.text == name }?.element.1.text
-            }
-            switch property("mode") {
+        static func check(_ hello: RESPValue, of server: ServerConfiguration) throws(RemoteFailure) {
+            if case .error(let message) = hello { throw refusal(message, repeatsArguments: true, by: server) }
+            guard case .map = hello else { throw .refused("\(server) did not introduce itself.") }
+            switch hello.text(named: "mode") {
             case "cluster": throw .refused("\(server) is a node of a cluster, which is not supported. Use a server or Sentinels.")
             case "sentinel": throw .refused("\(server) is a Sentinel. Configure it as one.")
             default: break
             }
             // A failover has not ended yet.
-            guard property("role") == "master" else { throw .unreachable("\(server) is a replica, which takes no writes.") }
+            guard hello.text(named: "role") == "master" else { throw .unreachable("\(server) is a replica, which takes no writes.") }
+        }
+
+        /// Whether a server says by an error that it is not the primary any more, or cannot answer as one. What it would answer to other commands
+        /// may be old.
+        static func isInability(_ message: String) -> Bool {
+            ["READONLY", "MASTERDOWN", "LOADING", "UNBLOCKED", "CLUSTERDOWN", "MOVED"].contains(RESPValue.code(ofError: message))
         }
 
         /// - Parameter repeatsArguments: Whether the message may contain the password: old servers repeat the arguments of a command that they
         ///   do not know.
         private static func refusal(_ message: String, repeatsArguments: Bool, by server: ServerConfiguration) -> RemoteFailure {
-            let code = message.prefix { $0 != " " }
+            let code = RESPValue.code(ofError: message)
             switch code {
             case "NOAUTH", "WRONGPASS": return .refused("\(server) refuses the user or the password.")
             case "NOPROTO": return .refused("\(server) is too old: Redis 6.2 or Valkey is needed.")
-            case "LOADING", "BUSY", "MASTERDOWN": return .unreachable("\(server) is not ready: \(message)")
+            case _ where code == "BUSY" || isInability(message): return .unreachable("\(server) is not ready: \(message)")
             case "ERR" where repeatsArguments: return .refused("\(server) does not know HELLO: Redis 6.2 or Valkey is needed.")
             default: return .refused("\(server) refuses a connection: \(repeatsArguments ? String(code) : message)")
             }

@@ -56,6 +56,21 @@
             try await connection().call(command, within: milliseconds)
         }
 
+        /// Asks for the server's time, and, in the same write, whether it is still the primary: if it is not, the connection ends before any
+        /// caller gets another reply.
+        package func beat(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
+            let (connection, sent) = (try connection(), clock.now())
+            connection.send(Handshake.hello(nil), within: milliseconds) { [weak connection, server] reply in
+                do throws(RemoteFailure) {
+                    try Handshake.check(reply.get(), of: server)
+                } catch {
+                    // A busy server, or none in time: the connection decides that.
+                    if case .success(.map) = reply { connection?.close(error) }
+                }
+            }
+            return ServerTime(try await connection.call(RESPCommand("TIME"), within: milliseconds), sent: sent, received: clock.now())
+        }
+
         /// Ends the connection for good. Callers that wait get ``RemoteFailure/closed``.
         package func close() {
             let connection = phase.withLock { phase -> Connection? in
@@ -117,18 +132,22 @@
         private func start(_ first: Connection) {
             // Unstructured: the caller that happens to be the first one does not own the connection.
             let task = Task { [weak self, server] in
-                var (connection, backoff) = (first, Backoff())
+                // A new primary is found within five seconds: this pause, and an attempt that began before there was one.
+                var (connection, backoff) = (first, Backoff(longest: 2000))
                 var generator = SystemRandomNumberGenerator()
                 while true {
+                    var watch: Task<Void, Never>?
                     do throws(RemoteFailure) {
-                        let primary = try await Sentinels.primary(of: server)
+                        let primary = try await Discovery.primary(of: server)
                         let time = try await Handshake.perform(connection, with: primary)
                         guard let self, self.begin(connection, time) else { return connection.close(.closed) }
                         backoff.reset()
+                        watch = Task { [connection] in await Discovery.watch(connection, to: primary, of: server) }
                     } catch {
                         connection.close(error)
                     }
                     await connection.waitUntilEnded()
+                    watch?.cancel()
                     do {
                         try await Task.sleep(for: .milliseconds(backoff.next(using: &generator)))
                     } catch {

@@ -11,22 +11,20 @@ package struct ServerConfiguration: Sendable {
         /// How connections are encrypted; `nil` if they are not.
         package var tls: TLSClient?
     #endif
-    /// Who knows where the server is, which may change; `nil` if it is always at ``host``.
-    package var sentinels: SentinelGroup?
+    /// Where the primary may be, without Sentinels; empty if it is always here.
+    package var places: [ServerConfiguration] = []
+    /// Who knows where the primary is, and the name that they give it.
+    package var (sentinels, primaryName) = ([ServerConfiguration](), "")
+
+    /// Another server that is reached in the same way.
+    func at(_ address: (host: String, port: Int), as user: String?, _ password: String?) -> ServerConfiguration {
+        var other = self
+        (other.host, other.port, other.user, other.password) = (address.host, address.port, user, password)
+        return other
+    }
 
     package init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil, database: Int = 0) {
         (self.host, self.port, self.user, self.password, self.database) = (host, port, user, password, database)
-    }
-}
-
-/// The Sentinels of a group of servers.
-package struct SentinelGroup: Sendable {
-    package var primaryName: String
-    package var addresses: [(host: String, port: Int)]
-    package var password: String?
-
-    package init(primaryName: String, addresses: [(host: String, port: Int)], password: String? = nil) {
-        (self.primaryName, self.addresses, self.password) = (primaryName, addresses, password)
     }
 }
 

@@ -21,17 +21,21 @@ public struct ValkeyConfiguration: Sendable {
     public var user: String?
     /// The password of the user; `nil` for none.
     public var password: String?
-    /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked in this order.
+    /// Where the server may be besides ``host``, as `host:port`, in a group without Sentinels. The one that says that it is the primary is used.
+    public var otherAddresses: [String] = []
+    /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked at the same time.
     public var sentinels: [String] = []
     /// The name that the Sentinels give the server.
     public var primaryName = ""
+    /// The user of the Sentinels' access control lists; `nil` for the default user.
+    public var sentinelUser: String?
     /// The password of the Sentinels, which may differ from that of the server.
     public var sentinelPassword: String?
     /// How connections are encrypted, also those to Sentinels; `nil` if they are not. Needs the trait `ValkeyTLS`.
     public var tls: TLS?
     /// The number of the database.
     public var database = 0
-    /// The prefix of this program's keys, on a server that several programs use.
+    /// The prefix of this program's keys, on a server that several programs use. Any string.
     public var keyPrefix = ""
     /// How long a connection and its first commands may take.
     public var connectTimeout: Duration = .seconds(2)
@@ -95,8 +99,9 @@ public struct ValkeyConfiguration: Sendable {
         case "valkeys", "rediss": encrypts = true
         default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
         }
-        guard parts.port.map({ 1...65535 ~= $0 }) ?? true else {
-            throw VellumError(.refused, "The port of a server's URL is at most 65535.")
+        // One that is no `Int` is there, and not read.
+        guard parts.port.map({ 1...65535 ~= $0 }) ?? parts.rangeOfPort?.isEmpty ?? true else {
+            throw VellumError(.refused, "The port of a server's URL is a number from 1 to 65535.")
         }
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.init(host: name, port: parts.port ?? 6379, user: parts.user.flatMap { $0.isEmpty ? nil : $0 }, password: parts.password)
@@ -124,10 +129,10 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
             var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)
             server.connectTimeout = Self.milliseconds(connectTimeout)
             server.tls = tls.map(TLSClient.init)
-            if !sentinels.isEmpty {
-                server.sentinels = SentinelGroup(
-                    primaryName: primaryName, addresses: sentinels.map(Self.address), password: sentinelPassword)
-            }
+            let places = [server] + otherAddresses.map { server.at(Self.address($0, port: 6379), as: user, password) }
+            server.places = otherAddresses.isEmpty ? [] : places
+            server.sentinels = sentinels.map { server.at(Self.address($0, port: 26379), as: sentinelUser, sentinelPassword) }
+            server.primaryName = primaryName
             return server
         }
 
@@ -139,10 +144,11 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
         }
 
         /// Splits `host:port`, also `[::1]:26379`.
-        private static func address(_ text: String) -> (host: String, port: Int) {
-            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return (text, 26379) }
-            let host = text[..<colon]
-            return (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host), port)
+        private static func address(_ text: String, port usual: Int) -> (host: String, port: Int) {
+            let colon = text.lastIndex(of: ":") ?? text.endIndex
+            let port = Int(text[colon...].dropFirst())
+            let host = port == nil ? text[...] : text[..<colon]
+            return (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host), port ?? usual)
         }
 
         /// Between the bounds that the documentation names.
@@ -155,7 +161,7 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
         /// At least one.
         private static func milliseconds(_ duration: Duration) -> Int64 {
             let (seconds, attoseconds) = duration.components
-            return max(1, min(seconds, 1 << 40) * 1000 + attoseconds / 1_000_000_000_000_000)
+            return max(1, max(0, min(seconds, 1 << 40)) * 1000 + attoseconds / 1_000_000_000_000_000)
         }
     }
 #endif

@@ -32,7 +32,8 @@
                     onConnected: { stores.didConnect(at: $0) }, onLost: { stores.didLoseConnection() },
                     onInvalidated: { stores.didChange($0) }, onReply: { trust.renew(sent: $0) }))
             (self.link, self.stores) = (link, stores)
-            let pause = configuration.trustMilliseconds == 0 ? 5000 : configuration.trustMilliseconds / 4
+            // A second, after which a server that is no primary any more is left, or less.
+            let pause = configuration.trustMilliseconds == 0 ? 1000 : min(configuration.trustMilliseconds / 4, 1000)
             heartbeat = Task { [weak link] in
                 while true {
                     do {
@@ -58,7 +59,7 @@
         package func store<Value: Sendable>(
             named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
-            let keys = RemoteKeys(cacheName: configuration.keyPrefix + name)
+            let keys = RemoteKeys(cacheName: configuration.keyPrefix.percentEncoding("\0") + name)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWaitMilliseconds
             times.outageMaxAge = configuration.outageMilliseconds
@@ -124,13 +125,11 @@
             }
         }
 
-        /// Asks for the time, whose answer renews the trust.
+        /// Asks for the time, whose answer renews the trust, and for the role.
         func beat(_ link: Link, within milliseconds: Int64) async {
             guard trust.time() != nil else { return }  // Nobody has called yet.
             do throws(RemoteFailure) {
-                let sent = CoarseClock.system.now()
-                let reply = try await link.call(RESPCommand("TIME"), within: milliseconds)
-                guard let now = ServerTime(reply, sent: sent, received: CoarseClock.system.now()) else { return }
+                guard let now = try await link.beat(within: milliseconds) else { return }
                 if let jump = trust.jump(to: now), abs(jump) > Validity.slack {
                     // Ages would be wrong.
                     didChange(nil)
@@ -138,7 +137,7 @@
                         store.report(VellumError(.serverFailed, "The clock of the server was set by \(jump / 1000) seconds."))
                     }
                 }
-                trust.begin(now)
+                trust.set(now)
             } catch {}  // The trust ends by itself, and the link connects again.
         }
     }

@@ -94,19 +94,51 @@ struct CacheService: Service {
     }
 }
 
-let manager = MiniCacheManager(
-    name: "Server", directory: URL(fileURLWithPath: "/var/lib/shop"),
-    durability: .crashSafe)
-let driver = CachePersistDriver(
-    cache: manager.cache(
-        cacheName: "sessions", cacheVersion: .custom("1"),
-        maxAge: .days(30)))
 // snippet.hide
+func makeDriver() -> CachePersistDriver {
+    // snippet.show
+    let manager = MiniCacheManager(
+        name: "Server", directory: URL(fileURLWithPath: "/var/lib/shop"),
+        durability: .crashSafe)
+    let driver = CachePersistDriver(
+        cache: manager.cache(
+            cacheName: "sessions", cacheVersion: .custom("1"),
+            maxAge: .days(30)))
+    // snippet.hide
+    print(CacheService(manager: manager))
+    return driver
+}
 
-try await driver.create(key: "a", value: 1, expires: .seconds(60))
+// What requests and configurations may say: no adapter ends the process, and what has expired or cannot be a key is not found.
+
+let manager = MiniCacheManager.inMemory()
+let driver = CachePersistDriver(cache: manager.cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30)))
 let pages = PageCache(cache: manager.cache(cacheName: "pages", cacheVersion: .custom("1"), maxAge: .days(1)))
-try await pages.set("a", to: 1, expiresIn: nil)
-print(try await pages.get("a", as: Int.self) ?? 0, CacheService(manager: manager))
+let times: [Duration?] = [nil, .zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1), .seconds(60), .seconds(Int64.max)]
+let keys = ["", "\0", "..", "a/b", "\u{1F600}", String(repeating: "k", count: 70_000)]
+var wrong: [String] = []
+for (number, key) in keys.enumerated() {
+    for (time, expires) in times.enumerated() {
+        let isValid = key.utf8.count < 65_536 && (expires ?? .seconds(60)) > .zero
+        do {
+            try await driver.remove(key: key)
+            try await driver.create(key: key, value: time, expires: expires)
+            let created = try await driver.get(key: key, as: Int.self)
+            try await driver.set(key: key, value: -time, expires: expires)
+            let set = try await driver.get(key: key, as: Int.self)
+            try await pages.set(key, to: time, expiresIn: expires)
+            let page = try await pages.get(key, as: Int.self)
+            try await pages.set(key, to: Int?.none, expiresIn: expires)
+            // A value of another type is an error that the framework knows.
+            do { _ = try await driver.get(key: key, as: String.self) } catch PersistError.invalidConversion {}
+            if (created, page) != (isValid ? time : nil, isValid ? time : nil) { wrong.append("key \(number), time \(time)") }
+            if isValid, set != -time { wrong.append("set of key \(number), time \(time)") }
+        } catch let error as MiniCacheError {
+            if error.code != .keyTooLong || key.utf8.count < 65_536 { wrong.append("key \(number), time \(time): \(error.code)") }
+        }
+    }
+}
+print(wrong.isEmpty ? "\(keys.count * times.count) requests, none ended the process" : "wrong: \(wrong)")
 
 // As Hummingbird 2 and swift-service-lifecycle 2 declare them.
 

@@ -50,6 +50,15 @@ let page = ["ann", "bob"]
 let rows = try accounts.access(allKeys: page)
 print(page.compactMap { rows[$0] })
 
+// The same, where only the archive is at hand.
+func moving(_ owner: String, in accounts: ArchiveStore<Account>) throws {
+    try accounts.transaction { transaction in
+        transaction.delete(archiveWithKey: owner, in: accounts)
+        try transaction.record(Account(owner: "new"), in: accounts)
+    }
+    print(accounts.factory.directory)
+}
+
 try accounts.deleteAll(prefix: "guest-")
 
 try await accounts.perform { accounts in

@@ -162,6 +162,13 @@ struct ChangingAModelTests {
         #expect(try tickets.access(archiveWithKey: "1") == Ticket(number: "1", currency: "CHF"))
     }
 
+    @Test func aMigrationIsTestedWithoutAStore() throws {
+        let old = try StoredObject(
+            version: 0, key: "1", value: ["number": "1", "customer": "Ann"])
+        guard case .object(let new) = try Invoice.migrate(old) else { return }
+        #expect(new == Invoice(number: "1", client: "Ann"))
+    }
+
     @Test func aRenamedPropertyKeepsItsValue() throws {
         let invoices = try reopened([OldInvoice(number: "1", customer: "Ann")], as: Invoice.self)
         #expect(try invoices.fetch(where: #Predicate { $0.client == "Ann" }) == [Invoice(number: "1", client: "Ann")])

@@ -39,6 +39,14 @@ struct FormatTests {
         static var archiveName: String { "Links" }
     }
 
+    private struct District: ArchiveCodable, IndexedArchivable {
+        var name: String
+        var district: String
+        var primaryKey: String { name }
+        static var archiveName: String { "\u{112B}\u{1161}\u{11BC}\u{C18C}" }
+        static var archiveIndexes: [ArchiveIndex<District>] { [.index(\.district)] }
+    }
+
     private struct Draft: ArchiveCodable {
         var title: String
         var primaryKey: String { title }
@@ -68,7 +76,14 @@ struct FormatTests {
         #expect(try cities.access(archiveWithKey: "Zürich")?.rivers == ["Limmat", "Sihl"])
         #expect(try cities.access(archiveWithKey: "Genève") == nil)
         #expect(try cities.access(archiveWithKey: "東京")?.people == 13_960_000)
-        #expect(try cities.count() == 3)
+        // Whichever way the syllables are written.
+        for name in ["서울", "\u{1109}\u{1165}\u{110B}\u{116E}\u{11AF}", "\u{C11C}\u{C6B0}\u{11AF}"] {
+            #expect(try cities.access(archiveWithKey: name)?.rivers == ["한강"])
+        }
+        #expect(try cities.count() == 4)
+        let places = try factory.store(for: District.self)
+        let gak = "각"
+        #expect(try places.fetch(where: #Predicate { $0.district == gak }).map(\.name) == ["강남"])
         let notes = try factory.store(for: Note.self)
         #expect(try notes.count() == 100)
         #expect(try notes.fetch(where: #Predicate { $0.number % 7 == 6 }).allSatisfy { $0.text == "xxxxxx" })
@@ -94,12 +109,14 @@ struct FormatTests {
         #expect(places[Place(x: 1, y: 2)] == true)
         let lists: MiniCache<String, [Int]> = manager.cache(cacheName: "\u{1} and \u{0}", cacheVersion: .custom("1.0"), maxAge: .forever)
         #expect(lists["list"] == [1, -2, 300])
+        let texts: MiniCache<String, String> = manager.cache(cacheName: "한글", cacheVersion: .custom("각"), maxAge: .forever)
+        #expect(["각", "\u{AC00}\u{11A8}", "\u{1100}\u{1161}\u{11A8}"].map { texts[$0] } == ["각", "각", "각"])
         try manager.close()
     }
 
     @Test func aStorageOfFormat1IsRead() async throws {
         let storage = SQLiteStorage<String>(fileURL: folder.appendingPathComponent("Storage.sqlite"))
-        for (key, value) in ["a": "one", "folder/b": "two", "é": "three"] {
+        for (key, value) in ["a": "one", "folder/b": "two", "é": "three", "해운대/각": "각"] {
             #expect(try await storage.retrieve(forKey: Filename(rawValue: key)) == value)
         }
         try await storage.close()

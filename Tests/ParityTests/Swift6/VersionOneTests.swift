@@ -5,6 +5,7 @@ import Vellum
 /// Types written for version 1, which have only `archiveData()` and `decode(archive:)`.
 @Suite(.timeLimit(.minutes(1)))
 struct VersionOneTests {
+    @available(*, deprecated)
     struct Song: Archivable, Equatable {
         var primaryKey: String { title }
         var title: String
@@ -14,6 +15,7 @@ struct VersionOneTests {
         static func decode(archive data: Data) throws -> Archivable { Song(title: String(decoding: data, as: UTF8.self)) }
     }
 
+    @available(*, deprecated)
     class Album: Archivable {
         var primaryKey: String { title }
         var title = ""
@@ -41,6 +43,7 @@ struct VersionOneTests {
 
     let temporary = TemporaryArchives()
 
+    @available(*, deprecated)
     @Test func aStructOfVersionOneIsRecordedAndAccessed() throws {
         let songs = try temporary.factory.archives(for: Song.self)
 
@@ -50,6 +53,7 @@ struct VersionOneTests {
         #expect(Song(title: "Alina").sizeOfData == 5.bytes)
     }
 
+    @available(*, deprecated)
     @Test func aClassOfVersionOneIsRecordedAndAccessed() throws {
         let albums = try temporary.factory.archives(for: Album.self)
         let album = Album()
@@ -60,6 +64,7 @@ struct VersionOneTests {
         #expect(albums.access(archiveWithKey: "Tabula rasa")?.title == "Tabula rasa")
     }
 
+    @available(*, deprecated)
     @Test func objectsOfVersionOneAreReadFromDisk() throws {
         try temporary.factory.archives(for: Song.self).record(Song(title: "Alina"))
         try temporary.factory.close()

@@ -70,7 +70,7 @@ struct FullDiskTests {
                 count += 1
             }
             Issue.record("The volume is never full.")
-        } catch let error as MiniCacheError {
+        } catch {
             #expect(error.code == .diskFull)
         }
         let new = cache("2", manager)

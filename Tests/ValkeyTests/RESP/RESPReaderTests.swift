@@ -58,6 +58,31 @@ struct RESPReaderTests {
         #expect(throws: RESPReader.Malformed.self) { _ = try read(text.utf8) }
     }
 
+    private static let numbers = [
+        "0", "1", "-1", "\(Int64.min)", "\(Int64.max)", "\(Int64(1) << 62)", "9223372036854775808", "-9223372036854775809", "\(64 << 20)",
+        "\((64 << 20) + 1)", "\(1 << 20)", "\((1 << 20) + 1)", "00", "-0", "+1",
+    ]
+
+    /// A length and a number end nothing but the value.
+    @Test func everyNumberMayBeAnything() throws {
+        for kind in "$!=*~>%|:(," {
+            for number in Self.numbers {
+                for (before, after) in [
+                    ("", ""), ("*2\r\n:1\r\n", ""), ("|1\r\n+a\r\n", ":1\r\n"), ("", "a\r\n"), ("", ":1\r\n:2\r\n:3\r\n"),
+                ] {
+                    let text = "\(before)\(kind)\(number)\r\n\(after)"
+                    do {
+                        guard let (value, length) = try read(text.utf8) else { continue }
+                        #expect(1...text.utf8.count ~= length)
+                        if before.isEmpty, kind == ":" { #expect(value == Int64(number).map(RESPValue.integer)) }
+                    } catch { #expect(error is RESPReader.Malformed) }
+                }
+                guard "$!=*~>%|".contains(kind), let length = Int64(number), length < -1 || length > 64 << 20 else { continue }
+                #expect(throws: RESPReader.Malformed.self) { _ = try read("\(kind)\(number)\r\n".utf8) }
+            }
+        }
+    }
+
     @Test func depthAndLinesHaveLimits() throws {
         let nested = { (depth: Int) in String(repeating: "*1\r\n", count: depth) + ":1\r\n" }
         #expect(try read(nested(15).utf8) != nil)

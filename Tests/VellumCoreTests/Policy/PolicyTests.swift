@@ -12,11 +12,33 @@ struct PolicyTests {
         #expect(throws: VellumError.self) { try Capacity(1.megaByte, entries: limit) }
     }
 
-    /// P20: durations that are negative or NaN.
-    @Test(arguments: [-1.0, -Double.infinity, Double.nan, -Double.leastNonzeroMagnitude])
-    func anInvalidAgeIsRejected(_ seconds: Double) {
-        let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: seconds) }
+    /// P20: an age of NaN, also through a factory that cannot throw.
+    @Test func anAgeThatIsNoNumberIsRejectedWhereItIsUsed() {
+        let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: .nan) }
         #expect(error?.code == .invalidDuration)
+        for expiration in [.after(seconds: .nan), Expiration.after(seconds: .nan).jittered(by: 0.5), .never.jittered(by: .nan), .never.jittered(by: 2)] {
+            let error = #expect(throws: VellumError.self) { try expiration.check() }
+            #expect(error?.code == .invalidDuration)
+            // Where nothing can throw, and among others in a set.
+            #expect(expiration == .after(seconds: .nan))
+            let written = WallInstant(rawValue: 10_000_000)
+            #expect(!expiration.validity(of: "a", written: written).contains(written, "a", lastUse: .never))
+        }
+    }
+
+    /// P20: programs compute ages such as `expires.timeIntervalSinceNow`.
+    @Test(arguments: [0, -0.0, -1.0, -Double.infinity, -Double.leastNonzeroMagnitude, -Double.greatestFiniteMagnitude])
+    func aNegativeAgeIsZero(_ seconds: Double) throws {
+        #expect(Expiration.after(seconds: seconds) == .after(.zero))
+        #expect(try Expiration(validatingSeconds: seconds) == .after(.zero))
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)])
+    func aNegativeDurationIsZero(_ duration: Duration) throws {
+        #expect(Expiration.after(duration) == .after(.zero))
+        #expect(try Expiration(validating: duration, unusedFor: duration) == .unused(for: .zero, atMost: .zero))
+        #expect(Expiration.unused(for: duration, atMost: duration).idle == 0)
+        #expect(Staleness(whileRevalidate: duration, ifError: duration).window == 0)
     }
 
     @Test func anInvalidJitterIsRejected() {
@@ -28,8 +50,6 @@ struct PolicyTests {
                 return error.code
             }
         }
-        #expect(code { () throws(VellumError) in try Expiration(validating: .seconds(-1)) } == .invalidDuration)
-        #expect(code { () throws(VellumError) in try Expiration(validating: nil, unusedFor: .seconds(-1)) } == .invalidDuration)
         for jitter in [-0.1, 1.1, .nan] {
             #expect(code { () throws(VellumError) in try Expiration(validating: .seconds(1), jitter: jitter) } == .invalidDuration)
             #expect(code { () throws(VellumError) in try Expiration(validatingSeconds: 1, jitter: jitter) } == .invalidDuration)

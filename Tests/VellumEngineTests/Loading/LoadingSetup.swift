@@ -164,7 +164,7 @@ extension Store where Value: Sendable {
         _ load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let isStaleTaken = stale.0 != .zero || stale.1 != .zero
-        let staleness = try Staleness(whileRevalidate: stale.0, ifError: stale.1)
+        let staleness = Staleness(whileRevalidate: stale.0, ifError: stale.1)
         var request = try LoadRequest<Value>(key: key, under: expiration, staleness: staleness, options: options, loader: .plain(load))
         request.acceptsNil = acceptsNil
         if !isStaleTaken, let value = try hit(forKey: key, under: expiration) { return Loaded(value, .cached) }

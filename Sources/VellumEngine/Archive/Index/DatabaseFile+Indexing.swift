@@ -103,20 +103,24 @@ extension DatabaseFile {
         return true
     }
 
-    /// Lets SQLite count the values of the indexes, once each has enough of them. Without statistics SQLite chooses between two indexes by the
-    /// order of their declaration.
-    private func analyseIndexes() throws(SQLiteError) {
+    /// Lets SQLite count the values of the indexes, once each has enough of them, and again when there are four times as many or a quarter.
+    /// Without statistics SQLite chooses between two indexes by the order of their declaration, and does not look for a later column of an index
+    /// alone; with old ones neither (decision 14).
+    func analyseIndexes() throws(SQLiteError) {
         try withWriter { (writer) throws(SQLiteError) in
-            guard writer.batch == nil else { return }
+            guard writer.batch == nil, writer.connection.writeRefusal == nil else { return }
             let connection = writer.connection
             for archive in writer.archives.all {
                 guard let shape = archive.index.shape, !shape.hasNoIndexes else { continue }
                 let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
-                guard try reader.extent(of: shape).isUsable, try reader.totals().entries >= 1000 else { continue }
-                if try connection.int(IndexTables.hasStatistics) ?? 0 > 0, try connection.int(IndexTables.isAnalysed(archive.id)) ?? 0 > 0 {
-                    continue
+                let entries = Int64(try reader.totals().entries)
+                guard entries >= 1000, try reader.extent(of: shape).isUsable else { continue }
+                let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
+                guard entries / 4 >= analysed || analysed / 4 >= entries else { continue }
+                try connection.execute(IndexTables.limitAnalysis)
+                try writer.transaction { () throws(SQLiteError) in
+                    try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
                 }
-                try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
                 CrashPoint.reached(.indexesAnalysed)
             }
         }

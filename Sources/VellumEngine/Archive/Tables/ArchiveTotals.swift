@@ -59,8 +59,8 @@ enum ArchiveTable {
     /// An archive that was emptied and still has entries from before.
     static func firstCleared(on connection: Connection) throws(SQLiteError) -> Int64? {
         let find = try connection.prepare(selectFirstCleared)
-        guard try find.step(), 1...EntryID.lastArchive ~= find.int(0) else { return nil }
-        return find.int(0)
+        guard try find.step(), case let id = find.int(0).value, 1...EntryID.lastArchive ~= id else { return nil }
+        return id
     }
 
     static let lastID = "SELECT max(id) FROM archives"
@@ -83,7 +83,7 @@ enum ArchiveTable {
         insert.bind(limit.isGiven, at: 3)
         insert.bind(hash.seed, at: 4)
         insert.bind(~hash.seed, at: 5)
-        return try insert.step() ? Found(id: insert.int(0), hash: hash) : nil
+        return try insert.step() ? Found(id: insert.int(0).value, hash: hash) : nil
     }
 
     // MARK: Finding
@@ -98,17 +98,17 @@ enum ArchiveTable {
         let find = try connection.prepare(selectID)
         find.bind(name, at: 1)
         guard try find.step() else { return nil }
-        let id = find.int(0)
+        let id = find.int(0).value
         // The index on names leads to the table, and both must agree, or another archive would be taken for this one.
         let row = try connection.prepare(selectRow)
         row.bind(id, at: 1)
         // A damaged seed would hide every entry.
         guard 1...EntryID.lastArchive ~= id, try row.step(), row.isText(name, at: RowColumn.name),
-            row.int(RowColumn.hashSeedCheck) == ~row.int(RowColumn.hashSeed)
+            row.int(RowColumn.hashSeedCheck).isComplement(of: row.int(RowColumn.hashSeed))
         else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
         }
-        return Found(id: id, hash: SeededHash(seed: row.int(RowColumn.hashSeed)))
+        return Found(id: id, hash: SeededHash(seed: row.int(RowColumn.hashSeed).value))
     }
 
     // MARK: Listing
@@ -134,12 +134,12 @@ enum ArchiveTable {
         private enum Column: Int32 { case id, name, cacheVersion, bytes, isGiven, cleared, hashSeed }
 
         init(_ row: Statement) {
-            id = row.int(Column.id)
+            id = row.int(Column.id).value
             name = row.text(Column.name)
             cacheVersion = row.text(Column.cacheVersion)
-            limit = StoredLimit(bytes: row.int(Column.bytes), isGiven: row.int(Column.isGiven))
-            cleared = row.int(Column.cleared)
-            hash = SeededHash(seed: row.int(Column.hashSeed))
+            limit = StoredLimit(bytes: row.int(Column.bytes).value, isGiven: row.int(Column.isGiven).value)
+            cleared = row.int(Column.cleared).value
+            hash = SeededHash(seed: row.int(Column.hashSeed).value)
         }
     }
 
@@ -222,17 +222,18 @@ extension ArchiveTotals {
 
     /// Without the entries from `nextID` on, which ``EntryTable/add(_:to:)`` adds.
     init(_ row: Statement, ofArchive id: Int64) {
-        let zero = EntryID.zero(of: id)
+        let zero = StoredInteger(EntryID.zero(of: id))
         self.init(ofArchive: id)
-        entries = row.int(Column.entries)
-        bytes = row.int(Column.bytes)
-        nextID = zero &+ row.int(Column.next)
-        lowWater = zero &+ row.int(Column.lowWater)
+        entries = row.int(Column.entries).value
+        bytes = row.int(Column.bytes).value
+        nextID = (zero + row.int(Column.next)).value
+        lowWater = (zero + row.int(Column.lowWater)).value
         // A damaged one is not possible.
-        cleared = row.int(Column.clearedCheck) == ~row.int(Column.cleared) ? zero &+ row.int(Column.cleared) : .min
-        recencyRecords = row.int(Column.recencyRecords)
-        expiring = row.int(Column.expiring)
-        limit = StoredLimit(bytes: row.int(Column.limitBytes), isGiven: row.int(Column.isLimitGiven))
+        let isIntact = row.int(Column.clearedCheck).isComplement(of: row.int(Column.cleared))
+        cleared = isIntact ? (zero + row.int(Column.cleared)).value : .min
+        recencyRecords = row.int(Column.recencyRecords).value
+        expiring = row.int(Column.expiring).value
+        limit = StoredLimit(bytes: row.int(Column.limitBytes).value, isGiven: row.int(Column.isLimitGiven).value)
     }
 
     static let store = """
@@ -268,10 +269,10 @@ extension ArchiveTotals {
             return .max
         }
         if let version, !read.isText(version, at: 2) { throw .versionReplaced }
-        guard read.int(0) == ~read.int(1) else {
+        guard read.int(1).isComplement(of: read.int(0)) else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "It is unknown which entries of an archive were removed.")
         }
-        return EntryID.zero(of: id) &+ read.int(0)
+        return (StoredInteger(EntryID.zero(of: id)) + read.int(0)).value
     }
 
     /// The low-water mark alone, for a listing.

@@ -70,7 +70,7 @@ enum EntryTable {
     /// Runs ``lastID(_:)``.
     static func readLastID(_ read: Statement) throws(SQLiteError) -> Int64 {
         defer { read.reset() }
-        return try read.step() ? read.int(0) : 0
+        return try read.step() ? read.int(0).value : 0
     }
 
     /// The id of the last entry, or that after which the first comes.
@@ -128,17 +128,16 @@ enum EntryTable {
         defer { tail.reset() }
         tail.bind(totals.nextID, at: 1)
         guard try tail.step(), !tail.isNull(TailColumn.lastID) else { return }
-        // A damaged row may hold any numbers.
-        totals.entries &+= tail.int(TailColumn.entries)
-        totals.bytes &+= tail.int(TailColumn.bytes)
-        totals.nextID = tail.int(TailColumn.lastID) &+ 1
+        totals.entries = (StoredInteger(totals.entries) + tail.int(TailColumn.entries)).value
+        totals.bytes = (StoredInteger(totals.bytes) + tail.int(TailColumn.bytes)).value
+        totals.nextID = (tail.int(TailColumn.lastID) + 1).value
     }
 
     static let revision = "SELECT checksum FROM entries WHERE id = ?1"
 
     /// The revision of the entry that ``revision`` is bound to; `nil` if there is no such entry.
     static func readRevision(_ statement: Statement) throws(SQLiteError) -> UInt32? {
-        try statement.step() ? UInt32(truncatingIfNeeded: statement.int(0)) : nil
+        try statement.step() ? UInt32(truncatingIfNeeded: statement.int(0).value) : nil
     }
 
     // MARK: Writing
@@ -229,7 +228,7 @@ struct EntryRow {
 
     init(_ row: Statement) { self.row = row }
 
-    var id: Int64 { row.int(Column.id) }
+    var id: Int64 { row.int(Column.id).value }
     var checksum: UInt32 { row.checksum(Column.checksum) }
 
     /// The key, where the statement selects it.
@@ -238,9 +237,9 @@ struct EntryRow {
     var entry: Entry {
         var entry = Entry(
             bytes: Data(row.bytes(Column.bytes)), written: row.instant(Column.written), expires: row.optionalInstant(Column.expires),
-            idle: row.optionalInt(Column.idle))
+            idle: row.optionalInt(Column.idle)?.value)
         entry.id = id
-        entry.typeVersion = row.int(Column.typeVersion)
+        entry.typeVersion = row.int(Column.typeVersion).value
         entry.lastUse = row.stamp(Column.lastUse)
         entry.revision = checksum
         return entry
@@ -260,10 +259,10 @@ struct EntryHead {
     private enum Column: Int32 { case id, size, written, expires, checksum, idle, lastUse }
 
     init(_ row: Statement) {
-        id = row.int(Column.id)
-        size = row.int(Column.size)
+        id = row.int(Column.id).value
+        size = row.int(Column.size).value
         validity = Validity(
-            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle))
+            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle)?.value)
         lastUse = row.stamp(Column.lastUse)
         revision = row.checksum(Column.checksum)
     }
@@ -277,12 +276,12 @@ struct SweepRow {
 
     init(_ row: Statement) { self.row = row }
 
-    var id: Int64 { row.int(Column.id) }
+    var id: Int64 { row.int(Column.id).value }
     /// Encoded bytes.
-    var size: Int64 { row.int(Column.size) }
+    var size: Int64 { row.int(Column.size).value }
     var validity: Validity {
         Validity(
-            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle))
+            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle)?.value)
     }
     /// The last use in the file, if the entry has an idle age of its own.
     var lastUse: UseStamp { row.stamp(Column.lastUse) }

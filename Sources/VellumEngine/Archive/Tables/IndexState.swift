@@ -37,9 +37,9 @@ extension IndexState {
 
     init(_ row: Statement) {
         self.init(
-            definition: row.text(Column.definition) ?? "", columns: Int(row.int(Column.columns)),
-            collections: Int(row.int(Column.collections)), through: row.int(Column.through), until: row.int(Column.until),
-            built: row.int(Column.built), unindexedRows: row.int(Column.unindexedRows))
+            definition: row.text(Column.definition) ?? "", columns: row.int(Column.columns).int,
+            collections: row.int(Column.collections).int, through: row.int(Column.through).value, until: row.int(Column.until).value,
+            built: row.int(Column.built).value, unindexedRows: row.int(Column.unindexedRows).value)
     }
 
     static let store = """
@@ -91,7 +91,7 @@ extension IndexExtent {
     init(_ row: Statement, of shape: IndexShape?) {
         self.init(
             hasExpiring: row.int(Column.expiring) != 0, hasIndex: !row.isNull(Column.definition),
-            isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false, through: row.int(Column.through),
-            until: row.int(Column.until), unindexedRows: row.int(Column.unindexedRows), built: row.int(Column.built))
+            isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false, through: row.int(Column.through).value,
+            until: row.int(Column.until).value, unindexedRows: row.int(Column.unindexedRows).value, built: row.int(Column.built).value)
     }
 }

@@ -35,7 +35,7 @@ enum IndexTables {
         let read = try connection.prepare(selectSizes)
         var sizes: [Int64: (columns: Int, collections: Int)] = [:]
         while try read.step() {
-            sizes[read.int(SizeColumn.archive)] = (Int(read.int(SizeColumn.columns)), Int(read.int(SizeColumn.collections)))
+            sizes[read.int(SizeColumn.archive).value] = (read.int(SizeColumn.columns).int, read.int(SizeColumn.collections).int)
         }
         return sizes
     }
@@ -124,7 +124,7 @@ enum IndexTables {
         let newest = try connection.prepare(newest(n))
         newest.bind(Int64(count), at: 1)
         var ids: [Int64] = []
-        while try newest.step() { ids.append(newest.int(0)) }
+        while try newest.step() { ids.append(newest.int(0).value) }
         return ids
     }
 
@@ -179,7 +179,7 @@ enum IndexTables {
         let list = try connection.prepare(selectUnindexed(n))
         var found: [(id: Int64, kind: UnindexedKind)] = []
         while try list.step() {
-            found.append((list.int(UnindexedColumn.id), UnindexedKind(rawValue: list.int(UnindexedColumn.kind)) ?? .unknown))
+            found.append((list.int(UnindexedColumn.id).value, UnindexedKind(rawValue: list.int(UnindexedColumn.kind).value) ?? .unknown))
         }
         return found
     }
@@ -193,7 +193,7 @@ enum IndexTables {
         find.bind(kind.rawValue, at: 1)
         find.bind(Int64(limit), at: 2)
         var ids: [Int64] = []
-        while try find.step() { ids.append(find.int(0)) }
+        while try find.step() { ids.append(find.int(0).value) }
         return ids
     }
 
@@ -203,7 +203,7 @@ enum IndexTables {
         let count = try connection.prepare(countUnindexedOfKind(n))
         count.bind(kind.rawValue, at: 1)
         guard try count.step() else { return 0 }
-        return Int(count.int(0))
+        return count.int(0).int
     }
 
     // MARK: Statistics
@@ -212,12 +212,24 @@ enum IndexTables {
     static let statisticsTable = "CREATE TABLE sqlite_stat1(tbl,idx,stat)"
     static let samplesTable = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
     static let hasStatistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
-    static func isAnalysed(_ n: Int64) -> String { "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)'" }
+    /// For how many rows the statistics of an archive were made; 0 if there are none.
+    static func rowsAnalysed(_ n: Int64, on connection: Connection) throws(SQLiteError) -> Int64 {
+        guard try connection.int(hasStatistics) ?? 0 > 0 else { return 0 }
+        // Its first number, up to which SQLite reads the text.
+        return try connection.int("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)' LIMIT 1")?.value ?? 0
+    }
 
-    /// Reads some hundreds of rows of each index (sqlite.org/lang_analyze.html, 4.1).
+    /// How many rows of each index are read at most (sqlite.org/lang_analyze.html, 4.1).
+    static let limitAnalysis = "PRAGMA analysis_limit = 400"
+
+    /// In a transaction, after ``limitAnalysis``. A connection reads statistics with the schema, which the table that comes and goes changes.
     static func analyse(_ n: Int64, collections: Int) -> String {
         let tables = ["columns_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
-        return "PRAGMA analysis_limit = 400;\n" + tables.map { "ANALYZE \($0);" }.joined(separator: "\n")
+        return """
+            \(tables.map { "ANALYZE \($0);" }.joined(separator: "\n"))
+            CREATE TABLE unindexed_0(id INTEGER);
+            DROP TABLE unindexed_0;
+            """
     }
 
     // MARK: Checking
@@ -246,7 +258,7 @@ enum IndexTables {
         let columns = try connection.int(countColumns(n)) ?? 0
         let listed = try connection.int(countUnindexed(n))
         let orphans = try connection.int(countOrphans(n))
-        let expected = state.isWithoutColumns ? 0 : covered.int(0) - state.unindexedRows
-        return columns == expected && listed == state.unindexedRows && orphans == 0
+        let expected = state.isWithoutColumns ? 0 : covered.int(0) - StoredInteger(state.unindexedRows)
+        return columns == expected && listed?.value == state.unindexedRows && orphans == 0
     }
 }

@@ -41,12 +41,16 @@ enum RecencyTables {
     /// The last use that ``lastUse(_:)`` selects; `nil` if there is no such entry.
     static func readLastUse(_ statement: Statement) throws(SQLiteError) -> Touch? {
         guard try statement.step() else { return nil }
-        let stamp = max(statement.int(LastUseColumn.inserted), statement.optionalInt(LastUseColumn.touched) ?? 0)
-        return Touch(entryID: statement.int(LastUseColumn.id), stamp: UseStamp(rawValue: stamp))
+        let stamp = max(statement.stamp(LastUseColumn.inserted), statement.optionalStamp(LastUseColumn.touched) ?? .never)
+        return Touch(entryID: statement.int(LastUseColumn.id).value, stamp: stamp)
     }
 
-    /// The last use of any entry in the file.
-    static func newestStamp(_ n: Int64) -> String {
+    /// The last use of any entry of the archive in the file; 0 if it has none.
+    static func readNewestStamp(of n: Int64, on connection: Connection) throws(SQLiteError) -> UseStamp {
+        UseStamp(rawValue: try connection.int(newestStamp(n))?.value ?? 0)
+    }
+
+    private static func newestStamp(_ n: Int64) -> String {
         """
         SELECT max(coalesce((SELECT max(stamp) FROM recency WHERE archive = \(n)), 0), \
         coalesce((SELECT stamp FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1), 0))
@@ -112,7 +116,7 @@ enum RecencyTables {
 
     // MARK: Checking
 
-    /// Touches without a record in the log, and entries that lack a touch.
+    /// Touches without a record in the log, entries that lack a touch, and stamps that no process gives.
     static func countMisplaced(_ n: Int64) -> String {
         let isOfArchive = "id > \(EntryTable.clearedThrough(n)) AND id < \(EntryID.end(of: n))"
         return """
@@ -120,6 +124,8 @@ enum RecencyTables {
                     LEFT JOIN recency m ON m.archive = \(n) AND m.stamp = u.stamp WHERE m.id IS NOT u.id)
                 + (SELECT count(*) FROM (SELECT id FROM entries WHERE \(isOfArchive)) e
                     WHERE e.id <= a.low_water + \(EntryID.zero(of: n)) AND NOT EXISTS (SELECT 1 FROM touches u WHERE u.id = e.id))
+                + (SELECT count(*) FROM entries WHERE \(isOfArchive) AND stamp NOT BETWEEN 0 AND \(UseStamp.lastPossible.rawValue))
+                + (SELECT count(*) FROM recency WHERE archive = \(n) AND stamp NOT BETWEEN 0 AND \(UseStamp.lastPossible.rawValue))
             FROM archives a WHERE a.id = \(n)
             """
     }
@@ -134,7 +140,7 @@ struct RecencyRecord {
 
     init(_ row: Statement) {
         stamp = row.stamp(Column.stamp)
-        touched = row.optionalInt(Column.touched).map(UseStamp.init(rawValue:))
+        touched = row.optionalStamp(Column.touched)
     }
 
     /// Whether its entry was used again, or is gone.
@@ -155,19 +161,20 @@ struct EvictionCandidate {
 
     private enum Column: Int32 { case stamp, id, touched, key, size }
 
-    init(_ row: Statement) {
+    init(_ row: Statement) throws(SQLiteError) {
         stamp = row.stamp(Column.stamp)
-        id = row.int(Column.id)
-        touched = row.optionalInt(Column.touched).map(UseStamp.init(rawValue:))
+        touched = row.optionalStamp(Column.touched)
+        try stamp.check()
+        id = row.int(Column.id).value
         key = row.isNull(Column.key) ? nil : row.key(Column.key)
-        size = row.int(Column.size)
+        size = row.int(Column.size).value
     }
 }
 
 /// An entry in a listing by last use.
 struct ListedEntry {
     /// The stamp that places it; 0 where the caller knows a later one.
-    var stamp: Int64
+    var stamp: UseStamp
     var id: Int64
     var key: EntryKey
     var validity: Validity
@@ -177,11 +184,18 @@ struct ListedEntry {
     private enum Column: Int32 { case stamp, id, key, written, expires, idle, size }
 
     init(_ row: Statement) {
-        stamp = row.int(Column.stamp)
-        id = row.int(Column.id)
+        stamp = row.stamp(Column.stamp)
+        id = row.int(Column.id).value
         key = row.key(Column.key)
         validity = Validity(
-            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle))
-        size = Int(row.int(Column.size))
+            written: row.instant(Column.written), expires: row.optionalInstant(Column.expires), idle: row.optionalInt(Column.idle)?.value)
+        size = row.int(Column.size).int
+    }
+}
+
+extension UseStamp {
+    /// - Throws: An error of damage for a stamp that no process gives.
+    func check() throws(SQLiteError) {
+        guard isPossible else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid last use of an entry.") }
     }
 }

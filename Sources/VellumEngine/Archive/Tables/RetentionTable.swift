@@ -33,7 +33,7 @@ enum RetentionTable {
         while try read.step() {
             found.append(
                 RetentionPolicy(
-                    age: read.int(Column.age), idle: read.int(Column.idle), staleWindow: read.int(Column.staleWindow),
+                    age: read.int(Column.age).value, idle: read.int(Column.idle).value, staleWindow: read.int(Column.staleWindow).value,
                     seen: read.instant(Column.seen)))
         }
         return found

@@ -21,7 +21,7 @@ enum SQL {
     /// Runs ``pageCount``.
     static func readPageCount(_ statement: Statement) throws(SQLiteError) -> Int64 {
         defer { statement.reset() }
-        return try statement.step() ? statement.int(0) : 0
+        return try statement.step() ? statement.int(0).value : 0
     }
 
     static let freePageCount = "PRAGMA freelist_count"
@@ -61,6 +61,9 @@ enum SQL {
         PRAGMA cell_size_check = ON;
         """
 
+    /// Every statement that would write fails.
+    static let refuseWrites = "PRAGMA query_only = ON"
+
     /// Settings that read as much as possible of a truncated file, a damaged schema and a page with a bad cell.
     static let salvageSettings = """
         PRAGMA writable_schema = ON;
@@ -83,6 +86,7 @@ enum SQL {
     static let tables: KeyValuePairs = [
         "archives": ArchiveTable.create, "entries": EntryTable.create, "touches": RecencyTables.createTouches,
         "recency": RecencyTables.createRecency, "indexes": IndexTables.create, "retention": RetentionTable.create,
+        "features": Features.create,
     ]
 
     /// The indexes of every file.
@@ -113,42 +117,13 @@ enum SQL {
             sql = row.text(Column.sql)
         }
 
-        /// Whether a later version of format 1 may have added it: a table whose name begins with `x_`, of columns with plain types, or an
-        /// index of its columns. Nothing in it is executed: there is no expression, check, default, generated column or foreign key.
-        var isAddition: Bool {
-            guard Self.isName(table, "x_"), Self.isName(name, "x_"), let sql else { return false }
-            switch type {
-            case "table" where name == table:
-                return Self.columns(of: sql, "CREATE TABLE \(name)(")?.allSatisfy { column in
-                    column.first.map { Self.isName($0) } ?? false && column.dropFirst().allSatisfy(Self.words.contains)
-                } ?? false
-            case "index":
-                return Self.columns(of: sql, "CREATE INDEX \(name) ON \(table)(")?.allSatisfy { $0.count == 1 && Self.isName($0[0]) }
-                    ?? false
-            default: return false
+        /// Whether it is a table or an index of which nothing is executed: only an expression, a check or a generated column has a
+        /// parenthesis inside the one around the columns.
+        var isPlain: Bool {
+            guard let sql, ["CREATE TABLE \(name)(", "CREATE INDEX \(name) ON \(table)("].contains(where: sql.hasPrefix) else {
+                return false
             }
-        }
-
-        private static let words: Set<Substring> = ["INTEGER", "TEXT", "BLOB", "REAL", "NOT", "NULL", "PRIMARY", "KEY"]
-
-        /// The words of each column between the parentheses of a definition; `nil` if it is formed otherwise.
-        private static func columns(of sql: String, _ beginning: String) -> [[Substring]]? {
-            let end = sql.hasSuffix(") WITHOUT ROWID") ? ") WITHOUT ROWID" : ")"
-            guard sql.hasPrefix(beginning), sql.hasSuffix(end), sql.utf8.count > beginning.utf8.count + end.utf8.count else { return nil }
-            return sql.dropFirst(beginning.count).dropLast(end.count).split(separator: ", ", omittingEmptySubsequences: false)
-                .map { $0.split(separator: " ", omittingEmptySubsequences: false) }
-        }
-
-        /// Whether a text is a name of small letters, digits and underscores.
-        private static func isName(_ text: some StringProtocol, _ prefix: String = "") -> Bool {
-            guard let first = text.utf8.first, text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count else { return false }
-            return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-                && text.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-                    default: false
-                    }
-                }
+            return sql.utf8.count { $0 == UInt8(ascii: "(") } == 1
         }
     }
 }
@@ -156,18 +131,19 @@ enum SQL {
 /// A statement has one enum of columns beside it, in the order in which it selects them.
 extension Statement {
     func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
-    func int(_ column: some RawRepresentable<Int32>) -> Int64 { int(column.rawValue) }
-    func optionalInt(_ column: some RawRepresentable<Int32>) -> Int64? { optionalInt(column.rawValue) }
+    func int(_ column: some RawRepresentable<Int32>) -> StoredInteger { int(column.rawValue) }
+    func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? { optionalInt(column.rawValue) }
     func double(_ column: some RawRepresentable<Int32>) -> Double { double(column.rawValue) }
     func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
     func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
     func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }
 
-    func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column)) }
+    func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column).value) }
     func optionalInstant(_ column: some RawRepresentable<Int32>) -> WallInstant? {
-        optionalInt(column).map(WallInstant.init(rawValue:))
+        optionalInt(column).map { WallInstant(rawValue: $0.value) }
     }
-    func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column)) }
+    func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column).value) }
+    func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? { isNull(column) ? nil : stamp(column) }
     func key(_ column: some RawRepresentable<Int32>) -> EntryKey { EntryKey(String(decoding: bytes(column), as: UTF8.self)) }
-    func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column)) }
+    func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column).value) }
 }

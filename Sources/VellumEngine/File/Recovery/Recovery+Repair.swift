@@ -64,7 +64,7 @@ extension Recovery {
         let aside = try setAside(path, at: now, to: aside, isResumed: isResumed)
         Log.warning("A damaged archive file was moved to \(aside); the entries that can be read are copied into a new one.")
         CrashPoint.reached(.damagedFileAside)
-        let salvaged = try Connection(path: replacement.complete).int(EntryTable.count) ?? 0
+        let salvaged = try Connection(path: replacement.complete).int(EntryTable.count)?.int ?? 0
         try replacement.moveToPlace()
         return [.setAside(to: URL(fileURLWithPath: aside), salvaged: Int(salvaged))]
     }

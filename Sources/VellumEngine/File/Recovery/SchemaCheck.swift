@@ -1,15 +1,17 @@
 internal import VellumCore
 
 /// Checks that a file's schema contains only the tables and indexes that this package creates, exactly as it writes them, and those that SQLite
-/// adds, or what a later version of format 1 may have added. Anything else makes the file a damaged one, because no code in a file is ever run (C15): no trigger, no view, no generated column,
-/// no expression in an index or a constraint.
+/// adds. A file with features of a later version may have plain tables and indexes besides. Anything else makes the file a damaged one, because
+/// no code in a file is ever run (C15): no trigger, no view, no generated column, no expression in an index or a constraint.
 struct SchemaCheck {
     let items: [SQL.SchemaItem]
     /// How many columns and collections the index of an archive has.
     private let indexSizes: [Int64: (columns: Int, collections: Int)]
+    private let mayHaveMoreTables: Bool
 
-    /// Reads the schema in two statements, so `connection` should be in a transaction.
-    init(_ connection: Connection) throws(SQLiteError) {
+    /// Reads the schema in several statements, so `connection` should be in a transaction.
+    init(_ connection: Connection, mayHaveMoreTables: Bool = false) throws(SQLiteError) {
+        self.mayHaveMoreTables = mayHaveMoreTables
         let list = try connection.prepare(SQL.schema)
         var items: [SQL.SchemaItem] = []
         while try list.step() { items.append(SQL.SchemaItem(list)) }
@@ -31,13 +33,14 @@ struct SchemaCheck {
     }
 
     func isOurs(_ item: SQL.SchemaItem) -> Bool {
-        if item.isAddition { return true }
         switch item.type {
-        case "table": return item.name == item.table && item.sql != nil && item.sql == definition(ofTable: item.name)
+        case "table":
+            guard let definition = definition(ofTable: item.name) else { return mayHaveMoreTables && item.isPlain }
+            return item.name == item.table && item.sql == definition
         case "index":
             // SQLite creates one for each UNIQUE constraint, without SQL.
             guard let sql = item.sql else { return item.name.hasPrefix("sqlite_autoindex_\(item.table)_") }
-            return sql == definition(ofIndex: item.name, on: item.table, as: sql)
+            return sql == definition(ofIndex: item.name, on: item.table, as: sql) ?? (mayHaveMoreTables && item.isPlain ? sql : nil)
         default: return false
         }
     }

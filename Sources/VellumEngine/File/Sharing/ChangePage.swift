@@ -30,7 +30,7 @@ internal import VellumCore
 ///
 /// A process announces while it holds SQLite's write lock. A change is complete if its slot holds its number both before and after it is
 /// read. An incomplete or implausible change counts as a change of everything: bad contents of the file can only make a reader discard
-/// cached values. Every word is atomic.
+/// cached values. Every word is atomic, and added to with overflow: whoever can write the file chooses the numbers.
 ///
 /// Unchecked sendable because every word is atomic; the creator of a value keeps the memory mapped.
 struct ChangePage: @unchecked Sendable {
@@ -256,7 +256,8 @@ struct ChangePage: @unchecked Sendable {
 
     /// - Returns: `unknown` if it is not finished and its process is not seen: it has died, or it is a process of another container.
     func progress(of number: UInt64) -> Progress {
-        guard finished.pointee.load(ordering: .acquiring) < number, let process = announcer else { return .finished }
+        guard finished.pointee.load(ordering: .acquiring) < number else { return .finished }
+        guard let process = announcer else { return finished.pointee.load(ordering: .acquiring) < number ? .unknown : .finished }
         return kill(process, 0) == 0 || errno == EPERM ? .running : .unknown
     }
 
@@ -280,7 +281,7 @@ struct ChangePage: @unchecked Sendable {
     var openings: UInt64 { word(56).pointee.load(ordering: .sequentiallyConsistent) }
 
     /// Announces that this process has opened the database. The process must already hold SQLite's shared lock.
-    func announceOpening() { word(56).pointee.add(1, ordering: .sequentiallyConsistent) }
+    func announceOpening() { word(56).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
     // MARK: Setting aside
 
@@ -292,13 +293,17 @@ struct ChangePage: @unchecked Sendable {
         guard !isRetired else { return }
         word(32).pointee.store(1, ordering: .sequentiallyConsistent)
         // Changes every generation, so that caches check the page.
-        for number in 0..<Self.generations { cell(of: Int64(number)).pointee.add(Self.largestNumber, ordering: .sequentiallyConsistent) }
+        for number in 0..<Self.generations {
+            cell(of: Int64(number)).pointee.wrappingAdd(Self.largestNumber, ordering: .sequentiallyConsistent)
+        }
         wakeWaiters()
     }
 
-    /// The process that is committing changes it announced, if there is one.
+    /// The process that is committing changes it announced, if there is one and the page names it.
     var announcer: Int32? {
         guard announced.pointee.load(ordering: .sequentiallyConsistent) != finished.pointee.load(ordering: .acquiring) else { return nil }
-        return Int32(truncatingIfNeeded: word(40).pointee.load(ordering: .relaxed))
+        let process = Int32(truncatingIfNeeded: word(40).pointee.load(ordering: .relaxed))
+        // Others stand for groups of processes.
+        return process > 0 ? process : nil
     }
 }

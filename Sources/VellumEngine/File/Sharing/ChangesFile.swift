@@ -68,6 +68,7 @@ final class ChangesFile: Sendable {
     }
 
     private static func map(_ path: String, at address: UnsafeMutableRawPointer) throws -> FileIdentity {
+        StandardStreams.hold()
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileSystem.lastError(.opening, path) }
         defer { close(descriptor) }
@@ -136,7 +137,8 @@ final class OtherProcesses: Sendable {
     /// - Parameter openings: How often processes have opened the database so far (``ChangePage/openings``). While the number is unchanged,
     ///   a negative result is reused without a system call.
     func hasOthers(openings: UInt64) -> Bool {
-        if openingsWhenAlone.load(ordering: .relaxed) == openings { return false }
+        // The greatest number stands for none.
+        if openings != .max, openingsWhenAlone.load(ordering: .relaxed) == openings { return false }
         // Each process that has the database open holds a shared lock on this byte.
         let isAlone = OpenDatabases.shared.holder(of: 128..<129, in: identity, at: path) == .unlocked
         if isAlone { openingsWhenAlone.store(openings, ordering: .relaxed) }

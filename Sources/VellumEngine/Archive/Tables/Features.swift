@@ -1,0 +1,59 @@
+internal import VellumCore
+
+/// The table `features`: what a file has beyond this version of format 1, in three words, as file systems say it (decision 73).
+///
+/// Each bit stands for a feature that a later version names; this version knows none. `bits_check` is the complement: a damaged bit must not
+/// keep the file from being opened.
+struct Features {
+    static let create = """
+        CREATE TABLE features(
+            word INTEGER PRIMARY KEY,
+            bits INTEGER NOT NULL,
+            bits_check INTEGER NOT NULL
+        )
+        """
+
+    static let insertNone = "INSERT INTO features(word, bits, bits_check) VALUES (0, 0, -1), (1, 0, -1), (2, 0, -1)"
+    private static let select = "SELECT word, bits, bits_check FROM features ORDER BY word"
+
+    private enum Column: Int32 { case word, bits, check }
+
+    /// Those of which a program may know nothing.
+    private(set) var ignored: Int64 = 0
+    /// Those that a program must know to write the file.
+    private(set) var forWriting: Int64 = 0
+    /// Those that a program must know to open the file.
+    private(set) var forOpening: Int64 = 0
+
+    /// - Throws: An error of damage if the words are not those of a file of this format.
+    init(of connection: Connection) throws(SQLiteError) {
+        let read = try connection.prepare(Self.select)
+        var words: [Int64] = []
+        while try read.step(), read.int(Column.word).int == words.count, read.int(Column.check).isComplement(of: read.int(Column.bits)) {
+            words.append(read.int(Column.bits).value)
+        }
+        guard words.count == 3 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The words of features are damaged.") }
+        (ignored, forWriting, forOpening) = (words[0], words[1], words[2])
+    }
+
+    /// Whether a later version may have added tables, which this one ignores.
+    var mayHaveMoreTables: Bool { ignored != 0 || forWriting != 0 }
+
+    /// Keeps the connection from writing, if the file has features that a program must know for it.
+    func apply(to connection: Connection) throws(SQLiteError) {
+        guard forWriting != 0 else { return }
+        connection.writeRefusal = .unknownFeatures
+        try connection.execute(SQL.refuseWrites)
+    }
+}
+
+extension SQLiteError {
+    /// A later version of the package has added to the file what this one cannot keep up to date. Our own code in the family of SQLITE_READONLY.
+    static let unknownFeatures = SQLiteError(
+        code: vanished.primaryCode | (202 << 8),
+        message:
+            "A later version of this package added to the file what this version does not know. It can be read, and not written: update the package."
+    )
+
+    var isOfUnknownFeatures: Bool { code == Self.unknownFeatures.code }
+}

@@ -1,0 +1,266 @@
+#if Valkey
+    import FleetSupport
+    import Foundation
+    import MiniCacheValkey
+    import Testing
+    import VellumCore
+    import VellumRemote
+
+    @testable import VellumValkey
+
+    /// A server that stops being the primary, without closing its connections.
+    @Suite(.timeLimit(.minutes(1)))
+    struct FailoverTests {
+        typealias Cache = SharedCache<String, Int>
+
+        private static func cache(_ configuration: ValkeyConfiguration) throws -> Cache {
+            // How long a machine with many tests takes is not the subject.
+            var configuration = configuration
+            (configuration.readTimeout, configuration.writeTimeout) = (.seconds(10), .seconds(10))
+            configuration.connectTimeout = .seconds(10)
+            return try SharedCacheManager(name: "failover", server: ValkeyServer(configuration)).cache(
+                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+        }
+
+        private static func configuration(_ server: RedisServer) -> ValkeyConfiguration {
+            ValkeyConfiguration(host: "127.0.0.1", port: server.port)
+        }
+
+        /// The error of a confirmed read; `nil` if it returned.
+        private static func failure(_ cache: Cache) async -> VellumError.Code? {
+            do {
+                _ = try await cache.value(forKey: "a", freshness: .confirmed)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+
+        /// Sets a value until that succeeds, and returns how long it took.
+        private static func timeToSet(_ value: Int, _ cache: Cache) async -> Duration {
+            await timeWithoutStalls {
+                while true {
+                    do throws(VellumError) {
+                        return try await cache.set(value, forKey: "a")
+                    } catch { #expect([VellumError.Code.unreachable, .outcomeUnknown].contains(error.code)) }
+                    await Task.yield()
+                }
+            }
+        }
+
+        private static func send(_ server: RedisServer, _ command: String...) async throws -> RESPValue {
+            try await Discovery.ask(server.configuration, [RESPCommand(command)])[1]
+        }
+
+        /// What tells a process that its server is no primary any more.
+        enum Sign: CaseIterable {
+            /// The role, which is asked for once a second, or more often.
+            case heartbeatWithoutMemory, heartbeat, heartbeatOfLongTrust
+            case set, setIfAbsent, removal, load, staleRead
+
+            var trust: Duration {
+                switch self {
+                case .heartbeatWithoutMemory: .zero
+                case .heartbeat: .seconds(1)
+                default: .seconds(60)
+                }
+            }
+        }
+
+        @Test(arguments: Sign.allCases) func aServerThatSaidItIsNoPrimaryAnswersNoMore(_ sign: Sign) async throws {
+            let server = try RedisServer()
+            var configuration = Self.configuration(server)
+            configuration.trust = sign.trust
+            let cache = try Self.cache(configuration)
+            try await cache.set(1, forKey: "a")
+            _ = try await cache.value(forKey: "a")
+            // Nobody is there, so the server keeps what it has.
+            _ = try await Self.send(server, "REPLICAOF", "127.0.0.1", "1")
+            let noticed = try await timeWithoutStalls {
+                do {
+                    switch sign {
+                    case .heartbeatWithoutMemory, .heartbeat, .heartbeatOfLongTrust: while await Self.failure(cache) == nil {}
+                    case .set: try await cache.set(2, forKey: "a")
+                    case .setIfAbsent: try await cache.setIfAbsent(2, forKey: "other")
+                    case .removal: try await cache.removeValue(forKey: "other")
+                    case .load: #expect(try await cache.value(forKey: "other") { 7 } == 7)
+                    case .staleRead:
+                        _ = try await Self.send(server, "CONFIG", "SET", "replica-serve-stale-data", "no")
+                        _ = try await cache.value(forKey: "a", freshness: .confirmed)
+                    }
+                } catch let error as VellumError {
+                    #expect(error.code == .unreachable, "\(error)")
+                }
+            }
+            #expect(noticed < .seconds(3))
+            for _ in 0..<200 { #expect(await Self.failure(cache) == .unreachable) }
+            do throws(VellumError) {
+                let value = try await cache.value(forKey: "a")
+                Issue.record("Memory still has \(String(describing: value)).")
+            } catch { #expect(error.code == .unreachable) }
+            _ = try await Self.send(server, "REPLICAOF", "NO", "ONE")
+            let found = await timeWithoutStalls { while await Self.failure(cache) != nil { await Task.yield() } }
+            #expect(found < .seconds(5))
+            #expect(try await cache.value(forKey: "a", freshness: .confirmed) == 1)
+        }
+
+        @Test func withoutSentinelsThePrimaryIsFoundAmongTheAddresses() async throws {
+            let first = try RedisServer()
+            let second = try RedisServer(["--replicaof", "127.0.0.1", "\(first.port)"])
+            // In the order in which the replica comes first, and with one that is not there.
+            var configuration = Self.configuration(second)
+            configuration.otherAddresses = ["127.0.0.1:1", "127.0.0.1:\(first.port)"]
+            let cache = try Self.cache(configuration)
+            try await cache.set(0, forKey: "a")
+            for (round, (old, new)) in [(first, second), (second, first)].enumerated() {
+                while try await Self.send(old, "INFO", "replication").text?.contains("state=online") != true {}
+                while try await Self.send(old, "FAILOVER") != .simple("OK") {}
+                while try await Self.send(new, "ROLE").elements?.first?.text != "master" {}
+                #expect(await Self.timeToSet(round + 1, cache) < .seconds(5))
+                #expect(try await Discovery.ask(old.configuration, [])[0].text(named: "role") == "replica")
+                #expect(try await cache.value(forKey: "a", freshness: .confirmed) == round + 1)
+            }
+        }
+
+        private static let inability = [
+            "-READONLY You can't write against a read only replica.\r\n",
+            "-READONLY You can't write against a read only replica. script: 9282fe9c, on @user_script:1.\r\n",
+            // Redis 6.2, of a script.
+            "-ERR Error running script (call to f_9282fe9c): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.\r\n",
+            "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
+            "-LOADING Redis is loading the dataset in memory\r\n", "!40\r\nLOADING Valkey is loading the dataset in mem\r\n",
+            "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n",
+            "-CLUSTERDOWN Hash slot not served\r\n", "-MOVED 3999 127.0.0.1:6381\r\n",
+        ]
+
+        private static let otherErrors = [
+            "-ERR unknown command\r\n", "-ERR value is not READONLY\r\n", "-NOREPLICAS Not enough good replicas to write.\r\n",
+            "-MISCONF Redis is configured to save RDB snapshots\r\n", "-NOPERM this user has no permissions\r\n",
+            "-ERR Error running script (call to f_9282fe9c): @user_script:1: Script attempted to access nonexistent global variable\r\n",
+        ]
+
+        /// Answers the first read with an error, and all others, if they reach it.
+        private final class OnceUnable: Sendable {
+            private let state = Locked((reads: 0, connections: 0))
+
+            var connections: Int { state.withLock { $0.connections } }
+
+            func server(_ error: String) throws -> LyingServer {
+                try LyingServer { [self] command in
+                    state.withLock { state in
+                        if command == "CLIENT" { state.connections += 1 }
+                        guard command == "GETRANGE" else { return nil }
+                        state.reads += 1
+                        return state.reads == 1 ? error : nil
+                    }
+                }
+            }
+        }
+
+        @Test(arguments: inability) func anErrorOfAServerThatIsNoPrimaryEndsTheConnection(_ error: String) async throws {
+            let counts = OnceUnable()
+            let server = try counts.server(error)
+            let cache = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: server.port))
+            // One write of ten commands: the replies to the other nine come with the first.
+            let failures = await withTaskGroup(of: VellumError.Code?.self) { group in
+                for _ in 0..<10 { group.addTask { await Self.failure(cache) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(failures.contains(.unreachable) && failures.allSatisfy { $0 == nil || $0 == .unreachable })
+            while await Self.failure(cache) != nil { await Task.yield() }
+            #expect(counts.connections == 2)
+        }
+
+        @Test(arguments: otherErrors) func anotherErrorDoesNot(_ error: String) async throws {
+            let counts = OnceUnable()
+            let server = try counts.server(error)
+            let cache = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: server.port))
+            #expect(await Self.failure(cache) == .serverFailed)
+            #expect(await Self.failure(cache) == nil)
+            #expect(counts.connections == 1)
+        }
+
+        @Test func repliesBehindSuchAnErrorAreNotGiven() async throws {
+            let counts = OnceUnable()
+            let server = try counts.server(Self.inability[0])
+            let link = Link(
+                to: ServerConfiguration(host: "127.0.0.1", port: server.port),
+                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+            // Before the connection is ready, so that they are one write.
+            let results = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        do {
+                            _ = try await link.call(RESPCommand("GETRANGE", "k", "0", "1"), within: 600_000)
+                            return true
+                        } catch {
+                            return false
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results.filter(\.self).isEmpty || counts.connections > 1)
+        }
+
+        @Test(arguments: [
+            "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+            "-ERR Error running script (call to f_9282fe9c): @user_script:5: @user_script: 5: -OOM command not allowed\r\n",
+        ])
+        func aFullServerIsKnownByTheErrorOfAScript(_ error: String) async throws {
+            let server = try LyingServer { $0 == "EVAL" ? error : nil }
+            let cache = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: server.port))
+            let thrown = await #expect(throws: VellumError.self) { try await cache.set(1, forKey: "a") }
+            #expect(thrown?.code == .serverFull)
+        }
+
+        /// Of all commands that change keys, the server tells nobody of this one.
+        @Test func afterSWAPDBValuesInMemoryEndWithTheConnections() async throws {
+            let server = try RedisServer()
+            let cache = try Self.cache(Self.configuration(server))
+            try await cache.set(1, forKey: "a")
+            #expect(try await cache.value(forKey: "a") == 1)
+            _ = try await Self.send(server, "SWAPDB", "0", "1")
+            #expect(try await cache.value(forKey: "a", freshness: .confirmed) == nil)
+            _ = try await Self.send(server, "SWAPDB", "0", "1")
+            #expect(try await cache.value(forKey: "a") == 1)
+            _ = try await Self.send(server, "SWAPDB", "0", "1")
+            _ = try await Self.send(server, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            var answer: Int?? = 1
+            while answer == .some(1) || answer == nil {
+                do {
+                    answer = .some(try await cache.value(forKey: "a"))
+                } catch { answer = nil }
+                await Task.yield()
+            }
+            #expect(answer == .some(nil))
+        }
+
+        private static let changes = [
+            ["RENAME", "other", "$"], ["RENAME", "$", "other"], ["COPY", "other", "$", "REPLACE"], ["MOVE", "$", "1"], ["FLUSHDB"],
+            ["FLUSHALL", "ASYNC"], ["GETDEL", "$"], ["SET", "$", "x"], ["APPEND", "$", "x"], ["PEXPIREAT", "$", "1"], ["UNLINK", "$"],
+        ]
+
+        @Test func everyOtherChangeEndsTheValueInMemory() async throws {
+            let server = try RedisServer()
+            var configuration = Self.configuration(server)
+            configuration.trust = .seconds(60)
+            let cache = try Self.cache(configuration)
+            for command in Self.changes {
+                try await cache.set(1, forKey: "a")
+                _ = try await Self.send(server, "SET", "other", "x")
+                #expect(try await cache.value(forKey: "a") == 1)
+                let reply = try await Self.send(server, "KEYS", "*numbers*")
+                let key = try #require(reply.elements?.first?.text)
+                _ = try await Discovery.ask(server.configuration, [RESPCommand(command.map { $0 == "$" ? key : $0 })])
+                // A later reply of the same connection.
+                #expect(try await cache.value(forKey: "b", freshness: .confirmed) == nil)
+                do throws(VellumError) {
+                    let value = try await cache.value(forKey: "a")
+                    #expect(value == nil, "\(command)")
+                } catch { #expect(error.code == .damagedEntry, "\(command)") }
+                _ = try await Self.send(server, "FLUSHALL")
+            }
+        }
+    }
+#endif
