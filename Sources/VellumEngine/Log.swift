@@ -42,6 +42,25 @@ package enum Log {
             """)
     }
 
+    static func doubtfulProperty(_ archive: String, _ type: Any.Type) {
+        let line = """
+            A query of the archive \(displayed(archive)) has a condition or an order by a property of type \(type) that no index has, unless by \
+            another key path: that of a computed property, of a property of a class, or of one that generic code reads through a protocol is equal \
+            only to one that is formed in the same way. Form the key path of the index as the query does. This is not logged again.
+            """
+        logger.notice("\(line)")
+        LoggedLines.observer?(line)
+    }
+
+    static func outdatedIndex(_ archive: String) {
+        let line = """
+            The indexes of the archive \(displayed(archive)) are built again, because its newest objects have other values than the indexes. An \
+            indexed property must depend on what is encoded alone: not on the time, the time zone or the locale.
+            """
+        logger.notice("\(line)")
+        LoggedLines.observer?(line)
+    }
+
     static func limitLowered(_ archive: String, _ change: LimitChange) {
         logger.notice(
             """

@@ -103,6 +103,6 @@ extension Item {
     }
 
     package static func tagged(_ tag: String) -> QueryDescription<Item> {
-        QueryDescription([.filter(.test(Test(\Item.tags, .hasElement(tag)) { $0.tags.contains(tag) }))])
+        QueryDescription([.filter(.test(Test(\Item.tags, .hasElement([tag])) { $0.tags.contains(tag) }))])
     }
 }

@@ -40,7 +40,7 @@ struct Specimen: Hashable, Sendable {
     /// Queries that the indexes answer.
     static var questions: [QueryDescription<Specimen>] {
         [
-            QueryDescription([.filter(.test(Test(\Specimen.tags, .hasElement("even")) { $0.tags.contains("even") }))]),
+            QueryDescription([.filter(.test(Test(\Specimen.tags, .hasElement(["even"])) { $0.tags.contains("even") }))]),
             QueryDescription([
                 .filter(
                     .test(

@@ -14,7 +14,7 @@ extension ArchiveStore {
     /// ```
     ///
     /// Conditions that an index of the type covers (``IndexedArchivable``) are answered by the index; the others are evaluated on decoded
-    /// objects. An index never changes a result. ``explain(where:sortedBy:limit:offset:undecodable:)`` runs a query and shows how
+    /// objects. An index never changes a result (``IndexedArchivable`` says of which properties). ``explain(where:sortedBy:limit:offset:undecodable:)`` runs a query and shows how
     /// it was executed.
     ///
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. A query sees every object that

@@ -14,15 +14,16 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// An index makes a query faster and never changes its result. The list is read once, when the archive is opened. If it has changed, the
+/// An index makes a query faster and never changes its result, if the values of indexed properties depend on what is encoded alone. The list is read once, when the archive is opened. If it has changed, the
 /// indexes are built in the background from the recorded objects (``ArchiveStore/indexProgress()``).
 ///
 /// An indexed property has a type that conforms to ``IndexableValue``, or an `enum` or another type with such a raw value, or an optional
 /// of these; so has an element of an indexed collection. The log names indexes that no query can use: those of a property that is neither
 /// `Equatable` nor optional, and those of a superclass.
 ///
-/// - Important: An indexed property must have the same value after the object is encoded and decoded. A property that is not encoded, or
-///   encoded with less precision, is indexed and found with the value that was recorded.
+/// - Important: An indexed property must have the same value whenever the encoded object is decoded. A property that is not encoded, or
+///   encoded with less precision, or computed from the time, the time zone or the locale, is found by the value that it had when the object
+///   was recorded.
 /// - Note: An index takes space in the file that the limits do not count, and makes recording slower. For conditions on several properties,
 ///   an index of all of them is fastest, with the properties that are compared for equality first.
 public protocol IndexedArchivable: Archivable {

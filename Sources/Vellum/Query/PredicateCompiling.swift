@@ -55,20 +55,6 @@ private struct CompiledExpression<Environment, Output> {
 
 // MARK: Parts that are true or false
 
-extension PredicateExpressions.Conjunction: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
-        return { try left($0) && right($0) }
-    }
-}
-
-extension PredicateExpressions.Disjunction: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
-        return { try left($0) || right($0) }
-    }
-}
-
 extension PredicateExpressions.Negation: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
         let wrapped = try Vellum.compiled(wrapped, in: scope)
@@ -120,7 +106,12 @@ extension PredicateExpressions.RangeExpressionContains: CompilableExpression {
 
 extension PredicateExpressions.SequenceContains: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        let (sequence, element) = (try Vellum.compiled(sequence, in: scope), try Vellum.compiled(element, in: scope))
+        let element = try Vellum.compiled(element, in: scope)
+        if let elements = constant(of: sequence), elements is any Collection {
+            let isElement = membership(in: Array(elements))
+            return { isElement(try element($0)) }
+        }
+        let sequence = try Vellum.compiled(sequence, in: scope)
         return { try sequence($0).contains(element($0)) }
     }
 }
@@ -207,11 +198,25 @@ extension PredicateExpressions.Arithmetic: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
         switch op {
-        case .add: return { try left($0) + right($0) }
-        case .subtract: return { try left($0) - right($0) }
-        case .multiply: return { try left($0) * right($0) }
+        case .add: return arithmetic(.add, left, right) ?? { try left($0) + right($0) }
+        case .subtract: return arithmetic(.subtract, left, right) ?? { try left($0) - right($0) }
+        case .multiply: return arithmetic(.multiply, left, right) ?? { try left($0) * right($0) }
         @unknown default: return { [self] in try evaluate(scope.bindings($0)) }
         }
+    }
+}
+
+extension PredicateExpressions.IntDivision: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return arithmetic(.divide, left, right) ?? { try left($0) / right($0) }
+    }
+}
+
+extension PredicateExpressions.IntRemainder: CompilableExpression {
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        return arithmetic(.remainder, left, right) ?? { try left($0) % right($0) }
     }
 }
 
@@ -219,7 +224,45 @@ extension PredicateExpressions.UnaryMinus: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         if let constant = constant(of: self) { return { _ in constant } }
         let wrapped = try Vellum.compiled(wrapped, in: scope)
-        return { try -wrapped($0) }
+        return arithmetic(.subtract, { _ in .zero }, wrapped) ?? { try -wrapped($0) }
+    }
+}
+
+private enum Operation { case add, subtract, multiply, divide, remainder }
+
+/// Returns the operation on integers, which throws where Swift and Foundation end the process; `nil` for other numbers.
+private func arithmetic<Environment, Number>(
+    _ operation: Operation, _ left: @escaping (Environment) throws -> Number, _ right: @escaping (Environment) throws -> Number
+) -> ((Environment) throws -> Number)? {
+    func checked<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Any {
+        let calculate =
+            switch operation {
+            case .add: Integer.addingReportingOverflow
+            case .subtract: Integer.subtractingReportingOverflow
+            case .multiply: Integer.multipliedReportingOverflow
+            case .divide: Integer.dividedReportingOverflow
+            case .remainder: Integer.remainderReportingOverflow
+            }
+        return { (left: Integer, right: Integer) throws -> Integer in
+            let (value, isInvalid) = calculate(left)(right)
+            guard !isInvalid else { throw VellumError.notCalculable }
+            return value
+        }
+    }
+    guard let type = Number.self as? any FixedWidthInteger.Type, let calculate = checked(type) as? (Number, Number) throws -> Number else {
+        return nil
+    }
+    return { try calculate(left($0), right($0)) }
+}
+
+extension VellumError {
+    fileprivate static var notCalculable: VellumError {
+        VellumError(
+            .failedQuery,
+            """
+            A predicate overflows, divides by zero, or has a range whose bounds are reversed, for an object. Test the operands before: \
+            $0.count != 0 && 10 / $0.count > 2.
+            """)
     }
 }
 
@@ -278,13 +321,21 @@ extension PredicateExpressions.Conditional: CompilableExpression {
 extension PredicateExpressions.Range: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
-        return { try lower($0)..<upper($0) }
+        return { environment in
+            let (lower, upper) = (try lower(environment), try upper(environment))
+            guard lower <= upper else { throw VellumError.notCalculable }
+            return lower..<upper
+        }
     }
 }
 
 extension PredicateExpressions.ClosedRange: CompilableExpression {
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
         let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
-        return { try lower($0)...upper($0) }
+        return { environment in
+            let (lower, upper) = (try lower(environment), try upper(environment))
+            guard lower <= upper else { throw VellumError.notCalculable }
+            return lower...upper
+        }
     }
 }

@@ -52,19 +52,53 @@ func condition<Part: PredicateExpression, Environment>(
 
 // MARK: Connectives
 
-extension PredicateExpressions.Conjunction: RelatedExpression {
+/// `&&` or `||`. A list of operands and not a tree: a chain that is made at run time may be too deep for a recursion.
+protocol Connective: RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { get }
+    var sides: [any PredicateExpression<Bool>] { get }
+}
+
+extension Connective {
+    /// The operands of the chain of the same connective, in order.
+    private var operands: [any PredicateExpression<Bool>] {
+        var (left, operands) = (sides, [any PredicateExpression<Bool>]())
+        while let part = left.popLast() {
+            if let chain = part as? any Connective, chain.isConjunction == isConjunction {
+                left += chain.sides
+            } else {
+                operands.append(part)
+            }
+        }
+        return operands.reversed()
+    }
+
+    private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+        isConjunction ? .all(parts) : .any(parts)
+    }
+
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
-        guard let right = Vellum.condition(of: rhs, in: scope.assuming(left)) else { return nil }
-        return .all([left, right])
+        var (scope, parts) = (scope, [ValueCondition<Environment>]())
+        for operand in operands {
+            guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
+            if isConjunction { scope = scope.assuming(part) }
+            parts.append(part)
+        }
+        return joined(parts)
+    }
+
+    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+        try joined(operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }).evaluation()
     }
 }
 
-extension PredicateExpressions.Disjunction: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        guard let left = Vellum.condition(of: lhs, in: scope), let right = Vellum.condition(of: rhs, in: scope) else { return nil }
-        return .any([left, right])
-    }
+extension PredicateExpressions.Conjunction: Connective, RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { true }
+    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
+}
+
+extension PredicateExpressions.Disjunction: Connective, RelatedExpression, CompilableExpression {
+    var isConjunction: Bool { false }
+    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {
@@ -190,7 +224,7 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
         if let property = propertyTests(of: element, in: scope), let elements = constant(of: sequence) {
             // A sequence may be infinite, or be consumed by one iteration. A collection is not.
             guard elements is any Collection else { return nil }
-            return property.isOne(of: elements) { elements.contains($0) }
+            return property.isOne(of: elements)
         }
         return nil
     }

@@ -68,10 +68,12 @@ extension PropertyTests where Property: Equatable {
     func isNotEqual(_ operand: Property) -> ValueCondition<Value> { .not(isEqual(operand)) }
 
     /// Equal to one of the operands.
-    func isOne(of operands: some Sequence<Property>, contains: @escaping (Property) -> Bool) -> ValueCondition<Value> {
-        let operands = Array(operands)
-        let known = operands.contains(where: isNilValue) ? nil : PropertyRelation.isIn(operands.map(indexOperand))
-        return relation(known, contains)
+    func isOne(of operands: some Sequence<Property>) -> ValueCondition<Value> {
+        let (all, type) = (Array(operands), type(of: anyPath).valueType)
+        let operands = Property.self is any AnyOptional.Type ? all.filter { !isNilValue($0) } : all
+        let isPlain = type is any IndexableValue.Type
+        let isFound = relation(.isIn(operands.map { isPlain ? $0 : IndexOperand.of($0, in: type) }), membership(in: operands))
+        return operands.count == all.count ? isFound : .any([isFound, isNil])
     }
 }
 
@@ -121,11 +123,19 @@ extension PropertyTests where Property: Comparable {
 // MARK: Collections
 
 extension PropertyTests where Property: Sequence, Property.Element: Equatable {
-    func contains(_ element: Property.Element) -> ValueCondition<Value> {
-        relation(isNilValue(element) ? nil : .hasElement(IndexOperand.of(element, in: Property.Element.self))) { $0.contains(element) }
+    func contains(_ element: Property.Element) -> ValueCondition<Value> { containsOne(of: [element]) { $0.contains(element) } }
+
+    func containsAny(of elements: some Sequence<Property.Element>) -> ValueCondition<Value> {
+        let elements = Array(elements)
+        let isElement = membership(in: elements)
+        return containsOne(of: elements) { $0.contains(where: isElement) }
     }
 
-    func containsAny(of elements: some Sequence<Property.Element>) -> ValueCondition<Value> { .any(elements.map(contains)) }
+    private func containsOne(of elements: [Property.Element], _ test: @escaping (Property) -> Bool) -> ValueCondition<Value> {
+        // An index has no `nil`.
+        let hasNil = Property.Element.self is any AnyOptional.Type && elements.contains(where: isNilValue)
+        return relation(hasNil ? nil : .hasElement(elements.map { IndexOperand.of($0, in: Property.Element.self) }), test)
+    }
 
     func containsAll(of elements: some Sequence<Property.Element>) -> ValueCondition<Value> {
         let conditions = elements.map(contains)
@@ -151,6 +161,20 @@ extension PropertyTests where Property == String {
     func starts(with start: String) -> ValueCondition<Value> { relation(.beginsWith(start)) { $0.starts(with: start) } }
 
     func contains(_ part: StringPart) -> ValueCondition<Value> { satisfies { part.isContained(in: $0) } }
+}
+
+// MARK: Lists
+
+/// Returns a test for the elements of a list, which takes the same time for any number of elements that are hashable.
+func membership<Element: Equatable>(in elements: [Element]) -> (Element) -> Bool {
+    func isInSet<Hashed: Hashable>(of type: Hashed.Type) -> Any {
+        let set = Set(elements.lazy.compactMap { $0 as? Hashed })
+        return { (element: Hashed) in set.contains(element) }
+    }
+    guard elements.count > 16, let type = Element.self as? any Hashable.Type, let test = isInSet(of: type) as? (Element) -> Bool else {
+        return { elements.contains($0) }
+    }
+    return test
 }
 
 // MARK: Operands

@@ -190,6 +190,8 @@ final class ArchiveReader {
 
     /// A query, kept prepared until there are many of them.
     func prepared(query sql: String) throws(SQLiteError) -> Statement {
+        // A text of thousands of tests is not asked again in the same words, and takes memory.
+        guard sql.utf8.count < 1 << 14 else { return try connection.prepare(sql) }
         if let statement = queries[sql] { return statement }
         let new = try connection.prepare(sql)
         if queries.count >= 64 { queries.removeAll() }

@@ -73,7 +73,8 @@ extension Condition {
     /// Returns the condition in words.
     func description(_ words: (Leaf) -> String) -> String {
         func list(_ parts: [Condition], _ word: String, _ none: String) -> String {
-            parts.isEmpty ? none : "(" + parts.map { $0.description(words) }.joined(separator: word) + ")"
+            let others = parts.count > 20 ? ["\(parts.count - 20) others"] : []
+            return parts.isEmpty ? none : "(" + (parts.prefix(20).map { $0.description(words) } + others).joined(separator: word) + ")"
         }
         return switch self {
         case .all(let parts): list(parts, " and ", "true")
@@ -124,7 +125,8 @@ extension Condition {
     case isBetween(lower: Bound?, upper: Bound?)
     /// Begins with the string, compared by whole characters like in Swift.
     case beginsWith(String)
-    case hasElement(Any)
+    /// Contains one of the elements.
+    case hasElement([Any])
 
     /// A bound of a range.
     @usableFromInline package struct Bound {

@@ -112,6 +112,8 @@ struct IndexColumns: Sendable {
     /// The collections with an index, by their number.
     var collections: [Operands] = []
 
+    var isEmpty: Bool { properties.isEmpty && collections.isEmpty }
+
     /// Converts operands of a property to operands of a column.
     struct Operands {
         let path: AnyKeyPath
@@ -133,12 +135,23 @@ struct IndexColumns: Sendable {
     /// Returns the number of the collection.
     func collection(of path: AnyKeyPath) -> Int? { collections.number(of: path) }
 
+    /// Whether an index may have the property by another key path: Swift does not say which property a computed one is, such as that of a
+    /// protocol by which generic code reads a stored one.
+    func mayHave(_ path: AnyKeyPath) -> Bool {
+        func isUnnamed(_ path: AnyKeyPath) -> Bool { path.debugDescription.contains("<computed") }
+        let all = properties + collections
+        guard !all.contains(where: { $0.path == path }) else { return false }
+        return all.contains { type(of: $0.path).valueType == type(of: path).valueType && (isUnnamed($0.path) || isUnnamed(path)) }
+    }
+
     /// Returns the condition on columns that is equivalent to the relation of a property, or `nil` if there is none.
     func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
-        if case .hasElement(let element) = relation {
-            guard let number = collection(of: path), let value = collections[number].indexValue(element) else { return nil }
-            let isFound = value != collections[number].incomparable && value != .null
-            return isFound ? .test(ColumnTest(column: number, relation: .hasElement([value]))) : .any([])
+        if case .hasElement(let elements) = relation {
+            guard let number = collection(of: path) else { return nil }
+            let values = elements.compactMap(collections[number].indexValue)
+            guard values.count == elements.count else { return nil }
+            let found = values.filter { $0 != collections[number].incomparable && $0 != .null }
+            return found.isEmpty ? .any([]) : .test(ColumnTest(column: number, relation: .hasElement(found)))
         }
         guard let column = column(of: path), let relation = properties[column].relation(relation) else { return nil }
         return relation == .isIn([]) ? .any([]) : .test(ColumnTest(column: column, relation: relation))
@@ -165,8 +178,7 @@ extension IndexColumns.Operands {
             return value == incomparable ? .isIn([]) : value == .null ? .isNull : .isEqual(value)
         case .isIn(let values):
             let known = values.compactMap(indexValue)
-            // A statement has a limited number of parameters.
-            guard known.count == values.count, known.count <= 500, !known.contains(.null) else { return nil }
+            guard known.count == values.count, !known.contains(.null) else { return nil }
             return .isIn(known.filter { $0 != incomparable })
         case .isBetween(let lower, let upper):
             return range(lower, upper)

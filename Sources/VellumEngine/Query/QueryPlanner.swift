@@ -19,6 +19,7 @@ struct QueryPlanner {
         var pushed = PushedSteps(columns)
         let steps = query.steps
         while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
+        pushed.query.filter = .all(pushed.conjuncts.mergingNegations)
         return QueryPlan(query, pushed)
     }
 }
@@ -50,6 +51,19 @@ struct QueryPlan<Value> {
         return residual + query.steps[steps.count...]
     }
 
+    /// The properties of the remaining steps that an index could answer if it had them.
+    var unansweredProperties: [AnyKeyPath] {
+        var properties: [AnyKeyPath] = []
+        for case .filter(let condition) in residual {
+            _ = condition.description { test in
+                if test.relation != nil, let property = test.property { properties.append(property) }
+                return ""
+            }
+        }
+        for case .sort(let orderings) in residual { properties += orderings.compactMap(\.property) }
+        return properties
+    }
+
     /// The filters before the first offset or limit, for values that the index does not cover.
     var condition: ValueCondition<Value> {
         var conditions: [ValueCondition<Value>] = []
@@ -69,7 +83,12 @@ struct QueryPlan<Value> {
 private struct PushedSteps {
     private let columns: IndexColumns
     /// What the index answers.
-    private(set) var query = ColumnQuery()
+    var query = ColumnQuery()
+    /// The parts of its filter, and their size.
+    private(set) var conjuncts: [ColumnCondition] = []
+    private var size = 0
+    /// How many of them are no negated lists, which are merged.
+    private var others = 0
     /// How many steps are pushed down, at least in part.
     var count = 0
     /// The parts of these that remain for decoded values: a filter, and the numbers of its conjuncts. Each remaining part is one step.
@@ -79,8 +98,8 @@ private struct PushedSteps {
         self.columns = columns
     }
 
-    /// The maximum number of tests that are pushed down.
-    private static var maximumConditionSize: Int { 200 }
+    /// The maximum number of values in a condition that is pushed down: a statement has up to 32,766 (sqlite.org/limits.html, 9).
+    private static var maximumSize: Int { 32_000 }
 
     private var hasWindow: Bool { query.offset > 0 || query.limit != nil }
 
@@ -140,9 +159,11 @@ private struct PushedSteps {
     /// - Returns: Whether nothing of the conjunct remains.
     private mutating func push(_ conjunct: WidenedCondition) -> Bool {
         guard let wider = conjunct.condition else { return conjunct.isExact }
-        // SQLite limits the depth of an expression (sqlite.org/limits.html, 5).
-        guard query.filter.size + wider.size <= Self.maximumConditionSize else { return false }
-        query.filter = query.filter.and(wider)
+        let total = size.saturatingAdd(wider.size())
+        if case .not(let part) = wider, part.list != nil { others -= 1 }
+        guard total <= Self.maximumSize, others < QueryPrinter.longCondition else { return false }
+        (size, others) = (total, others + 1)
+        conjuncts += wider.conjuncts
         return conjunct.isExact
     }
 }
@@ -164,12 +185,14 @@ extension IndexColumns {
             return WidenedCondition(condition: pushed, isExact: pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
-            return WidenedCondition(condition: known.isEmpty && !parts.isEmpty ? nil : .all(known), isExact: isExact)
+            let merged = known.mergingNegations.prefix(QueryPrinter.longCondition)
+            return WidenedCondition(
+                condition: known.isEmpty && !parts.isEmpty ? nil : .all(Array(merged)), isExact: isExact && known.count <= merged.count)
         case .any(let parts):
             let (known, isExact) = widened(parts)
             // A part without a column may match any row.
             guard known.count == parts.count else { break }
-            return WidenedCondition(condition: .any(known.mergingElements), isExact: isExact)
+            return WidenedCondition(condition: .any(known.mergingLists), isExact: isExact)
         case .not(let part):
             let inner = widened(part)
             guard inner.isExact, let condition = inner.condition else { break }
@@ -192,41 +215,59 @@ extension IndexColumns {
 }
 
 extension [ColumnCondition] {
-    /// The conditions, with the element tests of each collection merged into one.
-    fileprivate var mergingElements: [ColumnCondition] {
-        var rest: [ColumnCondition] = []
-        var elements: [Int: [IndexValue]] = [:]
+    /// Alternatives, of which those that test for values are one list for each column and collection.
+    fileprivate var mergingLists: [ColumnCondition] {
+        var (rest, lists) = ([ColumnCondition](), [ColumnTest: [IndexValue]]())
         for condition in self {
-            guard case .test(let test) = condition, case .hasElement(let values) = test.relation else {
+            if let (test, values) = condition.list, count > 8 || test.relation == .hasElement([]) {
+                lists[test, default: []] += values
+            } else {
                 rest.append(condition)
-                continue
             }
-            elements[test.column, default: []] += values
         }
-        return rest + elements.sorted { $0.key < $1.key }.map { .test(ColumnTest(column: $0.key, relation: .hasElement($0.value))) }
+        let sorted = lists.sorted { $0.key.column < $1.key.column }
+        return rest
+            + sorted.map { test, values in
+                .test(ColumnTest(column: test.column, relation: test.relation == .isIn([]) ? .isIn(values) : .hasElement(values)))
+            }
+    }
+
+    /// Conditions that must all be true, of which many negated ones are negated lists.
+    fileprivate var mergingNegations: [ColumnCondition] {
+        guard count > 8 else { return self }
+        var (rest, negated): ([ColumnCondition], [ColumnCondition]) = ([], [])
+        for condition in self {
+            if case .not(let part) = condition { negated.append(part) } else { rest.append(condition) }
+        }
+        return rest + negated.mergingLists.map { .not($0) }
     }
 }
 
 extension ColumnCondition {
-    /// The number of tests and connectives.
-    fileprivate var size: Int {
-        switch self {
-        case .all(let parts), .any(let parts): return parts.reduce(1) { $0 + $1.size }
-        case .not(let part): return 1 + part.size
-        case .test(let test):
-            switch test.relation {
-            // A list of values does not nest.
-            case .hasElement(let values), .isIn(let values): return 1 + values.count / 8
-            default: return 1
-            }
+    /// The values for which it tests, and the test without them; `nil` if it is another test.
+    var list: (test: ColumnTest, values: [IndexValue])? {
+        guard case .test(let test) = self else { return nil }
+        switch test.relation {
+        case .isEqual(let value): return (ColumnTest(column: test.column, relation: .isIn([])), [value])
+        case .isIn(let values): return (ColumnTest(column: test.column, relation: .isIn([])), values)
+        case .hasElement(let values): return (ColumnTest(column: test.column, relation: .hasElement([])), values)
+        case .isNull, .isBetween, .beginsWith: return nil
         }
     }
 
-    fileprivate func and(_ other: ColumnCondition) -> ColumnCondition {
-        switch (self, other) {
-        case (.all(let left), .all(let right)): .all(left + right)
-        case (.all(let left), _): .all(left + [other])
-        default: .all([self, other])
+    /// How many values it takes in a statement; `Int.max` if it is nested too deep for SQLite's parser, which stops at a hundred symbols.
+    fileprivate func size(depth: Int = 0) -> Int {
+        guard depth <= 15 else { return .max }
+        switch self {
+        case .all(let parts), .any(let parts): return parts.reduce(1) { $0.saturatingAdd($1.size(depth: depth + 1)) }
+        case .not(let part): return part.size(depth: depth + 1)
+        case .test(let test):
+            switch test.relation {
+            case .hasElement(let values), .isIn(let values): return values.count > QueryPrinter.longList ? 2 : values.count
+            case .isBetween: return 2
+            case .beginsWith: return 4
+            case .isNull, .isEqual: return 1
+            }
         }
     }
 }

@@ -8,9 +8,16 @@ struct QueryPrinter {
     private(set) var sql = ""
     private(set) var bindings: [Binding] = []
 
+    /// The length from which on a list is one value of the statement, from which SQLite takes its items one by one.
+    static var longList: Int { 64 }
+    /// The largest number of conditions that are written side by side: SQLite limits the depth of an expression, and the number of selects
+    /// in a compound one (sqlite.org/limits.html, 4 and 5).
+    static var longCondition: Int { 200 }
+
     /// The value of a `?`.
     enum Binding {
         case value(IndexValue)
+        case list([IndexValue])
         /// The end of the range of texts that begin with this one.
         case end(of: String)
     }
@@ -25,6 +32,8 @@ struct QueryPrinter {
     private let archive: Int64
     /// The alias of the table whose rows are selected.
     private var rows = "c"
+    /// Precedes a column that SQLite is not to search by (sqlite.org/optoverview.html, 2).
+    private var withoutSearch = ""
 
     /// - Parameter validAt: The moment at which entries must be valid, where some may expire.
     init(_ purpose: Purpose, of query: ColumnQuery, archive: Int64, validAt now: WallInstant?) {
@@ -52,10 +61,8 @@ struct QueryPrinter {
 
         sql += " WHERE "
         if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
-        for (index, part) in parts.enumerated() {
-            if index > 0 || element != nil { sql += " AND " }
-            write(part)
-        }
+        if element != nil, !parts.isEmpty { sql += " AND " }
+        writeConjuncts(parts, hasElement: element != nil)
         if let now {
             // Each of the two parameters is named, and gets its number where it is first used.
             sql += " AND "
@@ -88,8 +95,16 @@ struct QueryPrinter {
 
     private mutating func write(_ condition: ColumnCondition) {
         switch condition {
-        case .all(let parts): write(parts, " AND ", "1")
-        case .any(let parts): write(parts, " OR ", "0")
+        case .all(let parts) where parts.isEmpty: sql += "1"
+        case .any(let parts) where parts.isEmpty: sql += "0"
+        case .all(let parts):
+            sql += "("
+            writeConjuncts(parts)
+            sql += ")"
+        case .any(let parts):
+            sql += "("
+            writeAlternatives(parts)
+            sql += ")"
         case .not(let part):
             // A comparison with NULL is NULL in SQL, and false here.
             sql += "("
@@ -99,17 +114,36 @@ struct QueryPrinter {
         }
     }
 
-    private mutating func write(_ parts: [ColumnCondition], _ word: String, _ none: String) {
-        guard !parts.isEmpty else {
-            sql += none
-            return
+    /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their values.
+    private mutating func writeConjuncts(_ parts: [ColumnCondition], hasElement: Bool = false) {
+        let lists = parts.count > 1 || hasElement ? parts.indices.filter { parts[$0].listLength > 1 } : []
+        let isLong = lists.contains { parts[$0].listLength > Self.longList } && (lists.count > 1 || hasElement)
+        let shortest = hasElement ? -1 : lists.min { parts[$0].listLength < parts[$1].listLength }
+        write(parts, " AND ", searching: isLong ? shortest : nil)
+    }
+
+    /// Writes many alternatives as lists of entries: SQLite would scan the table for them, or plan for seconds.
+    private mutating func writeAlternatives(_ parts: [ColumnCondition]) {
+        guard parts.count > 16 else { return write(parts, " OR ") }
+        let (rows, word) = (rows, withoutSearch)
+        let select = "SELECT c.id FROM columns_\(archive) c WHERE "
+        for start in stride(from: 0, to: parts.count, by: Self.longCondition) {
+            sql += "\(start == 0 ? "" : " OR ")\(word)\(rows).id IN (\(select)"
+            (self.rows, withoutSearch) = ("c", "")
+            write(Array(parts[start..<min(start + Self.longCondition, parts.count)]), " UNION ALL \(select)")
+            (self.rows, withoutSearch) = (rows, word)
+            sql += ")"
         }
-        sql += "("
+    }
+
+    private mutating func write(_ parts: [ColumnCondition], _ word: String, searching searched: Int? = nil) {
+        let outer = withoutSearch
         for (index, part) in parts.enumerated() {
             if index > 0 { sql += word }
+            if let searched, index != searched, part.listLength > 1 { withoutSearch = "+" }
             write(part)
+            withoutSearch = outer
         }
-        sql += ")"
     }
 
     private mutating func write(_ test: ColumnTest) {
@@ -121,8 +155,8 @@ struct QueryPrinter {
             sql += column
             write(" = ?", value)
         case .isIn(let values):
-            sql += "\(column) IN ("
-            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            sql += "\(withoutSearch)\(column) IN ("
+            write(values)
             sql += ")"
         case .isBetween(nil, nil):
             sql += "\(column) IS NOT NULL"
@@ -142,10 +176,21 @@ struct QueryPrinter {
             write(column, beginsWith: start)
         case .hasElement(let values):
             // A list of entries and not a correlated subquery, so that SQLite can begin with it.
-            sql += "\(rows).id IN (SELECT id FROM elements_\(archive)_\(test.column) WHERE value IN ("
-            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            sql += "\(withoutSearch)\(rows).id IN (SELECT id FROM elements_\(archive)_\(test.column) WHERE value IN ("
+            write(values)
             sql += "))"
         }
+    }
+
+    /// Writes a list of values, in one text for all long ones.
+    private mutating func write(_ values: [IndexValue]) {
+        guard values.count > Self.longList else {
+            for (index, value) in values.enumerated() { write(index == 0 ? "?" : ", ?", value) }
+            return
+        }
+        write("WITH RECURSIVE numbers(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i < ?)", .integer(Int64(values.count - 1)))
+        sql += " SELECT \(Connection.itemFunction)(?, i) FROM numbers"
+        bindings.append(.list(values))
     }
 
     /// Texts that begin with the bytes are a range. Whether they begin with the characters, too, depends on the next scalar: a combining mark
@@ -166,6 +211,11 @@ struct QueryPrinter {
 }
 
 extension ColumnCondition {
+    /// How many values, or alternatives, the condition may search for one after the other.
+    fileprivate var listLength: Int {
+        if case .any(let parts) = self { parts.count } else { list?.values.count ?? 1 }
+    }
+
     /// The collection and the element, if the condition asks for exactly one.
     fileprivate var element: (Int, IndexValue)? {
         guard case .test(let test) = self, case .hasElement(let values) = test.relation, values.count == 1 else { return nil }
@@ -211,7 +261,9 @@ extension QueryPrinter {
         explain.bind(bindings)
         var access: [String] = []
         while try explain.step() { access.append(explain.text(PlanColumn.detail) ?? "") }
-        return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") })
+        // A long list is read step by step, too.
+        let lists = ["SCAN CONSTANT ROW", "SCAN numbers"]
+        return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") && !lists.contains($0) })
     }
 }
 
@@ -220,6 +272,7 @@ extension Statement {
         for (index, binding) in bindings.enumerated() {
             switch binding {
             case .value(let value): bind(value, at: Int32(index + 1))
+            case .list(let values): bind(items: values, at: Int32(index + 1))
             // The byte FF does not occur in UTF-8.
             case .end(let start): bind(text: Array(start.utf8) + [0xFF], at: Int32(index + 1))
             }

@@ -24,6 +24,17 @@ final class QuerySource<Value> {
         isLazy = options.isLazy
         plan = QueryPlanner(store.columns).plan(query)
         reader = EntryReader(store, options, batchSize: batchSize)
+        guard !plan.isFullyPushed, !store.columns.isEmpty else { return }
+        for property in plan.unansweredProperties where store.state.isFirstWarning(of: property) && store.columns.mayHave(property) {
+            Log.doubtfulProperty(store.disk.name, type(of: property).valueType)
+        }
+    }
+
+    /// The properties that no index answers, although one may have them by another key path, in words.
+    var doubtfulProperties: [String] {
+        plan.unansweredProperties.filter(store.columns.mayHave).map {
+            "which an index may have by another key path: a property of type \(type(of: $0).valueType)"
+        }
     }
 
     private var now: WallInstant { store.clock.now() }
@@ -235,6 +246,8 @@ final class QueryExecution<Value> {
     var readOutsideIndex: Int { source.readOutsideIndex }
     /// The query of the index; `nil` if the archive was scanned.
     var indexQuery: ColumnQuery? { source.indexQuery }
-    /// The steps that were executed on decoded values.
-    var remaining: [QueryDescription<Value>.Step] { source.indexQuery == nil ? query.steps : source.plan.residual }
+    /// The steps that were executed on decoded values, in words.
+    var remaining: [String] {
+        (source.indexQuery == nil ? query.steps : source.plan.residual).map(\.description) + source.doubtfulProperties
+    }
 }

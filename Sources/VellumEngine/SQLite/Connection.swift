@@ -62,16 +62,21 @@ package final class Connection {
                 let begins = Connection.text(arguments?[0]).starts(with: Connection.text(arguments?[1]))
                 sqlite3_result_int(context, begins ? 1 : 0)
             }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, Self.itemFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            { context, _, arguments in ItemList.returnItem(context, arguments?[0], arguments?[1]) }, nil, nil, nil)
     }
 
     /// Lower limits than SQLite's, sufficient for our statements (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
     private static let limits: [(Int32, Int32)] = [
-        (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0), (SQLITE_LIMIT_COMPOUND_SELECT, 3),
+        (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0), (SQLITE_LIMIT_COMPOUND_SELECT, 200),
         (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_VDBE_OP, 1_000_000),
     ]
 
     /// The SQL function that we define: whether one text begins with another, compared by Swift's characters.
     static let beginsFunction = "begins"
+    /// The SQL function that we define: an item of a list.
+    static let itemFunction = "item"
 
     private static func text(_ value: OpaquePointer?) -> String {
         guard let start = sqlite3_value_text(value) else { return "" }

@@ -84,8 +84,14 @@ package final class Statement {
         precondition(isBound != nil, "A text to bind must be contiguous.")
     }
 
+    /// Binds a list, whose items ``Connection/itemFunction`` returns.
+    func bind(items: [IndexValue], at index: Int32) {
+        let list = Unmanaged.passRetained(ItemList(items)).toOpaque()
+        check(sqlite3_bind_pointer(pointer, index, list, ItemList.type) { $0.map { Unmanaged<ItemList>.fromOpaque($0).release() } })
+    }
+
     /// SQLITE_TRANSIENT: SQLite copies the value.
-    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+    fileprivate static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     // MARK: Running
 
@@ -166,6 +172,35 @@ package final class Statement {
         case SQLITE_TEXT: .text(text(column) ?? "")
         case SQLITE_BLOB: .bytes(data(column))
         default: .null
+        }
+    }
+}
+
+/// A list that a statement has as one value (sqlite.org/bindptr.html), for there may be more items than parameters.
+final class ItemList {
+    fileprivate static var type: UnsafePointer<CChar> {
+        UnsafeRawPointer(("items" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    private let items: [IndexValue]
+
+    fileprivate init(_ items: [IndexValue]) { self.items = items }
+
+    /// Makes an item the result of an SQL function: that of the number in the second argument, of the list in the first.
+    static func returnItem(_ context: OpaquePointer?, _ list: OpaquePointer?, _ number: OpaquePointer?) {
+        guard let list = sqlite3_value_pointer(list, type) else { return }
+        let items = Unmanaged<ItemList>.fromOpaque(list).takeUnretainedValue().items
+        let number = Int(sqlite3_value_int64(number))
+        guard items.indices.contains(number) else { return }
+        switch items[number] {
+        case .null: return
+        case .integer(let value): sqlite3_result_int64(context, value)
+        case .text(let text): sqlite3_result_text64(context, text, UInt64(text.utf8.count), Statement.copied, UInt8(SQLITE_UTF8))
+        case .bytes(let data):
+            // A null pointer would be NULL.
+            data.withUnsafeBytes {
+                sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(type), UInt64($0.count), Statement.copied)
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ extension Store {
         explanation.duration = clock.now - start
         explanation.decodedObjects = execution.decoded
         explanation.unindexedObjects = execution.readOutsideIndex
-        explanation.remaining = execution.remaining.map(\.description)
+        explanation.remaining = execution.remaining
         if let query = execution.indexQuery, let description = try disk.describe(query) {
             (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())

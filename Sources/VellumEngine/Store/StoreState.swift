@@ -14,6 +14,7 @@ final class StoreState<Value>: DiskArchiveDelegate {
     @usableFromInline let counters = Locked(Counters())
     /// Entries that could not be decoded.
     let undecodable = UndecodableEntries()
+    private let warnings = Locked<Set<Int>>([])
 
     @usableFromInline
     struct Counters: Sendable {
@@ -100,6 +101,12 @@ final class StoreState<Value>: DiskArchiveDelegate {
     func isKnownUndecodable(_ entry: Entry) -> Bool { undecodable.contains(entry, isObserved: events.isObserved) }
 
     func rememberUndecodable(_ entry: Entry) { undecodable.insert(entry, isObserved: events.isObserved) }
+
+    /// Whether this is the first call with the property.
+    func isFirstWarning(of property: AnyKeyPath) -> Bool {
+        let hash = property.hashValue
+        return warnings.withLock { $0.insert(hash).inserted }
+    }
 
     // MARK: Versions
 

@@ -70,7 +70,7 @@ enum Question {
 
     static func age(_ age: Int) -> ValueCondition<Person> { .test(Test(\Person.age, .isEqual(age)) { $0.age == age }) }
     static func city(_ city: String?) -> ValueCondition<Person> { .test(Test(\Person.city, .isEqual(city as Any)) { $0.city == city }) }
-    static func tagged(_ tag: String) -> ValueCondition<Person> { .test(Test(\Person.tags, .hasElement(tag)) { $0.tags.contains(tag) }) }
+    static func tagged(_ tag: String) -> ValueCondition<Person> { .test(Test(\Person.tags, .hasElement([tag])) { $0.tags.contains(tag) }) }
     static func begins(_ start: String) -> ValueCondition<Person> {
         .test(Test(\Person.name, .beginsWith(start)) { $0.name.starts(with: start) })
     }

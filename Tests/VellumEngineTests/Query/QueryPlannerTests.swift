@@ -118,8 +118,9 @@ struct QueryPlannerTests {
         #expect(plan(.filter(.test(Test(\Item.a, .isEqual("1")) { _ in false }))).pushed.isScan)
     }
 
-    @Test func moreValuesThanAStatementAcceptsAreNotPushedDown() {
-        let many = Array(0..<1000)
-        #expect(plan(.filter(.test(Test(\Item.a, .isIn(many)) { many.contains($0.a) }))).pushed.isScan)
+    @Test func aListOfAnyLengthIsPushedDown() {
+        let many = Array(0..<250_000)
+        let plan = plan(.filter(.test(Test(\Item.a, .isIn(many)) { many.contains($0.a) })))
+        #expect(plan.isFullyPushed && !plan.pushed.isScan)
     }
 }

@@ -17,6 +17,7 @@ extension DatabaseFile {
         }
         let isDeclared = declared ?? true
         let mustBegin = if isDeclared { try isOutdated(shape, diskArchive) } else { true }
+        if isDeclared, mustBegin { Log.outdatedIndex(diskArchive.name) }
         if mustBegin { try beginIndex(of: diskArchive, anew: isDeclared) }
         if !shape.isEmpty { scheduleBuilding() }
     }
