@@ -52,19 +52,24 @@ func condition<Part: PredicateExpression, Environment>(
 
 // MARK: Connectives
 
-/// `&&` or `||`. A list of operands and not a tree: a chain that is made at run time may be too deep for a recursion.
+/// `&&` or `||`. A chain that is made at run time may be too deep for a recursion: it is a list of operands then.
 protocol Connective: RelatedExpression, CompilableExpression {
+    associatedtype LHS: PredicateExpression<Bool>
+    associatedtype RHS: PredicateExpression<Bool>
+    var lhs: LHS { get }
+    var rhs: RHS { get }
     var isConjunction: Bool { get }
-    var sides: [any PredicateExpression<Bool>] { get }
 }
 
 extension Connective {
+    private var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
+
     /// The operands of the chain of the same connective, in order.
     private var operands: [any PredicateExpression<Bool>] {
         var (left, operands) = (sides, [any PredicateExpression<Bool>]())
         while let part = left.popLast() {
             if let chain = part as? any Connective, chain.isConjunction == isConjunction {
-                left += chain.sides
+                left += [chain.lhs, chain.rhs] as [any PredicateExpression<Bool>]
             } else {
                 operands.append(part)
             }
@@ -73,11 +78,28 @@ extension Connective {
     }
 
     private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
-        isConjunction ? .all(parts) : .any(parts)
+        // Parts of the same connective stand side by side: SQLite limits how deep they may be nested.
+        var flat: [ValueCondition<Environment>] = []
+        flat.reserveCapacity(parts.count)
+        for part in parts {
+            switch part {
+            case .all(let inner) where isConjunction: flat += inner
+            case .any(let inner) where !isConjunction: flat += inner
+            default: flat.append(part)
+            }
+        }
+        return isConjunction ? .all(flat) : .any(flat)
     }
 
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         var (scope, parts) = (scope, [ValueCondition<Environment>]())
+        scope.depth += 1
+        if scope.depth < 20 {
+            // Without the casts that finding the operands of a chain takes.
+            guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
+            guard let right = Vellum.condition(of: rhs, in: isConjunction ? scope.assuming(left) : scope) else { return nil }
+            return joined([left, right])
+        }
         for operand in operands {
             guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
             if isConjunction { scope = scope.assuming(part) }
@@ -93,12 +115,10 @@ extension Connective {
 
 extension PredicateExpressions.Conjunction: Connective, RelatedExpression, CompilableExpression {
     var isConjunction: Bool { true }
-    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
 }
 
 extension PredicateExpressions.Disjunction: Connective, RelatedExpression, CompilableExpression {
     var isConjunction: Bool { false }
-    var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {

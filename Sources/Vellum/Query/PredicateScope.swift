@@ -18,6 +18,8 @@ struct PredicateScope<Environment> {
     private let inner: [any BoundVariable<Environment>]
     /// Receives whether Foundation evaluates a part.
     private(set) var interpretation: Interpretation?
+    /// In how many connectives the part is.
+    var depth = 0
 
     private init(
         own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = [],

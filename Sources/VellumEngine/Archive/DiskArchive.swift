@@ -207,7 +207,7 @@ public import VellumCore
     @usableFromInline package func commit(
         _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
-        if writes.contains(where: \.changesFile) { try file.transactions.refuseWrite() }
+        if file.transactions.areRunning, writes.contains(where: { $0.changesFile }) { try file.transactions.refuseWrite() }
         var last: DiskArchive?
         for write in writes where write.archive !== last {
             last = write.archive

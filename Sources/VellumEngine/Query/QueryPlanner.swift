@@ -19,7 +19,7 @@ struct QueryPlanner {
         var pushed = PushedSteps(columns)
         let steps = query.steps
         while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
-        pushed.query.filter = .all(pushed.conjuncts.mergingNegations)
+        pushed.finish(steps.count)
         return QueryPlan(query, pushed)
     }
 }
@@ -38,7 +38,7 @@ struct QueryPlan<Value> {
     var pushed: ColumnQuery { steps.query }
 
     /// Whether the index determines all results and their order.
-    var isFullyPushed: Bool { steps.remaining.isEmpty && steps.count == query.steps.count }
+    var isFullyPushed: Bool { steps.isAll }
 
     /// The steps that remain for decoded values, in order.
     var residual: [QueryDescription<Value>.Step] {
@@ -85,7 +85,7 @@ private struct PushedSteps {
     /// What the index answers.
     var query = ColumnQuery()
     /// The parts of its filter, and their size.
-    private(set) var conjuncts: [ColumnCondition] = []
+    private var conjuncts: [ColumnCondition] = []
     private var size = 0
     /// How many of them are no negated lists, which are merged.
     private var others = 0
@@ -93,6 +93,8 @@ private struct PushedSteps {
     var count = 0
     /// The parts of these that remain for decoded values: a filter, and the numbers of its conjuncts. Each remaining part is one step.
     private(set) var remaining: [(step: Int, conjuncts: [Int])] = []
+    /// Whether nothing remains.
+    private(set) var isAll = false
 
     init(_ columns: IndexColumns) {
         self.columns = columns
@@ -100,6 +102,12 @@ private struct PushedSteps {
 
     /// The maximum number of values in a condition that is pushed down: a statement has up to 32,766 (sqlite.org/limits.html, 9).
     private static var maximumSize: Int { 32_000 }
+
+    mutating func finish(_ steps: Int) {
+        query.filter = .all(conjuncts.mergingNegations)
+        conjuncts = []
+        isAll = remaining.isEmpty && count == steps
+    }
 
     private var hasWindow: Bool { query.offset > 0 || query.limit != nil }
 
@@ -163,7 +171,7 @@ private struct PushedSteps {
         if case .not(let part) = wider, part.list != nil { others -= 1 }
         guard total <= Self.maximumSize, others < QueryPrinter.longCondition else { return false }
         (size, others) = (total, others + 1)
-        conjuncts += wider.conjuncts
+        if case .all = wider { conjuncts += wider.conjuncts } else { conjuncts.append(wider) }
         return conjunct.isExact
     }
 }

@@ -116,10 +116,10 @@ struct QueryPrinter {
 
     /// Of several lists only the shortest is searched for, because SQLite would search for each combination of their values.
     private mutating func writeConjuncts(_ parts: [ColumnCondition], hasElement: Bool = false) {
-        let lists = parts.count > 1 || hasElement ? parts.indices.filter { parts[$0].listLength > 1 } : []
-        let isLong = lists.contains { parts[$0].listLength > Self.longList } && (lists.count > 1 || hasElement)
+        guard parts.contains(where: { $0.listLength > Self.longList }) else { return write(parts, " AND ") }
+        let lists = parts.indices.filter { parts[$0].listLength > 1 }
         let shortest = hasElement ? -1 : lists.min { parts[$0].listLength < parts[$1].listLength }
-        write(parts, " AND ", searching: isLong ? shortest : nil)
+        write(parts, " AND ", searching: lists.count > 1 || hasElement ? shortest : nil)
     }
 
     /// Writes many alternatives as lists of entries: SQLite would scan the table for them, or plan for seconds.
@@ -213,7 +213,14 @@ struct QueryPrinter {
 extension ColumnCondition {
     /// How many values, or alternatives, the condition may search for one after the other.
     fileprivate var listLength: Int {
-        if case .any(let parts) = self { parts.count } else { list?.values.count ?? 1 }
+        switch self {
+        case .any(let parts): return parts.count
+        case .test(let test):
+            if case .isIn(let values) = test.relation { return values.count }
+            if case .hasElement(let values) = test.relation { return values.count }
+            return 1
+        case .all, .not: return 1
+        }
     }
 
     /// The collection and the element, if the condition asks for exactly one.

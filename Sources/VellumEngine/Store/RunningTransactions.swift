@@ -38,9 +38,12 @@ package final class RunningTransactions: Sendable {
         try body()
     }
 
-    /// Throws if the caller is the closure of a transaction. One relaxed load while none runs: the closure's own thread sees its count.
+    /// Whether a closure is running. One relaxed load: the closure's own thread sees its count.
+    var areRunning: Bool { count.load(ordering: .relaxed) > 0 }
+
+    /// Throws if the caller is the closure of a transaction.
     func refuseWrite() throws(VellumError) {
-        guard count.load(ordering: .relaxed) > 0, note(nil) != nil else { return }
+        guard areRunning, note(nil) != nil else { return }
         _ = note(true)
         throw .writeInTransaction
     }
