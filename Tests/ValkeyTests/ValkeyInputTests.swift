@@ -176,7 +176,8 @@
                     "ValkeyConfiguration.init host", "ValkeyConfiguration.host", "ValkeyConfiguration.init user",
                     "ValkeyConfiguration.user", "ValkeyConfiguration.init password", "ValkeyConfiguration.password",
                     "ValkeyConfiguration.init sentinels", "ValkeyConfiguration.sentinels", "ValkeyConfiguration.init primaryName",
-                    "ValkeyConfiguration.primaryName", "ValkeyConfiguration.sentinelPassword", "ValkeyConfiguration.TLS.serverName",
+                    "ValkeyConfiguration.primaryName", "ValkeyConfiguration.sentinelUser", "ValkeyConfiguration.sentinelPassword",
+                    "ValkeyConfiguration.otherAddresses", "ValkeyConfiguration.TLS.serverName",
                     "ValkeyConfiguration.TLS.trustedCertificates", "ValkeyConfiguration.TLS.certificateChain",
                     "ValkeyConfiguration.TLS.privateKey",
                     of: HostileInput.names.filter { $0 != "" }
@@ -184,10 +185,11 @@
                     let servers = [
                         server(port) { $0.host = name }, server(port) { ($0.user, $0.password) = (name, name) },
                         server(port) {
-                            ($0.sentinels, $0.primaryName, $0.sentinelPassword) = (
-                                [name, ":", "[", "[::1", "\(name):99999999999999999999"], name, name
+                            ($0.sentinels, $0.primaryName, $0.sentinelUser, $0.sentinelPassword) = (
+                                [name, ":", "[", "[::1", "\(name):99999999999999999999"], name, name, name
                             )
                         },
+                        server(port) { $0.otherAddresses = [name, ":", "[", "[::1", "\(name):99999999999999999999", "\(name):0"] },
                     ]
                     let secured = server(port) {
                         var tls = ValkeyConfiguration.TLS()
