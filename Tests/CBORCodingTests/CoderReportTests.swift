@@ -7,6 +7,7 @@ import Testing
 struct CoderReportTests {
     /// A value in arrays in arrays. Neither direction recurses.
     struct Onion<Core: Codable & Equatable>: Codable {
+        // swift-format-ignore: NeverForceUnwrap
         static var key: CodingUserInfoKey { CodingUserInfoKey(rawValue: "depth")! }
         var core: Core
 

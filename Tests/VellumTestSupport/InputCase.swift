@@ -42,8 +42,12 @@ package protocol CodedError: Error {
 /// The values of the table.
 package enum HostileInput {
     package static let counts = [Int.min, -1, 0, 1, .max]
-    package static let sizes: [DataSize] = [.bytes(.min), -1, 0, .bits(1), .gigaBytes(.max), .unlimited, .megaBytes(.nan), .bytes(-.infinity)]
-    package static let durations: [Duration] = [.seconds(Int64.min), .seconds(-1), .nanoseconds(-1), .zero, .nanoseconds(1), .seconds(Int64.max)]
+    package static let sizes: [DataSize] = [
+        .bytes(.min), -1, 0, .bits(1), .gigaBytes(.max), .unlimited, .megaBytes(.nan), .bytes(-.infinity),
+    ]
+    package static let durations: [Duration] = [
+        .seconds(Int64.min), .seconds(-1), .nanoseconds(-1), .zero, .nanoseconds(1), .seconds(Int64.max),
+    ]
     package static let seconds = [
         -Double.infinity, -.greatestFiniteMagnitude, -1, -0.0, 0, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, .nan,
     ]

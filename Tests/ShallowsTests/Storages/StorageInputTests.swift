@@ -59,7 +59,9 @@ struct StorageInputTests {
             let storage = LRUStorage<String, Data>(capacity: .unlimited, expiration: expiration, clock: clock, size: \.count)
             try await storage.set(Data(), forKey: "a")
             try expect(await isThere(storage) == (seconds > 0), "\(seconds)")
-            _ = try (LRUStorage<String, Data>(maxCount: 1, expiration: expiration), LRUStorage<String, Data>(maxBytes: 1, expiration: expiration))
+            _ = try (
+                LRUStorage<String, Data>(maxCount: 1, expiration: expiration), LRUStorage<String, Data>(maxBytes: 1, expiration: expiration)
+            )
         },
         InputCase("ErasableStorage.expiring after", "MemoryStorage.expiring after", of: HostileInput.durations) { age in
             let memory = MemoryStorage<String, Data>()
@@ -72,7 +74,8 @@ struct StorageInputTests {
         InputCase(
             "ErasableStorage.renaming to", "ErasableStorage.loading named", "AnySyncStorage.init storageName",
             "StorageFamily.Erased.init storageName", "ShallowsError.init _", "ShallowsError.init layer", "ShallowsError.miss layer",
-            "ShallowsError.message", "ShallowsError.layer", "ShallowsError.succeededLayers", "ZippedResultError.init succeededLayers", of: HostileInput.names
+            "ShallowsError.message", "ShallowsError.layer", "ShallowsError.succeededLayers", "ZippedResultError.init succeededLayers",
+            of: HostileInput.names
         ) { name in
             let storage = MemoryStorage<String, Data>().renaming(to: name)
             try expect(storage.storageName == name, "renaming")
@@ -101,9 +104,10 @@ struct StorageInputTests {
             // Makes no folder, and reads nothing.
             let url = DiskFolderStorage.url(forFolder: name, in: .cachesDirectory)
             _ = (url.path, DiskStorage.main.folder(name, in: .cachesDirectory).storageName)
-            _ = DiskFolderStorage.inDirectory(
-                .cachesDirectory, folderName: name, diskStorage: MemoryStorage<URL, Data>().asStorage(), filenameEncoder: .base64
-            ).storageName
+            _ =
+                DiskFolderStorage.inDirectory(
+                    .cachesDirectory, folderName: name, diskStorage: MemoryStorage<URL, Data>().asStorage(), filenameEncoder: .base64
+                ).storageName
         },
         InputCase(
             "DiskFolderStorage.init folderURL", of: ["https://example.com/a", "data:,", "file:///dev/null/a", "a"],

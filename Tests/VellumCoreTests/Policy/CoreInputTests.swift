@@ -127,7 +127,8 @@ struct CoreInputTests {
             "Expiration.after seconds", "Expiration.init validatingSeconds", of: HostileInput.seconds, throwing: HostileInput.isValid
         ) { seconds in
             let made = Expiration.after(seconds: seconds)
-            try expect(made.validity(of: "a", written: WallInstant(rawValue: .min)).contains(.never, "a", lastUse: .never) == (made == .never), "")
+            try expect(
+                made.validity(of: "a", written: WallInstant(rawValue: .min)).contains(.never, "a", lastUse: .never) == (made == .never), "")
             try expect(try Expiration(validatingSeconds: seconds) == made, "")
         },
         InputCase(

@@ -16,7 +16,9 @@ struct PolicyTests {
     @Test func anAgeThatIsNoNumberIsRejectedWhereItIsUsed() {
         let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: .nan) }
         #expect(error?.code == .invalidDuration)
-        for expiration in [.after(seconds: .nan), Expiration.after(seconds: .nan).jittered(by: 0.5), .never.jittered(by: .nan), .never.jittered(by: 2)] {
+        for expiration in [
+            .after(seconds: .nan), Expiration.after(seconds: .nan).jittered(by: 0.5), .never.jittered(by: .nan), .never.jittered(by: 2),
+        ] {
             let error = #expect(throws: VellumError.self) { try expiration.check() }
             #expect(error?.code == .invalidDuration)
             // Where nothing can throw, and among others in a set.

@@ -121,7 +121,9 @@ struct VersionInputTests {
     }
 
     /// JSON is never taken for CBOR, nor are the bytes of a type that encodes itself.
-    @Test(arguments: [Data(), Data("1".utf8), Data("[1]".utf8), Data(" {}".utf8), Data([0xEF, 0xBB, 0xBF, 0x31]), Data([0xFF, 0xFE]), Data([0xA1])])
+    @Test(arguments: [
+        Data(), Data("1".utf8), Data("[1]".utf8), Data(" {}".utf8), Data([0xEF, 0xBB, 0xBF, 0x31]), Data([0xFF, 0xFE]), Data([0xA1]),
+    ])
     func otherBytesAreAnError(_ data: Data) {
         #expect(throws: DecodingError.self) { try StoredObject(version: 0, key: "7", data: data).value() }
     }

@@ -23,6 +23,7 @@ struct PredicateTrapTests {
 
     private static let five = 5, one = 1, minusOne = -1, nan = Double.nan
 
+    // swift-format-ignore: NeverForceUnwrap
     static var invalid: [Predicate<Sum>] {
         let (five, one, minusOne, nan) = (five, one, minusOne, nan)
         return [
