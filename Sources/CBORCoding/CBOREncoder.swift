@@ -111,7 +111,7 @@ extension CBOREncoder {
         case custom(@Sendable (Data, any Encoder) throws -> Void)
     }
 
-    /// A strategy for encoding map keys.
+    /// A strategy for encoding map keys. If it makes one key of two keys of a value, encoding throws.
     public enum KeyEncodingStrategy: Sendable {
         /// Encodes the `stringValue` of keys, unchanged.
         case useDefaultKeys

@@ -9,6 +9,7 @@ extension EncodingBuffer {
             throw error(Self.root, "\(Value.self) did not encode anything. Encode a value or request a container in 'encode(to:)'.")
         }
         closeAll()
+        if !originalKeys.isEmpty { try compareConvertedKeys() }
         let data = lateSegments.isEmpty && removedRanges.isEmpty ? inOrder() : SegmentMerger(self).data()
         guard options.isDeterministic || hasDuplicateKeys() else { return data }
         return MapNormalizer(sortsKeys: options.isDeterministic).normalize(data)

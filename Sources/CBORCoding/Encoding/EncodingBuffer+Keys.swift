@@ -41,7 +41,7 @@ extension EncodingBuffer {
         let last = keys[items[map].lastKey]
         var key = last.previous
         while key >= 0 {
-            if slice(keys[key]) == slice(last) {
+            if slice(keys[key]) == slice(last), originalName(of: keys[key]) == originalName(of: last) {
                 return (0..<items.count).first {
                     items[$0].keyStart == keys[key].start && items[$0].parent == map && items[$0].kind != .dropped
                 }
@@ -51,12 +51,27 @@ extension EncodingBuffer {
         return nil
     }
 
+    /// Throws if different keys of a map were converted to one, of which only the last would be kept.
+    func compareConvertedKeys() throws {
+        guard hasDuplicateKeys() else { return }
+        for map in 0..<items.count where items[map].kind != .dropped {
+            var names: [KeyIdentity: String] = [:]
+            let isLost = hasKey(map) { key in
+                let name = originalName(of: key)
+                return names.updateValue(name ?? "", forKey: KeyIdentity(slice(key))).map { $0 != name } ?? false
+            }
+            if isLost { throw error(map, "Two keys become one by the keyEncodingStrategy. Rename one, or use another strategy.") }
+        }
+    }
+
+    private func originalName(of key: Key) -> String? { originalKeys[key.start]?.stringValue }
+
     /// Whether any map has duplicate keys.
     func hasDuplicateKeys() -> Bool {
         let someMayHaveEquivalents = (0..<keys.count).contains { slice(keys[$0]).keyMayHaveEquivalents }
         return (0..<items.count).contains { map in
             guard items[map].kind != .dropped else { return false }
-            if someMayHaveEquivalents, hasKey(map, where: { $0.keyMayHaveEquivalents }) { return hasEqualKeys(map) }
+            if someMayHaveEquivalents, hasKey(map, where: { slice($0).keyMayHaveEquivalents }) { return hasEqualKeys(map) }
             return items[map].mayHaveDuplicates && hasSameKeys(map)
         }
     }
@@ -64,19 +79,19 @@ extension EncodingBuffer {
     /// Whether the map has two keys with the same bytes.
     private func hasSameKeys(_ map: Int) -> Bool {
         var slices = DistinctSlices(count: items[map].count)
-        return hasKey(map) { !slices.insert($0) }
+        return hasKey(map) { !slices.insert(slice($0)) }
     }
 
     /// Whether the map has two equal keys, possibly with different bytes.
     private func hasEqualKeys(_ map: Int) -> Bool {
         var identities = Set<KeyIdentity>(minimumCapacity: items[map].count)
-        return hasKey(map) { !identities.insert(KeyIdentity($0)).inserted }
+        return hasKey(map) { !identities.insert(KeyIdentity(slice($0))).inserted }
     }
 
-    private func hasKey(_ map: Int, where test: (ByteSlice) -> Bool) -> Bool {
+    private func hasKey(_ map: Int, where test: (Key) -> Bool) -> Bool {
         var key = items[map].lastKey
         while key >= 0 {
-            if test(slice(keys[key])) { return true }
+            if test(keys[key]) { return true }
             key = keys[key].previous
         }
         return false

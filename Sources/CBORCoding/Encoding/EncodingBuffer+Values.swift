@@ -97,8 +97,15 @@ extension EncodingBuffer {
 
     @inline(__always)
     private func add<Element>(all elements: [Element], by write: (inout GrowingBuffer<UInt8>, Element) -> Void) {
-        bytes.appendHead(.array, UInt64(elements.count))
+        beginKnownArray(elements.count)
         for element in elements { write(&bytes, element) }
+    }
+
+    /// Writes the head of an array that is an entry of the current container, or the whole current item.
+    private func beginKnownArray(_ count: Int) {
+        let isEntry = items[current].kind == .array || items[current].kind == .map
+        if items[current].depth + (isEntry ? 1 : 0) >= options.nestingLimit { fail(tooDeep(current)) }
+        bytes.appendHead(.array, UInt64(count))
     }
 
     private func add(_ date: Date) {
@@ -129,7 +136,7 @@ extension EncodingBuffer {
     private func add(_ decimal: Decimal) {
         guard let parts = DecimalParts(decimal) else { return bytes.append(doubleBits: Double.nan.bitPattern) }
         bytes.appendHead(.tag, Tag.decimalFraction)
-        bytes.appendHead(.array, 2)
+        beginKnownArray(2)
         bytes.append(integer: parts.exponent)
         if parts.isNegative {
             bytes.append(argument: parts.mantissa - 1, isNegative: true)

@@ -69,7 +69,7 @@ final class EncodingBuffer {
     /// The first error that occurred in a call that cannot throw.
     @exclusivity(unchecked) private(set) var failure: (any Error)?
     /// The original keys of converted keys, by the offset of the converted key.
-    var originalKeys: [Int: any CodingKey] = [:]
+    @exclusivity(unchecked) var originalKeys: [Int: any CodingKey] = [:]
 
     /// The item of the whole value.
     static var root: Int { 0 }

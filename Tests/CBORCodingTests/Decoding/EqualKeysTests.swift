@@ -125,4 +125,45 @@ struct EqualKeysTests {
             try check([Level.low: 1, .high: 2])
         }
     }
+
+    /// A type may encode one key twice, and the last value counts. Two keys that a strategy converts to one would lose a value.
+    @Test func encodingThrowsIfTwoKeysAreConvertedToOne() throws {
+        let names: [(String, String)] = [("userName", "user_name"), ("\u{E9}A", "e\u{301}_a"), ("user_name", "userName")]
+        for (first, second) in names {
+            let writings: [(KeyedEncodingContainer<TextKey>, TextKey) throws -> Void] = [
+                { (map, key) throws in
+                    var map = map
+                    try map.encode(1, forKey: key)
+                },
+                { (map, key) throws in
+                    var map = map
+                    try map.encode(["a": 1], forKey: key)
+                },
+                { (map, key) throws in
+                    var map = map
+                    var nested = map.nestedContainer(keyedBy: TextKey.self, forKey: key)
+                    try nested.encode(1, forKey: TextKey(stringValue: key.stringValue.filter { $0 != "_" }))
+                },
+            ]
+            for write in writings {
+                func value(_ keys: [String]) -> [Encoding] {
+                    [
+                        Encoding { encoder in
+                            for key in keys { try write(encoder.container(keyedBy: TextKey.self), TextKey(stringValue: key)) }
+                        }
+                    ]
+                }
+                for isDeterministic in [false, true] {
+                    let change: (inout CBOREncoder) -> Void = {
+                        ($0.keyEncodingStrategy, $0.isDeterministic) = (.convertToSnakeCase, isDeterministic)
+                    }
+                    #expect(throws: EncodingError.self) { try encoded(value([first, "a", second]), change) }
+                    #expect(try !encoded(value([first, "a", first]), change).isEmpty)
+                    #expect(try !encoded(value([first, second])).isEmpty)
+                }
+            }
+        }
+        // The keys of a dictionary are not converted.
+        #expect(try !encoded(["userName": 1, "user_name": 2]) { $0.keyEncodingStrategy = .convertToSnakeCase }.isEmpty)
+    }
 }
