@@ -109,20 +109,21 @@ extension MiniCache where Key == String {
     /// Returns the keys of valid values that begin with a text, most recently used first. Does not affect the eviction order.
     ///
     /// - Parameters:
-    ///   - prefix: Compared as Swift compares strings. Every key begins with the empty one.
+    ///   - prefix: Compared by its normal form: every key that was made of it begins with it, and every key with the empty one.
     ///   - limit: The maximum number of keys. Zero or a negative number returns none.
     /// - Complexity: O(n log n), whatever is found, because nothing orders keys.
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func keys(prefix: String, limit: Int = .max) throws(MiniCacheError) -> [String] {
         guard limit > 0 else { return [] }
-        return Array(try keys().lazy.filter { $0.hasPrefix(prefix) }.prefix(limit))
+        let prefix = EntryKey(prefix)
+        return Array(try keys().lazy.filter { EntryKey($0).begins(with: prefix) }.prefix(limit))
     }
 
     /// Removes every valid value whose key begins with a text, in transactions of at most 256.
     ///
     /// A value that is set meanwhile may stay.
     ///
-    /// - Parameter prefix: Compared as Swift compares strings.
+    /// - Parameter prefix: Compared by its normal form.
     /// - Returns: How many values were removed.
     /// - Complexity: O(n log n), because nothing orders keys.
     /// - Throws: ``MiniCacheError`` if the disk fails. Values of earlier transactions stay removed.

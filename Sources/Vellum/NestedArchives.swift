@@ -23,18 +23,31 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
         // A subclass may have properties that its parent does not have.
         if type(of: object) == Archive.self, !mayHaveProperties(object) { return }
         var seen: Set<ObjectIdentifier> = []
-        try add(propertiesOf: object, &seen, to: &transaction, factory)
+        var owners: Set<Identity> = []
+        try add(propertiesOf: object, &owners, &seen, to: &transaction, factory)
     }
 
+    /// - Parameter owners: The objects whose property the object is, which it must not replace: those of its type and key.
     private func add(
-        propertiesOf object: any Archivable, _ seen: inout Set<ObjectIdentifier>, to transaction: inout StoreTransaction,
-        _ factory: ArchivesFactory
+        propertiesOf object: any Archivable, _ owners: inout Set<Identity>, _ seen: inout Set<ObjectIdentifier>,
+        to transaction: inout StoreTransaction, _ factory: ArchivesFactory
     ) throws(VellumError) {
         let behavior = type(of: object).archivePropertyBehavior
         guard behavior != .ignore else { return }
-        for property in ArchivableProperties.of(object, &seen) where try add(property, behavior, to: &transaction, factory) {
-            try add(propertiesOf: property, &seen, to: &transaction, factory)
+        let identity = Identity(object)
+        owners.insert(identity)
+        defer { owners.remove(identity) }
+        for property in ArchivableProperties.of(object, &seen) where !owners.contains(Identity(property)) {
+            guard try add(property, behavior, to: &transaction, factory) else { continue }
+            try add(propertiesOf: property, &owners, &seen, to: &transaction, factory)
         }
+    }
+
+    private struct Identity: Hashable {
+        private let type: ObjectIdentifier
+        private let key: EntryKey
+
+        init(_ object: any Archivable) { (type, key) = (ObjectIdentifier(Swift.type(of: object)), EntryKey(object.primaryKey)) }
     }
 
     private func mayHaveProperties(_ object: Archive) -> Bool {

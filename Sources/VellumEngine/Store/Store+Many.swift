@@ -83,12 +83,13 @@ extension Store {
         throw .corruptEntry
     }
 
-    /// Returns at most `limit` keys of valid entries that begin with the prefix, most recently used first. Does not affect the eviction order.
+    /// Returns at most `limit` keys of valid entries that begin with the prefix (``EntryKey/begins(with:)``), most recently used first. Does not affect the eviction order.
     ///
     /// - Complexity: O(n log n): nothing orders keys.
     package func keys(prefix: String, limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [EntryKey] {
         guard limit > 0 else { return [] }
-        return Array(try keys(under: expiration).lazy.filter { $0.normalized.hasPrefix(prefix) }.prefix(limit))
+        let prefix = EntryKey(prefix)
+        return Array(try keys(under: expiration).lazy.filter { $0.begins(with: prefix) }.prefix(limit))
     }
 
     /// Removes the entries under the keys, in transactions of at most 256.
