@@ -31,6 +31,23 @@ struct MiniCacheDamageTests {
         #expect(temporary.cache()["foo"] == 2)
     }
 
+    /// Where the damage shows only when a cache is opened, the file is opened again by itself (FS7).
+    @Test(arguments: [
+        "UPDATE archives SET hash_seed_check = 0", "UPDATE archives SET cleared_check = 0", "UPDATE archives SET entries = -1",
+        "UPDATE archives SET low_water = 1 << 50", "UPDATE retention SET age = -1",
+    ])
+    func aFileThatWasDamagedWhileItWasClosedOpensByItself(_ damage: String) throws {
+        try temporary.cache().set(1, forKey: "foo")
+        try temporary.manager.close()
+        try RawDatabase(temporary.file).execute(damage)
+        let manager = temporary.anotherManager()
+        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))
+        try cache.set(2, forKey: "bar")
+        #expect(try cache.value(forKey: "bar") == 2)
+        #expect(try temporary.files().contains { $0.contains(".damaged-") })
+        try manager.close()
+    }
+
     /// P42.
     @Test func aSuspendedManagerRefusesTheDiskUntilItIsResumed() throws {
         let cache = temporary.cache()

@@ -28,6 +28,25 @@ struct IndexBuildingTests {
         }
     }
 
+    /// SQLite plans by what the entries are now, and not by the first thousand (decision 14).
+    @Test func statisticsAreRenewedAsTheArchiveGrowsAndShrinks() throws {
+        let (store, file) = (try setup.people(), try setup.open())
+        func rowsAnalysed() throws -> Int {
+            file.waitForMaintenance()
+            try file.analyseIndexes()
+            return try RawDatabase(setup.url).int("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_1' LIMIT 1")
+        }
+        let people = Person.crowd(8000)
+        try store.record(Array(people.prefix(1500)))
+        #expect((750...3000).contains(try rowsAnalysed()))
+        try store.record(people)
+        #expect((4000...16_000).contains(try rowsAnalysed()))
+        #expect(try Set(store.names(.filter(Question.age(89)))) == Set(people.lazy.filter { $0.age == 89 }.map(\.name)))
+        _ = try store.removeAll(people.dropFirst(1200).map { EntryKey($0.name) })
+        #expect((600...2400).contains(try rowsAnalysed()))
+        #expect(try file.verify().isIntact)
+    }
+
     @Test func anIndexIsBuiltFromStoredEntries() throws {
         try fillWithoutIndex()
         let store = try setup.people()
