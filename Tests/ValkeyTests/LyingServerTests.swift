@@ -102,7 +102,7 @@
                         typeVersion: 1, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }))
                 func load(_ part: Double?) async throws {
                     let options = LoadOptions(expiration: .after(.seconds(100)), refreshAhead: part)
-                    let staleness = try Staleness(whileRevalidate: .seconds(1), ifError: .seconds(1))
+                    let staleness = Staleness(whileRevalidate: .seconds(1), ifError: .seconds(1))
                     _ = try await store.load(
                         LoadRequest(key: key, under: .never, staleness: staleness, options: options, loader: .plain { "8" }))
                 }

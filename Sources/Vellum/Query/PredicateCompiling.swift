@@ -235,16 +235,15 @@ private func arithmetic<Environment, Number>(
     _ operation: Operation, _ left: @escaping (Environment) throws -> Number, _ right: @escaping (Environment) throws -> Number
 ) -> ((Environment) throws -> Number)? {
     func checked<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Any {
-        let calculate =
-            switch operation {
-            case .add: Integer.addingReportingOverflow
-            case .subtract: Integer.subtractingReportingOverflow
-            case .multiply: Integer.multipliedReportingOverflow
-            case .divide: Integer.dividedReportingOverflow
-            case .remainder: Integer.remainderReportingOverflow
-            }
         return { (left: Integer, right: Integer) throws -> Integer in
-            let (value, isInvalid) = calculate(left)(right)
+            let (value, isInvalid) =
+                switch operation {
+                case .add: left.addingReportingOverflow(right)
+                case .subtract: left.subtractingReportingOverflow(right)
+                case .multiply: left.multipliedReportingOverflow(by: right)
+                case .divide: left.dividedReportingOverflow(by: right)
+                case .remainder: left.remainderReportingOverflow(dividingBy: right)
+                }
             guard !isInvalid else { throw VellumError.notCalculable }
             return value
         }
