@@ -120,7 +120,10 @@ extension MiniCache {
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
             return Loaded(value, .cached)
         }
-        return try await loaded(entryKey, stale, options, load)
+        // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in a program that calls this and then anything
+        // that throws.
+        let result = try await loaded(entryKey, stale, options, load)
+        return result
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -136,7 +139,8 @@ extension MiniCache {
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
             return Loaded(value, .cached)
         }
-        return try await answer(entryKey, stale, options, acceptsNil: true, .plain(load))
+        let result = try await answer(entryKey, stale, options, acceptsNil: true, .plain(load))
+        return result
     }
 
     /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
@@ -153,7 +157,8 @@ extension MiniCache {
         if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
             return Loaded(value, .cached)
         }
-        return try await answer(entryKey, stale, options, acceptsNil: true, .informed(load))
+        let result = try await answer(entryKey, stale, options, acceptsNil: true, .informed(load))
+        return result
     }
 
     // MARK: Steps

@@ -130,7 +130,10 @@ extension ArchiveStore where Archive: Sendable {
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return Loaded(object, .cached)
         }
-        return try await loaded(key, stale, options, load)
+        // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in a program that calls this and then anything
+        // that throws.
+        let result = try await loaded(key, stale, options, load)
+        return result
     }
 
     /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
@@ -154,7 +157,8 @@ extension ArchiveStore where Archive: Sendable {
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
             return Loaded(object, .cached)
         }
-        return try await answer(key, stale, options, acceptsNil: true, .plain(load))
+        let result = try await answer(key, stale, options, acceptsNil: true, .plain(load))
+        return result
     }
 
     /// Returns the object with the key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for
@@ -179,7 +183,8 @@ extension ArchiveStore where Archive: Sendable {
         if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
             return Loaded(object, .cached)
         }
-        return try await answer(key, stale, options, acceptsNil: true, .informed(load))
+        let result = try await answer(key, stale, options, acceptsNil: true, .informed(load))
+        return result
     }
 
     // MARK: Steps
