@@ -152,7 +152,9 @@ extension SharedCache: LoadingCache {
         } else if let value = store.near.hit(forKey: entryKey)?.value {
             return Loaded(value, .cached)
         }
-        return try await loaded(entryKey, maxAge, (staleWhileRevalidate, staleIfError), options, load)
+        // With a name, as in the loading methods of `MiniCache`.
+        let result = try await loaded(entryKey, maxAge, (staleWhileRevalidate, staleIfError), options, load)
+        return result
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
