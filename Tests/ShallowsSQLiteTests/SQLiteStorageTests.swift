@@ -77,6 +77,15 @@ struct SQLiteStorageTests {
         #expect(try await storage.retrieveIfPresent(forKey: "other") == nil)
     }
 
+    /// FS6: the file would lie outside of the user's folder, or have a name that ends before it seems to.
+    @Test(arguments: ["../x", "../../x", "a/../../x", "./../x", "a/../b", "nul\0x"])
+    func aNameThatLeadsElsewhereIsRefused(name: String) async throws {
+        let storage = SQLiteStorage<Int>(name, in: .cachesDirectory)
+        let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
+        #expect(error?.code == .cannotOpen)
+        #expect(!FileManager.default.fileExists(atPath: storage.fileURL.path))
+    }
+
     @Test(arguments: ["", "a/b", "../..", "nul\0", "🛶", String(repeating: "long", count: 16_384)])
     func everyStringIsAKey(key: String) async throws {
         let storage = temporary.storage(of: String.self)
