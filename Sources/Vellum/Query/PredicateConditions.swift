@@ -78,6 +78,14 @@ extension Connective {
     }
 
     private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+        let isFlat = parts.allSatisfy { part in
+            switch part {
+            case .all: !isConjunction
+            case .any: isConjunction
+            default: true
+            }
+        }
+        guard !isFlat else { return isConjunction ? .all(parts) : .any(parts) }
         // Parts of the same connective stand side by side: SQLite limits how deep they may be nested.
         var flat: [ValueCondition<Environment>] = []
         flat.reserveCapacity(parts.count)
