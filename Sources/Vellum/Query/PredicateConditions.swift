@@ -77,16 +77,21 @@ extension Connective {
         return operands.reversed()
     }
 
-    private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
-        let isFlat = parts.allSatisfy { part in
-            switch part {
-            case .all: !isConjunction
-            case .any: isConjunction
-            default: true
-            }
+    /// Whether the condition is a chain of the same connective.
+    private func isChain<Environment>(_ condition: ValueCondition<Environment>) -> Bool {
+        switch condition {
+        case .all: isConjunction
+        case .any: !isConjunction
+        case .not, .test: false
         }
-        guard !isFlat else { return isConjunction ? .all(parts) : .any(parts) }
-        // Parts of the same connective stand side by side: SQLite limits how deep they may be nested.
+    }
+
+    private func chain<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+        isConjunction ? .all(parts) : .any(parts)
+    }
+
+    /// Parts of the same connective stand side by side: SQLite limits how deep they may be nested.
+    private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
         var flat: [ValueCondition<Environment>] = []
         flat.reserveCapacity(parts.count)
         for part in parts {
@@ -96,7 +101,7 @@ extension Connective {
             default: flat.append(part)
             }
         }
-        return isConjunction ? .all(flat) : .any(flat)
+        return chain(flat)
     }
 
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
@@ -106,7 +111,7 @@ extension Connective {
             // Without the casts that finding the operands of a chain takes.
             guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
             guard let right = Vellum.condition(of: rhs, in: isConjunction ? scope.assuming(left) : scope) else { return nil }
-            return joined([left, right])
+            return isChain(left) || isChain(right) ? joined([left, right]) : chain([left, right])
         }
         for operand in operands {
             guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
@@ -117,7 +122,7 @@ extension Connective {
     }
 
     func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        try joined(operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }).evaluation()
+        try chain(operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }).evaluation()
     }
 }
 
