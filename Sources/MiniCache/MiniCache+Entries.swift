@@ -109,7 +109,8 @@ extension MiniCache where Key == String {
     /// Returns the keys of valid values that begin with a text, most recently used first. Does not affect the eviction order.
     ///
     /// - Parameters:
-    ///   - prefix: Compared by its normal form: every key that was made of it begins with it, and every key with the empty one.
+    ///   - prefix: Compared by its normal form: as `é` does not begin with `e`, no key does whose next mark is composed with the last letter, or `=`, `<`
+    ///     or `>`, of the prefix. End it with `:` or `/`. Every key begins with the empty one.
     ///   - limit: The maximum number of keys. Zero or a negative number returns none.
     /// - Complexity: O(n log n), whatever is found, because nothing orders keys.
     /// - Throws: ``MiniCacheError`` if the disk fails.
@@ -123,7 +124,7 @@ extension MiniCache where Key == String {
     ///
     /// A value that is set meanwhile may stay.
     ///
-    /// - Parameter prefix: Compared by its normal form.
+    /// - Parameter prefix: Compared as by ``keys(prefix:limit:)``.
     /// - Returns: How many values were removed.
     /// - Complexity: O(n log n), because nothing orders keys.
     /// - Throws: ``MiniCacheError`` if the disk fails. Values of earlier transactions stay removed.

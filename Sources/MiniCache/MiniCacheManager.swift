@@ -36,7 +36,7 @@ public final class MiniCacheManager: Sendable {
     /// Creates a manager whose file is `NAME.sqlite` in a folder.
     ///
     /// - Parameters:
-    ///   - name: Any string. Characters that file names cannot contain are percent-encoded.
+    ///   - name: Any string; equal ones name one file. Characters that file names cannot contain are percent-encoded.
     ///   - directory: The folder. Created with mode 0700 if it is missing.
     ///   - durability: What an acknowledged write survives.
     ///   - format: The format of new values. Values of every format are read.
@@ -61,7 +61,7 @@ public final class MiniCacheManager: Sendable {
     /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - name: Any string. Characters that file names cannot contain are percent-encoded.
+    ///   - name: Any string; equal ones name one file. Characters that file names cannot contain are percent-encoded.
     ///   - directory: The folder. Created with mode 0700 if it is missing.
     ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
@@ -99,7 +99,7 @@ public final class MiniCacheManager: Sendable {
     }
 
     private static func file(_ name: String, in directory: URL) -> URL {
-        directory.appendingPathComponent(name.percentEncoding("/\0") + ".sqlite")
+        directory.appendingPathComponent(EntryKey(name).normalized.percentEncoding("/\0") + ".sqlite")
     }
 
     // MARK: Caches

@@ -54,8 +54,8 @@ public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStoragePr
     /// Creates a storage on the file `NAME.sqlite` in one of the user's directories. Opens nothing: the first call does.
     ///
     /// - Parameters:
-    ///   - name: The name of the file, without its extension. With a `/` in it the file lies in a folder inside the directory; with a
-    ///     part `..`, every call fails with ``VellumError/Code/cannotOpen``.
+    ///   - name: The name of the file, without its extension; equal names name one file. With a `/` in it the file lies in a folder inside
+    ///     the directory; with a part `..`, every call fails with ``VellumError/Code/cannotOpen``.
     ///   - directory: The directory, as for `DiskStorage.main.folder(_:in:)`.
     ///   - domainMask: Where to look for that directory.
     ///   - options: Limits, expiration, durability and format.
@@ -63,7 +63,8 @@ public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStoragePr
         _ name: String, in directory: FileManager.SearchPathDirectory, domainMask: FileManager.SearchPathDomainMask = .userDomainMask,
         options: SQLiteStorageOptions = SQLiteStorageOptions()
     ) {
-        self.init(SQLiteConfiguration(file: name + ".sqlite", in: FileSystem.userFolder(directory, domainMask), options))
+        let file = EntryKey(name).normalized + ".sqlite"
+        self.init(SQLiteConfiguration(file: file, in: FileSystem.userFolder(directory, domainMask), options))
     }
 
     /// Creates a storage on a file. Opens nothing: the first call does.

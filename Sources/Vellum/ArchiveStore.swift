@@ -179,7 +179,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Returns the keys that begin with a text, most recently used first. Does not affect the eviction order.
     ///
     /// - Parameters:
-    ///   - prefix: Compared by its normal form: every key that was made of it begins with it, and every key with the empty one.
+    ///   - prefix: Compared by its normal form: as `é` does not begin with `e`, no key does whose next mark is composed with the last letter, or `=`, `<`
+    ///     or `>`, of the prefix. End it with `:` or `/`. Every key begins with the empty one.
     ///   - limit: The maximum number of keys. Zero or a negative number returns none.
     /// - Complexity: O(n log n), whatever is found, because nothing orders keys. Where it is needed often, declare an index of a property.
     /// - Throws: ``VellumError`` if the disk fails.
@@ -234,7 +235,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// An object that is recorded meanwhile may stay.
     ///
-    /// - Parameter prefix: Compared by its normal form. The empty one deletes every valid object.
+    /// - Parameter prefix: Compared as by ``keys(prefix:limit:)``. The empty one deletes every valid object.
     /// - Returns: How many objects were deleted.
     /// - Complexity: O(n log n), because nothing orders keys.
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.

@@ -176,6 +176,15 @@ struct MiniCacheKeyTests {
         try expectListed("\u{1}:oQ==")
         try expectListed("\u{1}?e30=")
         try expectListed([Decimal(string: "-0.1"), 12, nil])
+        try expectListed(Date(timeIntervalSinceReferenceDate: 0.1))
+        try expectListed([Date.distantPast, .distantFuture])
+        try expectListed(DateInterval(start: .distantPast, duration: 1.5))
+        try expectListed(Duration.nanoseconds(-1))
+        try expectListed(CGFloat(0.1))
+        try expectListed(0..<3)
+        try expectListed(IndexSet([1, 2, 5]))
+        try expectListed(Locale(identifier: "de_CH"))
+        try expectListed(TimeZone(identifier: "Europe/Zurich"))
     }
 
     /// A combining mark forms one character with the character before it.

@@ -92,6 +92,8 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
 
     @inlinable
     func replace(_ value: Value?, _ key: Key) {
+        // A key that is not equal to itself, such as NaN, would never be found again, nor removed.
+        guard key == key else { return }
         var old = value
         contents.write { contents, _ in swap(&contents.values[key], &old) }
         withExtendedLifetime(old) {}  // Released outside the lock.

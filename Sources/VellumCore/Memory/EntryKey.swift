@@ -47,8 +47,8 @@ public import Foundation
         } ?? false
     }
 
-    /// Whether the normal form begins with that of the other. By bytes, and not by characters as Swift's `hasPrefix`: a key that was made of a
-    /// prefix begins with it, also if a mark follows.
+    /// Whether the normal form begins with that of the other. By bytes, and not by characters as Swift's `hasPrefix`: `a:` and a mark
+    /// begins with `a:`. Only a mark that is composed with the last character ends that: `é` does not begin with `e`.
     package func begins(with prefix: EntryKey) -> Bool { normalized.utf8.starts(with: prefix.normalized.utf8) }
 
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
