@@ -35,7 +35,8 @@ public struct ValkeyConfiguration: Sendable {
     public var tls: TLS?
     /// The number of the database.
     public var database = 0
-    /// The prefix of this program's keys, on a server that several programs use. Any string.
+    /// The prefix of this program's keys, on a server that several programs use. Any string, which stands before the name of a cache as it is: end it
+    /// with a separator (`shop:`), so that `app` with a cache `1x` is not `app1` with a cache `x`.
     public var keyPrefix = ""
     /// How long a connection and its first commands may take.
     public var connectTimeout: Duration = .seconds(2)
