@@ -52,6 +52,7 @@ struct UnchangedObjectTests {
         #expect(
             try writes(of: Labelled()) { ($0.names[1], $0.names[2]) = ($0.names[2], $0.names[1]) } == 20)
         #expect(try writes(of: TaggedText()) { $0.list.reverse() } == 20)
+        #expect(try writes(of: Table()) { $0.columns.reverse() } == 20)
         // What the type writes beside its properties has an order that nobody knows.
         #expect(try writes(of: OwnData()) { $0.secret = String($0.secret.reversed()) } == 20)
     }
@@ -139,4 +140,29 @@ private struct Box: ArchiveCodable {
     static var archivePropertyBehavior: ArchivePropertyBehavior { .replaceExisting }
     var primaryKey: String { "box" }
     var shelf: Shelf
+}
+
+/// Keeps an order as that of its keys.
+private struct Table: ArchiveCodable {
+    private struct Column: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    static var archiveName: String { "Table" }
+    var primaryKey: String { "table" }
+    var columns = ["name", "size", "age"]
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        columns = try decoder.container(keyedBy: Column.self).allKeys.map(\.stringValue)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Column.self)
+        for column in columns { try container.encode(1, forKey: Column(stringValue: column)) }
+    }
 }

@@ -5,7 +5,8 @@ package enum UnorderedCollections: Sendable {
     case asTheyAre
     /// They throw ``UnorderedCollectionError``.
     case rejected
-    /// They become an array of byte strings, the sorted encodings of their items: only for a comparison of two values of one type.
+    /// They, and all dictionaries, become an array of byte strings, the sorted encodings of their items: only for a comparison of two values
+    /// of one type.
     case sorted
 }
 
@@ -29,7 +30,7 @@ extension Set: UnorderedCollection {
 }
 
 extension Dictionary: UnorderedCollection {
-    /// With these keys a dictionary is encoded as a map, whose keys the encoder sorts; with others as an array of keys and values.
+    /// With these keys a dictionary is encoded as a map, whose keys the encoder may sort; with others as an array of keys and values.
     static var isEncodedInIterationOrder: Bool {
         !(Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type)
     }
@@ -48,12 +49,13 @@ package struct UnorderedCollectionError: Error {
 }
 
 extension CBOREncoder {
-    /// Returns the sorted items of a collection that would be encoded in iteration order; `nil` for any other value.
+    /// Returns the sorted items of a set or a dictionary; `nil` for any other value.
     func sortedItems<Value>(of value: Value) throws -> [Data]? {
-        guard let type = Value.self as? any UnorderedCollection.Type, type.isEncodedInIterationOrder,
-            let collection = value as? any UnorderedCollection
-        else { return nil }
-        guard unorderedCollections == .sorted else { throw UnorderedCollectionError(type: Value.self) }
+        guard let type = Value.self as? any UnorderedCollection.Type, let collection = value as? any UnorderedCollection else { return nil }
+        guard unorderedCollections == .sorted else {
+            if type.isEncodedInIterationOrder { throw UnorderedCollectionError(type: Value.self) }
+            return nil
+        }
         return try collection.items(by: self).sorted { $0.lexicographicallyPrecedes($1) }
     }
 
