@@ -47,7 +47,8 @@ struct NestedArchives<Archive: Archivable>: ~Copyable, Sendable {
         private let type: ObjectIdentifier
         private let key: EntryKey
 
-        init(_ object: any Archivable) { (type, key) = (ObjectIdentifier(Swift.type(of: object)), EntryKey(object.primaryKey)) }
+        /// Of the declared class, whose archive it belongs to.
+        init<Object: Archivable>(_ object: Object) { (type, key) = (ObjectIdentifier(Object.self), EntryKey(object.primaryKey)) }
     }
 
     private func mayHaveProperties(_ object: Archive) -> Bool {

@@ -44,6 +44,16 @@ struct SubclassTests {
         #expect(throws: VellumError.self) { try shapes.record(Square("b")) }
     }
 
+    /// They have one archive, and one place in it.
+    @Test func aPropertyOfTheSuperclassDoesNotReplaceItsOwner() throws {
+        let revisions = try temporary.factory.store(for: Revision.self)
+        let later = LaterRevision("letter")
+        later.previous = Revision("letter")
+        try revisions.record(later)
+        revisions.trimMemory(to: .zero)
+        #expect(try revisions.access(archiveWithKey: "letter") is LaterRevision)
+    }
+
     @Test func aSubclassIsRecordedInAnArchiveOfItsOwn() throws {
         let dogs = try temporary.factory.store(for: Dog.self)
         try dogs.record(Dog("rex"))
@@ -124,6 +134,23 @@ private class Shape: Archivable {
 private final class Circle: Shape {
     var radius = 1
     override func archive() throws -> Data { Data("\(primaryKey);\(radius)".utf8) }
+}
+
+/// A revision that keeps the one before it, which has the same key.
+private class Revision: Archivable {
+    static var archiveName: String { "Revision" }
+    static var archivePropertyBehavior: ArchivePropertyBehavior { .replaceExisting }
+    let primaryKey: String
+    init(_ primaryKey: String) { self.primaryKey = primaryKey }
+    func archive() throws -> Data { Data("first".utf8) }
+    class func deArchive(fromData data: Data) throws -> any Archivable {
+        data == Data("first".utf8) ? Revision("letter") : LaterRevision("letter")
+    }
+}
+
+private final class LaterRevision: Revision {
+    var previous: Revision?
+    override func archive() throws -> Data { Data("later".utf8) }
 }
 
 private final class Square: Shape {}
