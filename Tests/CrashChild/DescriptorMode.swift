@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import MiniCache
 import VellumCore
 import VellumEngine
 
@@ -21,6 +22,15 @@ enum DescriptorMode {
             say("open: done")
         } catch {
             say("open: \((error as? VellumError)?.code.description ?? "\(error)")")
+        }
+        // A folder that cannot be locked is no reason to wait.
+        let memory: MiniCache<String, Int> = MiniCacheManager.inMemory().cache(
+            cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(7))
+        do {
+            try memory.set(1, forKey: "a")
+            say("memory: done")
+        } catch {
+            say("memory: \(error.code)")
         }
         // Open files need no further descriptors.
         try archives.put(.safe, "k", 1)

@@ -62,6 +62,17 @@ struct ForkTests {
         #expect(![folders[1], folder].contains(where: FileManager.default.fileExists))
     }
 
+    /// Its owner could lead us elsewhere while it is removed.
+    @Test(.enabled(if: geteuid() == 0)) func theFolderOfAnotherUserStays() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Vellum-in-memory-\(UUID().uuidString)").path
+        #expect(mkdir(folder, 0o777) == 0 && chown(folder, 12345, 12345) == 0)
+        defer { rmdir(folder) }
+        let next = try Spawned(["in-memory"])
+        _ = try #require(next.line())
+        #expect(FileManager.default.fileExists(atPath: folder))
+        _ = next.kill()
+    }
+
     /// Without `HOME` the files lie in the user's home all the same, and not in a folder that all users have (FS7).
     @Test(arguments: [
         ["HOME": ""], ["HOME": "", "XDG_CACHE_HOME": ""], ["HOME": "", "XDG_CACHE_HOME": "/data/cache"], ["HOME": "/data/home"],

@@ -43,7 +43,11 @@ enum FilePaths {
         var allowed: mode_t = 0o777
         try check(database, ofRecovery) { (path, status) throws(SQLiteError) in
             if path == database { allowed = status.st_size == 0 ? 0o600 : status.st_mode & 0o777 }
-            guard status.st_mode & 0o077 & ~allowed != 0, chmod(path, status.st_mode & allowed) != 0, errno != EROFS else { return }
+            guard status.st_mode & 0o077 & ~allowed != 0 else { return }
+            // A link that has taken the place of the file is not followed.
+            if fchmodat(AT_FDCWD, path, status.st_mode & allowed, AT_SYMLINK_NOFOLLOW) == 0 || errno == EROFS { return }
+            // Some file systems have one mode for all files, which a mount decides.
+            if status.st_uid == geteuid(), [EPERM, ENOTSUP].contains(errno) { return }
             throw .unsafePath(path, "can be read or written by other users, which cannot be changed")
         }
     }

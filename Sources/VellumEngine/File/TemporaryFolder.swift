@@ -45,8 +45,14 @@ package final class TemporaryFolder: Sendable {
                 if let descriptor { _ = SystemCalls.close(descriptor) }
                 descriptor = nil
                 guard [0, -EEXIST].contains(url.path.withCString { SystemCalls.makeFolder($0) }) else { return }
-                descriptor = Self.locked(url.path)
-                if descriptor == nil { BusyRetry.milliseconds(1) }
+                let lock = Self.locked(url.path)
+                if lock >= 0 {
+                    descriptor = lock
+                } else if [-EWOULDBLOCK, -ENOENT].contains(lock) {
+                    BusyRetry.milliseconds(1)
+                } else {
+                    return
+                }
             }
         }
     }
@@ -59,14 +65,15 @@ package final class TemporaryFolder: Sendable {
 
     private static let lockName = "/lock"
 
-    /// A descriptor of the lock in a folder, if nobody else has it.
-    private static func locked(_ folder: String) -> Int32? {
+    /// A descriptor of the lock in a folder, or the negated `errno`: `EWOULDBLOCK` if somebody else has the lock.
+    private static func locked(_ folder: String) -> Int32 {
         StandardStreams.hold()
         let descriptor = open(folder + lockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return -errno }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+        let code = errno
         _ = SystemCalls.close(descriptor)
-        return nil
+        return -code
     }
 
     /// Removes the folders of processes that were killed.
@@ -75,8 +82,11 @@ package final class TemporaryFolder: Sendable {
         guard case .value(let entries) = parent.withCString({ SystemCalls.list($0) }) else { return }
         for entry in entries where entry.kind == .folder && entry.name.starts(with: prefix.utf8) {
             let path = parent + "/" + String(decoding: entry.name, as: UTF8.self)
-            // Nobody can read or lock the folder of another user.
-            guard let descriptor = locked(path) else { continue }
+            // The folder of another user is not ours to remove, and its owner could lead us elsewhere meanwhile.
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_uid == geteuid() else { continue }
+            let descriptor = locked(path)
+            guard descriptor >= 0 else { continue }
             remove(URL(fileURLWithPath: path, isDirectory: true))
             _ = SystemCalls.close(descriptor)
         }
