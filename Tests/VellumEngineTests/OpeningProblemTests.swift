@@ -124,6 +124,8 @@ struct PathLengthTests {
         try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
         try file.close()
         #expect(try store().count() <= 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+        #expect(names.contains { $0.contains(".damaged-") })
         #expect(try DatabaseFile.open(at: url).verify().isIntact)
         try DatabaseFile.open(at: url).close()
     }

@@ -16,7 +16,6 @@ extension DatabaseFile {
     /// constant use would never restart otherwise.
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try reclaimSpace()
-        try analyseIndexes()
         defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
         let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
             guard state == .open else { return nil }
@@ -31,10 +30,17 @@ extension DatabaseFile {
             return try copyLog(connection)
         }
         scheduleNextRestart()
-        guard let blockedLog else { return }
-        Log.logHeldBack(path, blockedLog)
-        let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
-        for owner in delegates { owner.archiveDidReport(event) }
+        if let blockedLog {
+            Log.logHeldBack(path, blockedLog)
+            let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
+            for owner in delegates { owner.archiveDidReport(event) }
+        }
+        do throws(SQLiteError) {
+            try analyseIndexes()
+        } catch {
+            // Statistics may be missing or old. Another checkpoint makes them.
+            guard error.isFull || VellumError(error).code == .busy else { throw error }
+        }
     }
 
     /// - Returns: What to report about a log that is blocked.

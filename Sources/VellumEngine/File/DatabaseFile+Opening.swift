@@ -125,7 +125,11 @@ extension DatabaseFile {
                 Log.warning("The file at \(path) is not a database. It was moved to \(aside), and a new file was created.")
                 return try open(path, options, pendingEvents: [.setAside(to: URL(fileURLWithPath: aside), salvaged: 0)])
             }
-            if try Recovery.isSoundAfterAll(path, kind) { return try open(path, options, pendingEvents: []) }
+            if try Recovery.isSoundAfterAll(path, kind) {
+                let file = try open(path, options, pendingEvents: [])
+                file.wasFoundSound.store(true, ordering: .relaxed)
+                return file
+            }
             return try open(path, options, pendingEvents: try Recovery.repair(path, kind, at: clock.now()))
         } catch let error as VellumError where error.code == .foreignFile {
             if let moveAside = options.moveAside, try moveAside(path) { return try open(path, options, pendingEvents: []) }

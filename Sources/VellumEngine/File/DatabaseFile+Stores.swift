@@ -59,9 +59,9 @@ extension DatabaseFile {
 
     /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens it again, which repairs it.
     private func isRepairedByOpening(after error: VellumError) -> Bool {
-        // Whoever has just repaired it would meet the same damage.
-        guard error.code == .damagedFile, pendingEvents.withLock(\.isEmpty), stores.table.withLock(\.isEmpty),
-            holds.load(ordering: .acquiring) <= 1
+        // Whoever has just repaired it, or looked for damage in vain, would meet the same damage.
+        guard error.code == .damagedFile, !wasFoundSound.load(ordering: .relaxed), pendingEvents.withLock(\.isEmpty),
+            stores.table.withLock(\.isEmpty), holds.load(ordering: .acquiring) <= 1
         else { return false }
         do throws(VellumError) {
             try close()

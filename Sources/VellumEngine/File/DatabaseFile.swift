@@ -57,6 +57,8 @@ package final class DatabaseFile: Sendable {
     let holds = Atomic(0)
     /// Events of opening the file, reported to the first store that is opened.
     let pendingEvents = Locked<[StoreEvent]>([])
+    /// Whether it was marked as damaged when it was opened, and no damage was found.
+    let wasFoundSound = Atomic(false)
 
     init(
         path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changesFile: ChangesFile, clock: WallClock

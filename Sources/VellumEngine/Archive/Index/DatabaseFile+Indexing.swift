@@ -113,8 +113,11 @@ extension DatabaseFile {
             for archive in writer.archives.all {
                 guard let shape = archive.index.shape, !shape.hasNoIndexes else { continue }
                 let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
-                let entries = Int64(try reader.totals().entries)
-                guard entries >= 1000, try reader.extent(of: shape).isUsable else { continue }
+                let extent = try reader.extent(of: shape)
+                guard extent.isUsable, extent.unbuilt == nil else { continue }
+                // Those with a row in the tables of the index.
+                let entries = (StoredInteger(Int64(try reader.totals().entries)) - StoredInteger(extent.unindexedRows)).value
+                guard entries >= 1000 else { continue }
                 let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
                 guard entries / 4 >= analysed || analysed / 4 >= entries else { continue }
                 try connection.execute(IndexTables.limitAnalysis)
