@@ -73,6 +73,10 @@ extension ArchiveStore {
     ///     try transaction.record(order, in: orders)
     /// }
     /// ```
+    ///
+    /// Runs the closure on the caller's thread, without a lock, then blocks for the disk; again if others write meanwhile what it read.
+    ///
+    /// - Throws: ``VellumError`` as ``ArchivesFactory/transaction(_:)``, and the error of `body`; then nothing is changed.
     @discardableResult
     public func transaction<Result>(_ body: (inout ArchiveTransaction) throws -> Result) throws -> Result {
         try factory.transaction(body)

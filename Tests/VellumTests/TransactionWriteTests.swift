@@ -45,6 +45,9 @@ struct TransactionWriteTests {
         Write("drop") { try $0.temporary.factory.drop(archiveNamed: "nothing") },
         Write("another handle") { try $0.temporary.factory.store(for: Parcel.self).deleteAll() },
         Write("another factory on the file") { try $0.temporary.anotherFactory("./archives").store(for: Parcel.self).deleteAll() },
+        Write("a limit that is the first") {
+            _ = try $0.temporary.factory.archives(for: Parcel.self, trySetMaxDiskSize: 1.megaByte)
+        },
         Write("another transaction") { tests in
             try tests.temporary.factory.transaction { $0.deleteAll(in: tests.parcels) }
         },

@@ -56,6 +56,8 @@ public import VellumCore
     @usableFromInline package var capacity: Capacity { mirror.capacity }
 
     @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [RemovedEntry] {
+        // It may evict.
+        try file.transactions.refuseWrite()
         mirror.update(entries: capacity.entries)
         return try setLimit { _, _ in StoredLimit(given: capacity) }.removed
     }
