@@ -52,7 +52,7 @@ func condition<Part: PredicateExpression, Environment>(
 
 // MARK: Connectives
 
-/// `&&` or `||`. A chain that is made at run time may be too deep for a recursion: it is a list of operands then.
+/// `&&` or `||`. A chain of one of them that is made at run time may be too deep for a recursion: it is a list of operands then.
 protocol Connective: RelatedExpression, CompilableExpression {
     associatedtype LHS: PredicateExpression<Bool>
     associatedtype RHS: PredicateExpression<Bool>
@@ -110,12 +110,13 @@ extension Connective {
         if scope.depth < 20 {
             // Without the casts that finding the operands of a chain takes.
             guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
-            guard let right = Vellum.condition(of: rhs, in: isConjunction ? scope.assuming(left) : scope) else { return nil }
+            if isConjunction { scope.assume(left) }
+            guard let right = Vellum.condition(of: rhs, in: scope) else { return nil }
             return isChain(left) || isChain(right) ? joined([left, right]) : chain([left, right])
         }
         for operand in operands {
             guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
-            if isConjunction { scope = scope.assuming(part) }
+            if isConjunction { scope.assume(part) }
             parts.append(part)
         }
         return joined(parts)

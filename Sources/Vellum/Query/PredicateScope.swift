@@ -52,12 +52,8 @@ struct PredicateScope<Environment> {
             interpretation)
     }
 
-    /// Returns the scope of the parts that are evaluated only where the condition is true.
-    func assuming(_ condition: ValueCondition<Environment>) -> PredicateScope {
-        var scope = self
-        scope.own?.notNil += condition.notNil()
-        return scope
-    }
+    /// Becomes the scope of the parts that are evaluated only where the condition is true.
+    mutating func assume(_ condition: ValueCondition<Environment>) { own?.notNil += condition.notNil() }
 
     /// Returns the scope, which notes parts that Foundation evaluates.
     func noting(_ interpretation: Interpretation) -> PredicateScope {

@@ -27,6 +27,14 @@ extension Condition {
         }
     }
 
+    func forEachTest(_ body: (Leaf) -> Void) {
+        switch self {
+        case .all(let parts), .any(let parts): for part in 0..<parts.count { parts[part].forEachTest(body) }
+        case .not(let part): part.forEachTest(body)
+        case .test(let test): body(test)
+        }
+    }
+
     /// The parts that must all be true.
     package var conjuncts: [Condition] {
         guard case .all(let parts) = self else { return [self] }

@@ -55,9 +55,8 @@ struct QueryPlan<Value> {
     var unansweredProperties: [AnyKeyPath] {
         var properties: [AnyKeyPath] = []
         for case .filter(let condition) in residual {
-            _ = condition.description { test in
+            condition.forEachTest { test in
                 if test.relation != nil, let property = test.property { properties.append(property) }
-                return ""
             }
         }
         for case .sort(let orderings) in residual { properties += orderings.compactMap(\.property) }
@@ -167,10 +166,10 @@ private struct PushedSteps {
     /// - Returns: Whether nothing of the conjunct remains.
     private mutating func push(_ conjunct: WidenedCondition) -> Bool {
         guard let wider = conjunct.condition else { return conjunct.isExact }
-        let total = size.saturatingAdd(wider.size())
-        if case .not(let part) = wider, part.list != nil { others -= 1 }
-        guard total <= Self.maximumSize, others < QueryPrinter.longCondition else { return false }
-        (size, others) = (total, others + 1)
+        let isNegatedList = if case .not(let part) = wider { part.list != nil } else { false }
+        let (size, others) = (size.saturatingAdd(wider.size()), isNegatedList ? others : others + 1)
+        guard size <= Self.maximumSize, others <= QueryPrinter.longCondition else { return false }
+        (self.size, self.others) = (size, others)
         if case .all = wider { conjuncts += wider.conjuncts } else { conjuncts.append(wider) }
         return conjunct.isExact
     }

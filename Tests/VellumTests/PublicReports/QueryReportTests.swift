@@ -123,7 +123,7 @@ struct QueryReportTests {
             do {
                 try store.record(object)
             } catch let error as VellumError where error.code == .notEncodable {
-                return  // Refused, with the old object kept.
+                return #expect(depth > 509)  // Refused, with the old object kept.
             }
             store.trimMemory(to: .zero)
             #expect(try store.access(archiveWithKey: "\(depth)").map(numbers) == [1, 2, 3], "\(Object.self)")

@@ -86,11 +86,27 @@ struct LongListTests {
         try check(#Predicate { weights.contains($0.weight) && $0.other == 3 }) { weightSet.contains($0.weight) && $0.other == 3 }
     }
 
+    private static func isThird(_ label: String) -> Bool { Int(label.dropFirst()).map { $0 % 3 == 0 } == true }
+
     @Test func moreValuesThanSQLiteHasParametersUseTheIndex() throws {
         let numbers = (0..<250_000).map { $0 * 3 }
         let found = try store.explain(where: #Predicate { numbers.contains($0.number) })
         #expect(found.usesIndex && found.decodedObjects == 667 && found.results == 667)
-        #expect(try store.count(where: #Predicate { !numbers.contains($0.number) && !numbers.contains($0.number) }) == 1333)
+        #expect(try store.count(where: #Predicate { !numbers.contains($0.number) }) == 1333)
+        // On two columns, on both of one index, and elements.
+        let labels = (0..<250_000).map { "\u{E9}\($0 * 3)" }
+        let labelled = try store.fetch(where: #Predicate { numbers.contains($0.number) && labels.contains($0.label) })
+        #expect(labelled.map(\.name) == Self.parts.filter { $0.number % 3 == 0 && Self.isThird($0.label) }.map(\.name))
+        let (others, weights) = (numbers.map(Optional.some), (0..<250_000).map(Double.init))
+        let weighed = try store.fetch(where: #Predicate { others.contains($0.other) && weights.contains($0.weight) })
+        #expect(
+            weighed.map(\.name) == Self.parts.filter { part in part.other.map { $0 % 3 == 0 } == true && !part.weight.isNaN }.map(\.name))
+        let tags = (0..<250_000).map { "tag \($0 * 5)" }
+        let tagSet = Set(tags)
+        let manager = try archives.factory.archives(for: Part.self)
+        let any = manager.findWhere { $0.tags(.contains(atLeastOne: tags)) }
+        #expect(any.getResults().map(\.name) == Self.parts.filter { !tagSet.isDisjoint(with: $0.tags) }.map(\.name))
+        #expect(manager.findWhere { $0.tags(.contains(all: tags)) }.getResults().isEmpty)
     }
 
     @Test func aListMayRepeatItsValues() throws {
