@@ -64,6 +64,23 @@
             fflush(nil)
         }
 
+        /// Uses a server after the standard streams were closed. Returns which of them does not lead to `/dev/null` then, as bits.
+        static func usesNoStream(port: Int) async -> Int32 {
+            for stream: Int32 in 0...2 { close(stream) }
+            do {
+                let server = ValkeyServer(ValkeyConfiguration(host: "127.0.0.1", port: port))
+                let cache: SharedCache<String, Int> = try SharedCacheManager(name: "streams", server: server).cache(
+                    cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+                try await cache.set(1, forKey: "a")
+                guard try await cache.value(forKey: "a", freshness: .confirmed) == 1 else { return 8 }
+            } catch {
+                return 16
+            }
+            var (null, status) = (stat(), stat())
+            guard stat("/dev/null", &null) == 0 else { return 32 }
+            return (0...2).reduce(0) { $0 | (fstat($1, &status) == 0 && status.st_rdev == null.st_rdev ? 0 : 1 << $1) }
+        }
+
         private func pause(_ milliseconds: Int) async {
             do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}  // Nothing here is cancelled.
         }

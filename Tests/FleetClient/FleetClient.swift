@@ -4,7 +4,9 @@ import Foundation
 //
 //     FleetClient NUMBER ORACLE SEED TRUST PADDING FILLS SERVER…
 //
-// It prints a line every 100 ms, and when the oracle has become quiet a line with what it counted. TRUST is in milliseconds; PADDING are the
+//     FleetClient streams SERVER
+//
+// The first prints a line every 100 ms, and when the oracle has become quiet a line with what it counted. TRUST is in milliseconds; PADDING are the
 // bytes that fill a value; FILLS is 1 if it also sets values that nobody needs; SERVER is a port, or Sentinels as host:port.
 
 @main
@@ -12,6 +14,7 @@ enum FleetClient {
     static func main() async throws {
         #if Valkey
             let arguments = CommandLine.arguments
+            if arguments.count == 3, arguments[1] == "streams", let port = Int(arguments[2]) { exit(await Client.usesNoStream(port: port)) }
             guard arguments.count >= 8, let number = Int(arguments[1]), let seed = UInt64(arguments[3]), let trust = Int(arguments[4]),
                 let padding = Int(arguments[5])
             else { exit(2) }

@@ -12,5 +12,7 @@ package func timeWithoutStalls(_ body: () async throws -> Void) async rethrows -
         }
     }
     defer { control.cancel() }
-    return try await clock.measure(body) - stalls.withLock { $0 * 3 }
+    let time = try await clock.measure(body)
+    // At most half, so that the limits of the tests hold on every machine, up to twice their length.
+    return time - min(stalls.withLock { $0 * 3 }, time / 2)
 }

@@ -52,6 +52,23 @@
             #expect(try await one.cache.value(forKey: "a", freshness: .confirmed) == nil)
         }
 
+        /// Two spellings that Swift's `==` finds equal are one key and one name (FK1).
+        @Test(arguments: [("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"), ("a\u{323}\u{301}", "a\u{301}\u{323}"), ("\u{E9}", "e\u{301}")])
+        func equalKeysAndNamesAreOneOnTheServer(_ one: String, _ other: String) async throws {
+            func cache(_ text: String) throws -> SharedCache<String, Int> {
+                let program = try Program(redis.port) { $0.keyPrefix = text }
+                return try SharedCacheManager(name: text, server: program.server).cache(
+                    cacheName: text, cacheVersion: .custom(text), maxAge: .hours(1))
+            }
+            try await cache(one).set(1, forKey: one)
+            #expect(try await cache(other).value(forKey: other) == 1)
+        }
+
+        /// FS1: no connection has the descriptor of a stream that is closed.
+        @Test func aProgramWithoutStandardStreamsUsesAServer() throws {
+            #expect(try Spawned(["streams", "\(redis.port)"], of: "FleetClient").end().0 == .exited(0))
+        }
+
         @Test func oneOfManyProgramsSetsWhatIsAbsent() async throws {
             let programs = try (0..<4).map { _ in try Program(redis.port) }
             let set = try await withThrowingTaskGroup(of: Bool.self) { group in

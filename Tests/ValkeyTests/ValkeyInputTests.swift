@@ -120,7 +120,10 @@
                     try await storage.set(1, forKey: "a")
                     try expect(try await storage.retrieve(forKey: "a") == 1, "the storage")
                     try await storage.removeAll()
-                    do { _ = try await storage.retrieve(forKey: "a") } catch is any StorageMiss {}
+                    do {
+                        _ = try await storage.retrieve(forKey: "a")
+                        try expect(false, "removeAll")
+                    } catch is any StorageMiss {}
                 },
                 InputCase(
                     "SharedCacheManager.cache memoryLimit", "ValkeyStorage.init memoryLimit", of: HostileInput.sizes,

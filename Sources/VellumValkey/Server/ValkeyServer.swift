@@ -23,6 +23,8 @@
 
         /// Connects to nothing yet.
         public init(_ configuration: ValkeyConfiguration) {
+            // A task below may make the runtime open descriptors of its own.
+            StandardStreams.hold()
             self.configuration = configuration
             let trust = Trust(for: configuration.trustMilliseconds)
             let stores = Stores(trust)
