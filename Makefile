@@ -120,7 +120,7 @@ fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --traits Valkey --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
-	VELLUM_DAMAGE=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter extremeValuesAreHandledOrReported $(ARGUMENTS)
+	VELLUM_DAMAGE=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter "extremeValuesAreHandledOrReported|HostileWordsTests" $(ARGUMENTS)
 
 # Checks the format and the structure of the sources.
 lint:

@@ -36,7 +36,11 @@ struct CoderInputTests {
     @Test(arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -0.0]) func anyNumberIsAValue(_ number: Double) throws {
         let value = CBORValue(floatLiteral: number)
         let decoded = try CBORDecoder().decode(CBORValue.self, from: CBOREncoder().encode(value))
-        #expect(decoded == value || number.isNaN)
+        if number.isNaN, case .float(let nan) = decoded {
+            #expect(nan.isNaN)
+        } else {
+            #expect(decoded == value)
+        }
         _ = (decoded.description, decoded.intValue)
     }
 }

@@ -42,7 +42,10 @@ struct HostileFileTests {
                     guard DamagePlan.isWhole || combinations % 7 == 0 else { continue }
                     let hostile = try HostileFile()
                     let database = try RawDatabase(hostile.url)
-                    let name = try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \(column)")
+                    let names = try (0..<count).map {
+                        try database.text("SELECT name FROM pragma_table_info('\(table)') WHERE cid = \($0)")
+                    }
+                    let name = names[column]
                     let isWithoutRow = ["retention", "recency", "elements_2_0"].contains(table)
                     let rows = isWithoutRow ? "1" : condition
                     do {
@@ -52,6 +55,11 @@ struct HostileFileTests {
                         continue  // SQLite itself rejects such a value there.
                     }
                     if table == "entries" { try signEntries(of: table, in: database, archive: "plain") }
+                    // Every other time with the complement that belongs to the value.
+                    if combinations % 2 == 0, names.contains("\(name)_check") {
+                        try database.execute(
+                            "PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \(name)_check = ~\(name) WHERE \(rows)")
+                    }
                     let case_ = "\(table).\(name) = \(value) where \(rows)"
                     CaseGuard.begin(case_, slice: 0)
                     let outcome = hostile.use()

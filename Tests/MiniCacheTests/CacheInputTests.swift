@@ -17,6 +17,20 @@ struct CacheInputTests {
         manager.cache(cacheName: name, cacheVersion: .custom("1"), maxAge: maxAge)
     }
 
+    /// A value that a cache loads, by a method of the protocol.
+    private static func load(
+        _ cache: some LoadingCache<String, Int>, _ key: String, maxAge: CacheMaxAge? = nil, stale: Duration = .zero,
+        options: LoadOptions = LoadOptions()
+    ) async throws -> Int {
+        let load: @Sendable () async throws -> Int = { 2 }
+        let loaded = try await cache.load(
+            key, maxAge: maxAge, staleWhileRevalidate: stale, staleIfError: stale, options: options, orLoad: load)
+        let value = try await cache.value(
+            forKey: key, maxAge: maxAge, staleWhileRevalidate: stale, staleIfError: stale, options: options, orLoad: load)
+        try expect(value == loaded.value, "\(key)")
+        return value
+    }
+
     static let table: [InputCase] = [
         InputCase(
             "CacheMaxAge.days _", "CacheMaxAge.hours _", "CacheMaxAge.timeInterval _", "CacheMaxAge.seconds _", "CacheMaxAge.minutes _",
@@ -49,6 +63,9 @@ struct CacheInputTests {
                 try expect((cache["a"] == 1) == (seconds > 0), "\(age)")
                 do { try cache.set(1, forKey: "b") } catch { if errors.isEmpty { throw error } }
             }
+            let cache: MiniCache<String, Int> = manager.cache(cacheName: "age", cacheVersion: .custom("1"), expiration: expiration)
+            cache["a"] = 1
+            try expect((cache["a"] == 1) == (seconds > 0), "expiration")
             if let error = errors.first { throw error }
         },
         InputCase(
@@ -61,6 +78,7 @@ struct CacheInputTests {
             // A hit needs no age.
             cache["b"] = 2
             try expect(try await cache.load("b", maxAge: .seconds(seconds)) { 1 }.value == 2, "load")
+            try expect(try await load(cache, "c", maxAge: .seconds(seconds)) == 2, "LoadingCache")
         },
         InputCase(
             "MiniCache.value staleWhileRevalidate", "MiniCache.value staleIfError", "MiniCache.load staleWhileRevalidate",
@@ -73,6 +91,7 @@ struct CacheInputTests {
             try expect(loaded.source == .loaded || duration > .zero, "\(loaded)")
             // The oldest value that there is.
             try expect(try await cache.value(forKey: "b", staleWhileRevalidate: duration, staleIfError: duration) { 2 } == 2, "value")
+            try expect(try await load(cache, "c", stale: duration) == 2, "LoadingCache")
         },
         InputCase(
             "MiniCache.value options", "MiniCache.load options", "LoadingCache.value options", "LoadingCache.load options",
@@ -82,6 +101,7 @@ struct CacheInputTests {
                 expiration: .after(duration), negativeMaxAge: duration, errorMaxAge: duration, softTimeout: duration, timeout: nil)
             try expect(try await cache().value(forKey: "a", options: options) { 1 } == 1, "value")
             try expect(try await cache().load("a", options: options) { nil }.value == nil, "load")
+            try expect(try await load(cache(), "a", options: options) == 2, "LoadingCache")
         },
         InputCase(
             "MiniCacheManager.cache memoryLimit", "MiniCacheManager.cache diskLimit", of: HostileInput.sizes, throwing: HostileInput.isValid

@@ -39,8 +39,8 @@ struct NormalFormTests {
         }
     }
 
-    /// 100,000 random strings of assigned characters: the normal form is that of Python's tables of the same version, and two of them are one
-    /// key exactly when Swift's `==` says so.
+    /// 100,000 random strings of assigned characters: the normal form is that of Python's tables of the same version, and two of
+    /// these are one key exactly when Swift's `==` says so.
     @Test func randomStringsAgreeWithPythonAndSwift() throws {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         var generator = UnicodeStrings()

@@ -1,10 +1,10 @@
 package import VellumCore
 
 /// One row of the table of parameters: what calls with a parameter do with values that are negative, zero, huge, NaN, empty, very long, or
-/// contain U+0000. None ends the process. The guide *Invalid input* says the same in words.
+/// contain U+0000. None ends the process. The guide *Errors and damage* says the same in words.
 ///
-/// The names of the parameters, such as `"ArchiveStore.keys limit"`, are those of `Documentation/API`: `InputTableTests` finds the rows of all
-/// test targets by them, and fails for a parameter that has none.
+/// The names of the parameters, such as `"ArchiveStore.keys limit"`, are those of `Documentation/API`: `Scripts/check_structure.py` finds the
+/// rows of all test targets by them, and fails for a parameter that has none.
 package struct InputCase: Sendable, CustomStringConvertible {
     package let description: String
     /// Calls with each value. Returns what was not expected.

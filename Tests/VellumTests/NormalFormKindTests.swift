@@ -18,7 +18,7 @@ struct NormalFormKindTests {
     private struct Place: ArchiveCodable, IndexedArchivable {
         var name: String
         var primaryKey: String
-        static var archiveName: String { "Places" }
+        @TaskLocal static var archiveName = "Places"
         static var archiveIndexes: [ArchiveIndex<Place>] { [.index(\.name)] }
     }
 
@@ -46,6 +46,16 @@ struct NormalFormKindTests {
         #expect(try store.count() == 1)
         try store.delete(archiveWithKey: other)
         #expect(try store.count() == 0)
+    }
+
+    @Test(arguments: spellings)
+    func namesOfArchives(_ one: String, _ other: String) throws {
+        let factory = ArchivesFactory.inMemory()
+        try Place.$archiveName.withValue(one) {
+            try factory.store(for: Place.self).record(Place(name: "a", primaryKey: "a"))
+            try factory.close()
+        }
+        #expect(try Place.$archiveName.withValue(other) { try factory.store(for: Place.self).count() } == 1)
     }
 
     @Test(arguments: spellings)

@@ -131,8 +131,8 @@ for (number, key) in keys.enumerated() {
             try await pages.set(key, to: Int?.none, expiresIn: expires)
             // A value of another type is an error that the framework knows.
             do { _ = try await driver.get(key: key, as: String.self) } catch PersistError.invalidConversion {}
-            if (created, page) != (isValid ? time : nil, isValid ? time : nil) { wrong.append("key \(number), time \(time)") }
-            if isValid, set != -time { wrong.append("set of key \(number), time \(time)") }
+            let expected = isValid ? (time, -time, time) : (nil, nil, nil)
+            if (created, set, page) != expected { wrong.append("key \(number), time \(time)") }
         } catch let error as MiniCacheError {
             if error.code != .keyTooLong || key.utf8.count < 65_536 { wrong.append("key \(number), time \(time): \(error.code)") }
         }

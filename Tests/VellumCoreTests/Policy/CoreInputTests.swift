@@ -82,7 +82,10 @@ struct CoreInputTests {
             (statistics.memoryHits, statistics.diskHits, statistics.misses) = (count, count, count)
             (statistics.memoryEvictions, statistics.puts, statistics.evictedSize) = (count, count, .bytes(count))
             (statistics.failures, statistics.loading.time) = (count, .seconds(Int64(count)))
-            _ = "\(statistics) \(statistics.hitRatio)"
+            (statistics.loading.loads, statistics.loading.failures, statistics.loading.joined) = (count, count, count)
+            (statistics.loading.staleIfError, statistics.loading.staleIfSlow, statistics.loading.inOutage) = (count, count, count)
+            statistics.loading.staleWhileRevalidating = count
+            _ = "\(statistics) \(statistics.loading) \(statistics.hitRatio)"
             var explanation = QueryExplanation()
             (explanation.decodedObjects, explanation.results, explanation.unindexedObjects) = (count, count, count)
             explanation.duration = .seconds(Int64(count))

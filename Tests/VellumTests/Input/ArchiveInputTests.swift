@@ -89,6 +89,8 @@ struct ArchiveInputTests {
             let expected = min(3, max(0, limit))
             try expect(manager.limitResults(by: limit).getResults().count == expected, "limitResults")
             try expect(manager.process(queries: [.limitResults(by: limit)]).count == expected, "process")
+            try expect(manager.process(queries: [Query(QueryLimiter(limit: limit))]).count == expected, "QueryLimiter")
+            try expect(manager.limitResults(by: .max).limitResults(by: limit).getResults().count == expected, "QueryBuilder")
         },
     ]
 
