@@ -14,7 +14,7 @@ package struct ModelVersion<Object>: Sendable {
         self = version
     }
 
-    /// Throws ``VellumError/Code/invalidVersion`` if the type says a version that is none. To be called before objects of it are read or written.
+    /// Throws ``VellumError/Code/invalidVersion`` if the version of the type is negative. To be called before objects of it are read or written.
     package static func check(_ type: Object.Type) throws(VellumError) {
         guard let version = (type as? any VersionedArchive.Type)?.archiveVersion, version < 0 else { return }
         throw VellumError(.invalidVersion, "The archiveVersion of \(type) is \(version). Versions begin with 0.")

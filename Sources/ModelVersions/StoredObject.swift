@@ -12,7 +12,8 @@ public struct StoredObject: Sendable {
     /// The recorded bytes: what the type's `archive()` returned, or its encoding as CBOR or JSON.
     public let data: Data
 
-    /// Creates an object of recorded bytes, such as `store.encodedData(forKey:)` returns, or of any CBOR or JSON. For tests of a migration.
+    /// Creates an object of recorded bytes, such as `store.encodedData(forKey:)` returns, or of a map, list or tag of CBOR, or of JSON.
+    /// For tests of a migration.
     public init(version: Int, key: String, data: Data) {
         self.version = version
         self.key = key

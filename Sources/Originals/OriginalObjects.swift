@@ -29,8 +29,14 @@ package struct OriginalObjects: Sendable {
     /// type's. `nil` if that is not so.
     package func obstacle(for archive: String) -> VellumError? {
         guard let other = folders.first(where: { FileSystem.isLink($0) || !FileSystem.isFolder($0) }) else { return nil }
-        return VellumError(.inputOutput, "The objects of version 1 are not imported: their folder is a symbolic link, or no folder.")
-            .located(archive: archive, path: other)
+        return VellumError(
+            .inputOutput,
+            """
+            The objects of version 1 are not imported: their folder is a symbolic link, or no folder. Put the folder in its place, then open the \
+            archive in a new process.
+            """
+        )
+        .located(archive: archive, path: other)
     }
 
     /// Imports the objects that were not imported before. Blocks for the disk, and while another process imports.

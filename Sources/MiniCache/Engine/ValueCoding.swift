@@ -21,7 +21,7 @@ package final class ValueCoding<Value: Codable>: ValueComparing {
 
     package var version: Int64 { model?.number ?? 0 }
 
-    /// Throws ``VellumError/Code/invalidVersion`` if the type says a version that is none.
+    /// Throws ``VellumError/Code/invalidVersion`` if the version of the type is negative.
     package func check() throws(VellumError) { try ModelVersion.check(Value.self) }
 
     package func encode(_ value: Value) throws -> Data {

@@ -24,7 +24,7 @@ public struct Expiration: Hashable, Sendable {
     /// The largest part of the age by which an entry's age is shortened at random, from 0 to 1.
     public let jitter: Double
 
-    /// Of a jitter that is none, `check()` throws the error.
+    /// Of an invalid jitter, `check()` throws the error.
     package init(age: Int64, idle: Int64 = .max, jitter: Double = 0) {
         let isValid = jitter >= 0 && jitter <= 1 && age != Self.invalid
         (self.age, self.idle, self.jitter) = isValid ? (age, idle, jitter) : (Self.invalid, .max, 0)
@@ -89,7 +89,7 @@ public struct Expiration: Hashable, Sendable {
     /// - Parameter fraction: From 0 to 1. Anything else is an error where the expiration is used.
     public func jittered(by fraction: Double) -> Expiration { Expiration(age: age, idle: idle, jitter: fraction) }
 
-    /// The age of an expiration that is none. It has expired at once for those who do not check it.
+    /// The age of an invalid expiration. It has expired at once for those who do not check it.
     @usableFromInline static let invalid = Int64.min
 
     /// Throws ``VellumError/Code/invalidDuration`` for an age of NaN, or a jitter that is not from 0 to 1.
