@@ -74,7 +74,8 @@ struct DocumentationTests {
         "NeverStaleTests": "Tally.minutes", "OpeningTests": "Tally.minutes", "OriginalsKillTests": "Tally.minutes",
         "RecoveryKillTests": "Tally.minutes", "TwoVersionsTests": "Tally.minutes", "SoakTests": "VELLUM_SOAK",
         "PowerLossTests": "VELLUM_IMAGES", "DiskPowerLossTests": "VELLUM_IMAGES", "FailingDiskTests": "VELLUM_FAULTS",
-        "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan", "HostileWordsTests": "VELLUM_DAMAGE",
+        "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan",
+        "HostileWordsTests": "VELLUM_DAMAGE",
         "DifferentialTests": "VELLUM_FUZZ", "BoundedMemoryTests": "VELLUM_OPERATIONS", "FleetTests": "VELLUM_FLEET",
     ]
 
