@@ -238,8 +238,7 @@ struct CacheVersionTests {
             try store(nil).record(Data(count: 10), forKey: "1")
             return try setup.open().withWriter { (writer) throws(SQLiteError) -> ReplacedVersion? in
                 let found = try writer.archive(named: "cache")
-                let archive = ArchiveWriter(found, name: "cache", connection: writer.connection)
-                return try writer.setVersion(version, of: archive, mayReplace: true, at: setup.clock.now)
+                return try writer.setVersion(version, of: found, mayReplace: true, at: setup.clock.now)
             }
         }
         // The file knows whether it has warned for as long as it is open.

@@ -15,14 +15,12 @@ struct ReadConnectionTests {
     @Test func whatIsKnownOfASnapshotIsNotUsedForALaterTransaction() throws {
         let store = try setup.store()
         try store.record(Data(1, count: 10), forKey: "a")
-        let (number, checksum) = (store.disk.number, store.disk.checksum)
         let reader = try ReadConnection(path: setup.url.path)
         func hasExpiring(after change: () throws -> Void) throws -> Bool {
             defer { reader.endLease() }
-            return try reader.read(keepingLease: true, at: 0) { (connection) throws(SQLiteError) in
-                do { try change() } catch { Issue.record(error) }
-                return try connection.archive(number, checksum).extent(of: nil).hasExpiring
-            }
+            try reader.begin(keepingLease: true, at: 0)
+            try change()
+            return try reader.tables(of: store.disk.archive).extent(of: nil).hasExpiring
         }
         #expect(try !hasExpiring {})
         #expect(try hasExpiring { try store.record(Data(1, count: 10), forKey: "b", expiration: Expiration(age: 60_000)) })

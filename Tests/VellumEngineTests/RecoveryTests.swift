@@ -46,7 +46,7 @@ struct RecoveryTests {
     /// P3: an entry that was moved to another key or archive is not a value of it.
     @Test func anEntryUnderAnotherKeyIsDamaged() throws {
         try fill(3)
-        let sums = ["strings": try setup.store().disk.checksum, "other": try setup.store("other").disk.checksum]
+        let sums = ["strings": try setup.store().disk.archive.checksum, "other": try setup.store("other").disk.archive.checksum]
         func hash(_ key: String, _ archive: String) throws -> Int64 {
             let checksum = try #require(sums[archive])
             return EntryKey(key).withBytes { checksum.storedHash(ofKey: $0) }
@@ -129,7 +129,7 @@ struct RecoveryTests {
         #expect(salvaged > 1900 && salvaged == kept)
     }
 
-    private final class Listener: DiskArchiveDelegate {
+    private final class Listener: ArchiveOwner {
         let events = Locked<[StoreEvent]>([])
         func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { nil }
         func raiseStamp(to stamp: UseStamp) {}

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumEngine
+@testable import VellumEngine
 import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
@@ -11,14 +11,13 @@ struct StoreTests {
         let clock = ManualClock()
         let codec = CountingCodec<String>(JSONCodec<String>())
         let disk: DiskArchive
-        let faults: ArchiveFaults
+        let folder: TemporaryDirectory
         let store: Store<String>
 
         init(memory: DataSize = 1.megaByte, disk limit: DataSize = 1.megaByte, caching: CachePolicy<String> = .values) throws {
-            let folder = try TemporaryDirectory()
-            faults = ArchiveFaults(in: folder)
+            folder = try TemporaryDirectory()
             disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
-                .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
+                .archive(named: "archive", capacity: Capacity(limit))
             var options = StoreOptions<String>()
             options.caching = caching
             store = Store(
@@ -38,7 +37,7 @@ struct StoreTests {
         #expect(setup.codec.counts.encodes == 1)
         for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
         #expect(setup.codec.counts == .init(encodes: 1, decodes: 0))
-        #expect(!setup.faults.calls.contains(.entry("a")))
+        #expect(try setup.store.statistics().memoryHits == 3)
     }
 
     @Test func aReadOfTheDiskDecodesOnceAndThenMemoryAnswers() throws {
@@ -47,7 +46,7 @@ struct StoreTests {
         setup.store.trimMemory(to: 0)
         for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
         #expect(setup.codec.counts == .init(encodes: 1, decodes: 1))
-        #expect(setup.faults.calls.filter { $0 == .entry("a") }.count == 1)
+        #expect(try setup.store.statistics().diskHits == 1)
     }
 
     @Test func aHitOfEncodedBytesDecodesOnceWithoutReadingTheDisk() throws {
@@ -55,7 +54,7 @@ struct StoreTests {
         try setup.store.record("value", forKey: "a")
         for _ in 0..<3 { #expect(try setup.store.value(forKey: "a") == "value") }
         #expect(setup.codec.counts == .init(encodes: 1, decodes: 3))
-        #expect(!setup.faults.calls.contains(.entry("a")))
+        #expect(try setup.store.statistics().memoryHits == 3)
     }
 
     // MARK: C3
@@ -95,17 +94,17 @@ struct StoreTests {
         let setup = try Setup()
         try setup.store.record("value", forKey: "a")
         setup.store.trimMemory(to: 0)
-        setup.faults.fail(.read, with: VellumError(.inputOutput, "Broken."))
+        try setup.disk.file.suspend()
         let error = #expect(throws: VellumError.self) { try setup.store.value(forKey: "a") }
-        #expect(error?.code == .inputOutput)
-        setup.faults.heal()
+        #expect(error?.code == .suspended)
+        try setup.disk.file.resume()
         #expect(try setup.store.value(forKey: "a") == "value")
     }
 
     @Test func aWriteThatFailsChangesNothing() throws {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
-        setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
+        setup.disk.file.failWrites(full)
         #expect(throws: VellumError.self) { try setup.store.record("new", forKey: "a") }
         #expect(throws: VellumError.self) { try setup.store.remove("a") }
         #expect(throws: VellumError.self) { try setup.store.removeAll() }
@@ -144,9 +143,7 @@ struct StoreTests {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
         setup.store.trimMemory(to: 0)
-        setup.faults.interrupt { [store = setup.store, faults = setup.faults] call in
-            guard case .entry = call else { return }
-            faults.interrupt(nil)
+        setup.codec.beforeDecoding { [store = setup.store] in
             do { try store.remove("a") } catch { Issue.record(error) }
         }
         #expect(try setup.store.value(forKey: "a") == "old")
@@ -157,9 +154,7 @@ struct StoreTests {
         let setup = try Setup()
         try setup.store.record("old", forKey: "a")
         setup.store.trimMemory(to: 0)
-        setup.faults.interrupt { [store = setup.store, faults = setup.faults] call in
-            guard case .entry = call else { return }
-            faults.interrupt(nil)
+        setup.codec.beforeDecoding { [store = setup.store] in
             do { try store.record("new", forKey: "a") } catch { Issue.record(error) }
         }
         #expect(try setup.store.value(forKey: "a") == "old")

@@ -9,14 +9,13 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct StoreUpdateTests {
     private let clock = ManualClock()
-    private let faults: ArchiveFaults
+    private let folder: TemporaryDirectory
     private let store: Store<String>
 
     init() throws {
-        let folder = try TemporaryDirectory()
-        faults = ArchiveFaults(in: folder)
+        folder = try TemporaryDirectory()
         let disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
-            .archive(named: "archive", capacity: Capacity(DataSize(bytes: 1000)), interceptedBy: faults)
+            .archive(named: "archive", capacity: Capacity(DataSize(bytes: 1000)))
         var options = StoreOptions<String>()
         options.caching = .values
         store = Store(
@@ -27,12 +26,12 @@ struct StoreUpdateTests {
         try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + text }
     }
 
-    @Test(arguments: [VellumError.Code.diskFull, .inputOutput, .busy])
-    func aFailedWriteChangesNothing(code: VellumError.Code) throws {
+    @Test(arguments: [full, inputOutput, busy])
+    func aFailedWriteChangesNothing(code: Int32) throws {
         try append("1")
-        faults.fail(.commit, with: VellumError(code, "No."))
+        store.disk.file.failWrites(code)
         #expect(throws: VellumError.self) { try append("2") }
-        faults.heal()
+        store.disk.file.failWrites(nil)
         #expect(try store.value(forKey: "a") == "1")
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "a") == "1")
@@ -42,7 +41,7 @@ struct StoreUpdateTests {
 
     @Test func aFailedReadRunsNoClosure() throws {
         try append("1")
-        faults.fail(.read, with: VellumError(.inputOutput, "No."))
+        try store.disk.file.suspend()
         #expect(throws: VellumError.self) {
             try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in Issue.record("The closure ran.") }
         }

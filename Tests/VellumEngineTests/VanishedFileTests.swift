@@ -124,7 +124,7 @@ struct VanishedFileTests {
         try store.record(Data("three".utf8), forKey: "c")
         #expect(
             other.page.changes(of: 1, after: before, through: other.page.generation(of: 1).value, notBy: other.author)
-                == .keys([store.disk.checksum.hash.of("c")]))
+                == .keys([store.disk.archive.checksum.hash.of("c")]))
         #expect(try store.value(forKey: "a") == Data("one".utf8))
     }
 

@@ -5,7 +5,7 @@ package import VellumEngine
 /// A minimal owner of an archive: writes one entry at a time, and answers the archive's callbacks.
 ///
 /// The rules use it. Its touches are never taken, so an archive must ask for each.
-package final class ArchiveHarness: DiskArchiveDelegate {
+package final class ArchiveHarness: ArchiveOwner {
     package let archive: DiskArchive
     package let clock: ManualClock
     private let state = Locked(State())
@@ -13,6 +13,15 @@ package final class ArchiveHarness: DiskArchiveDelegate {
 
     private struct State {
         var uses: [Int64: UseStamp] = [:]
+        var removed: [EntryKey] = []
+    }
+
+    /// The keys of the entries that the last transaction removed without a write of them.
+    package var removed: [EntryKey] {
+        state.withLock { state in
+            defer { state.removed = [] }
+            return state.removed
+        }
     }
 
     package init(_ archive: DiskArchive, clock: ManualClock = ManualClock(), isDelegate: Bool = true) {
@@ -48,26 +57,27 @@ package final class ArchiveHarness: DiskArchiveDelegate {
         return try commit(
             operations.enumerated().map { index, operation in
                 let condition = index == 0 ? condition : WriteCondition(following: condition)
-                return ArchiveWrite(archive: archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
+                return ArchiveWrite(archive: archive.archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
             })
     }
 
     /// Stores a value in place of an entry that memory is said to know.
     package func store(count: Int, _ key: EntryKey, inPlaceOf known: KnownEntry) throws(VellumError) -> WriteOutcome {
         let entry = Entry(bytes: Data(repeating: UInt8(ascii: "x"), count: count), written: clock.now)
-        var write = ArchiveWrite(archive: archive, key: key, operation: .store(entry), stamp: stamp())
+        var write = ArchiveWrite(archive: archive.archive, key: key, operation: .store(entry), stamp: stamp())
         write.known = known
         return try commit([write])[0]
     }
 
     /// Applies all changes in one transaction.
     package func write(_ operations: [(EntryKey, ArchiveWrite.Operation)]) throws(VellumError) -> [WriteOutcome] {
-        try commit(operations.map { ArchiveWrite(archive: archive, key: $0.0, operation: $0.1, stamp: stamp()) })
+        try commit(operations.map { ArchiveWrite(archive: archive.archive, key: $0.0, operation: $0.1, stamp: stamp()) })
     }
 
     private func commit(_ writes: [ArchiveWrite]) throws(VellumError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
-        try archive.commit(writes, durability: .crashSafe) { outcomes = $0 }
+        state.withLock { $0.removed = [] }
+        try DiskArchive.commit(writes, in: archive.file, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in
             for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 { state.uses[outcome.entryID] = write.stamp }
         }
@@ -86,7 +96,7 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     /// A stamp for an access that happens now.
     package func stamp() -> UseStamp { uses.withLock { $0.next(at: clock.now) } }
 
-    // MARK: DiskArchiveDelegate
+    // MARK: ArchiveOwner
 
     package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { state.withLock { $0.uses[entryID] } }
 
@@ -101,6 +111,10 @@ package final class ArchiveHarness: DiskArchiveDelegate {
     package var pendingTouchCount: Int { 0 }
 
     package func archiveDidReport(_ event: StoreEvent) {}
+
+    package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {
+        state.withLock { $0.removed += entries.map(\.key) }
+    }
 
     package func archiveDidLoseWrites(_ error: VellumError) {}
 }

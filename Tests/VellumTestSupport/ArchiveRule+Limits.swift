@@ -22,7 +22,7 @@ extension ArchiveRule {
             try driver.store(count: 40, "b")
             let outcome = try driver.store(count: 101, "a")
             try expect(outcome.entryID, 0, "entryID")
-            try expect(outcome.evicted, [], "evicted")
+            try expect(driver.removed, [], "evicted")
             try expect(driver.bytes("a"), nil, "the old value")
             try expect(driver.bytes("b")?.count, 40, "the other")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 40), "totals")
@@ -30,15 +30,15 @@ extension ArchiveRule {
         ArchiveRule("an entry as large as the limit is stored alone") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             try driver.store(count: 40, "a")
-            let outcome = try driver.store(count: 100, "b")
-            try expect(outcome.evicted, ["a"], "evicted")
+            try driver.store(count: 100, "b")
+            try expect(driver.removed, ["a"], "evicted")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 100), "totals")
         },
         ArchiveRule("growing an entry evicts others, the least recently used first, and not itself") { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
-            let outcome = try driver.store(count: 60, "a")
-            try expect(outcome.evicted, ["b", "c"], "evicted")
+            try driver.store(count: 60, "a")
+            try expect(driver.removed, ["b", "c"], "evicted")
             try expect(driver.keys(), ["a", "d"], "left")
         },
         ArchiveRule("a lowered limit applies synchronously, and a raised limit makes room") { make in
@@ -47,7 +47,8 @@ extension ArchiveRule {
             try expect(driver.archive.resize(to: try Capacity(50)).map(\.key), ["a", "b"], "had to leave")
             try expect(driver.archive.totals(), StorageUsage(entries: 2, bytes: 50), "totals")
             try expect(driver.archive.resize(to: try Capacity(75)).map(\.key), [], "had to leave for more room")
-            try expect(driver.store(count: 25, "e").evicted, [], "evicted")
+            try driver.store(count: 25, "e")
+            try expect(driver.removed, [], "evicted")
             try expect(driver.archive.capacity, try Capacity(75), "capacity")
         },
         ArchiveRule("a limit of entries holds") { make in

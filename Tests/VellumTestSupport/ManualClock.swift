@@ -11,6 +11,7 @@ internal import VellumEngine
 package final class ManualClock: Sendable {
     private let instant: Locked<WallInstant>
     private let sleepers = Locked<[Sleeper]>([])
+    private let step = Locked<(readings: Int, step: @Sendable () -> Void)?>(nil)
 
     private struct Sleeper: Sendable {
         var end: WallInstant
@@ -37,7 +38,21 @@ package final class ManualClock: Sendable {
     }
 
     /// Those who wait by this clock go on when it is moved by ``advance(by:)``.
-    package var wallClock: WallClock { WallClock(instants: { self.now }, timer: timer) }
+    package var wallClock: WallClock { WallClock(instants: { self.read() }, timer: timer) }
+
+    /// Runs a step of a test before the wall clock is read for so many times more.
+    package func beforeReading(_ readings: Int, _ step: @escaping @Sendable () -> Void) { self.step.withLock { $0 = (readings, step) } }
+
+    private func read() -> WallInstant {
+        let due = step.withLock { step -> (@Sendable () -> Void)? in
+            step?.readings -= 1
+            guard let found = step, found.readings == 0 else { return nil }
+            step = nil
+            return found.step
+        }
+        due?()
+        return now
+    }
 
     package var timer: LoadTimer { LoadTimer(clock: steady) { try await self.sleep($0) } }
 

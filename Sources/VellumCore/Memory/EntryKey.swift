@@ -70,6 +70,9 @@ public import Foundation
         guard let result else { preconditionFailure("A key's normal form must be contiguous.") }
         return try result.get()
     }
+
+    /// Whether the UTF-8 bytes of the normal form are these.
+    package func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool { withBytes { $0.elementsEqual(bytes) } }
 }
 
 extension EntryKey: Hashable {

@@ -20,7 +20,7 @@ public import VellumCore
         case require
     }
 
-    @usableFromInline package var archive: DiskArchive
+    @usableFromInline package var archive: Archive
     @usableFromInline package var key: EntryKey
     @usableFromInline package var operation: Operation
     @usableFromInline package var stamp: UseStamp
@@ -35,7 +35,7 @@ public import VellumCore
     var changesFile: Bool { if case .require = operation { false } else { true } }
 
     @usableFromInline package init(
-        archive: DiskArchive, key: EntryKey, operation: Operation, stamp: UseStamp, condition: WriteCondition? = nil
+        archive: Archive, key: EntryKey, operation: Operation, stamp: UseStamp, condition: WriteCondition? = nil
     ) {
         self.archive = archive
         self.key = key
@@ -66,8 +66,6 @@ public import VellumCore
     /// Whether nothing was changed: ``ArchiveWrite/Operation/storeIfAbsent(_:)`` found a valid entry,
     /// ``ArchiveWrite/Operation/removeUnchanged(entryID:revision:)`` or ``ArchiveWrite/Operation/renew(_:revision:)`` found another entry, or the condition was not met.
     @usableFromInline package var wasDeclined = false
-    /// The entries that were evicted to make room.
-    @usableFromInline package var evicted: [EntryKey] = []
     /// The position of the commit among the archive's changes; `nil` if no other process can see it.
     @usableFromInline package var change: OwnChange?
 

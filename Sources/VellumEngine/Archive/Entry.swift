@@ -105,8 +105,10 @@ struct Checksum: Equatable {
     /// The hash of a key, as the file has it.
     func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(UInt32(truncatingIfNeeded: hash.of(key))) }
 
-    func sums(of entry: Entry, key: UnsafeRawBufferPointer) -> Sums {
-        Sums(hash: UInt32(truncatingIfNeeded: hash.of(key)), checksum: of(entry, key: key))
+    func storedHash(ofKey key: EntryKey) -> Int64 { key.withBytes { storedHash(ofKey: $0) } }
+
+    func sums(of entry: Entry, key: EntryKey) -> Sums {
+        key.withBytes { Sums(hash: UInt32(truncatingIfNeeded: hash.of($0)), checksum: of(entry, key: $0)) }
     }
 
     /// - Parameter key: The bytes of the normalized key.

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import VellumCore
 
 /// The disk limit of an archive, as its file stores it. It belongs to the archive, not to the process that opens it.
@@ -36,14 +35,19 @@ struct StoredLimit: Equatable, Sendable {
 }
 
 /// The outcome of setting an archive's limit.
-struct LimitOutcome {
+struct LimitOutcome: Sendable {
     var before: StoredLimit
     var after: StoredLimit
     /// The entries that were evicted, and their bytes.
     var removed: [RemovedEntry] = []
     var removedBytes = 0
-    /// The state after each transaction, for maintenance outside every lock.
-    var states: [DatabaseFile.WriteState] = []
+    /// Whether the archive still holds more than it may.
+    var isOver = false
+
+    /// The outcome with that of the next transaction.
+    func followed(by next: LimitOutcome) -> LimitOutcome {
+        LimitOutcome(before: before, after: after, removed: removed + next.removed, removedBytes: removedBytes + next.removedBytes)
+    }
 
     /// Whether less fits than before. A new archive counts as unlimited if something was evicted.
     var isLowered: Bool { before == .unknown ? !removed.isEmpty : after.bytes < before.bytes }
@@ -53,37 +57,4 @@ struct LimitOutcome {
             from: before == .unknown ? .unlimited : before.size, to: after.size,
             removed: StorageUsage(entries: removed.count, bytes: removedBytes))
     }
-}
-
-/// What the last transaction of this process knew of an open archive, readable outside the writer's lock: its disk limit, what was
-/// evicted, and whether it holds another version of its cache now.
-final class LimitMirror: Sendable {
-    private let bytes = Atomic(Int.max)
-    private let given = Atomic(false)
-    private let entries: Atomic<Int>
-    private let replaced = Atomic(false)
-    /// The bytes of entries that this process has evicted since the archive was opened.
-    private let evicted = Atomic(0)
-
-    init(entries: Int) { self.entries = Atomic(entries) }
-
-    var capacity: Capacity { Capacity(bytes: bytes.load(ordering: .relaxed), entries: entries.load(ordering: .relaxed)) }
-
-    /// Whether a caller set the archive's size.
-    var isGiven: Bool { given.load(ordering: .relaxed) }
-
-    func update(_ limit: StoredLimit) {
-        bytes.store(Int(clamping: limit.bytes), ordering: .relaxed)
-        given.store(limit.isGiven == 1, ordering: .relaxed)
-    }
-
-    var bytesEvicted: Int { evicted.load(ordering: .relaxed) }
-
-    func countEvicted(_ bytes: Int) { evicted.add(bytes, ordering: .relaxed) }
-
-    var isReplaced: Bool { replaced.load(ordering: .acquiring) }
-
-    func setReplaced() { replaced.store(true, ordering: .releasing) }
-
-    func update(entries new: Int) { entries.store(new, ordering: .relaxed) }
 }

@@ -32,35 +32,31 @@ extension DatabaseFile {
     /// Whether maintenance may run: the file is open in this process.
     var isAtWork: Bool { forkGuard.isThisProcess && state == .open }
 
-    /// Runs `body` with the write connection, under its lock. Returns `nil` if the file is closed.
+    /// Runs `body` with the connection that writes, under its lock. Returns `nil` if the file is suspended or closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
-        _ body: (WriteConnection) throws(Failure) -> Result?
+        _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try writer.withLock { (writer: inout WriteConnection?) throws(Failure) -> Result? in
-            guard let writer else { return nil }
-            return try body(writer)
+        try writing.withWriter(body)
+    }
+
+    /// The same. Returns `nil` also if the archive was closed.
+    @discardableResult
+    func withWriter<Result: Sendable, Failure: Error>(
+        of archive: Archive, _ body: (Writer) throws(Failure) -> Result?
+    ) throws(Failure) -> Result? {
+        try writing.withWriter { (writer) throws(Failure) -> Result? in
+            archive.isListed.load(ordering: .relaxed) ? try body(writer) : nil
         }
     }
 
-    /// Runs `body` with the write connection and one of its archives, under the lock. Returns `nil` if either is closed.
+    /// Runs `finish` with the writer, if there is one, then closes it and sets the state.
     @discardableResult
-    func withWriter<Result: Sendable, Failure: Error>(
-        of number: Int64, _ body: (WriteConnection, ArchiveWriter) throws(Failure) -> Result?
-    ) throws(Failure) -> Result? {
-        try withWriter { (writer) throws(Failure) -> Result? in
-            guard let archive = writer.archives[number] else { return nil }
-            return try body(writer, archive)
-        }
-    }
-
-    /// Runs `finish` with the write connection, then closes the connection for good and sets the state. Returns `nil` if it was closed.
     func closeWriter<Result: Sendable, Failure: Error>(
-        as state: FileState, _ finish: (WriteConnection) throws(Failure) -> Result
-    ) throws(Failure) -> Result? {
-        let result = try writer.withLock { (writer: inout WriteConnection?) throws(Failure) -> Result? in
-            let result: Result? = if let open = writer { try finish(open) } else { nil }
-            writer = nil
+        as state: FileState, _ finish: (Writer?) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = try writing.close { (writer) throws(Failure) -> Result in
+            let result = try finish(writer)
             atomicState.store(state, ordering: .releasing)
             return result
         }
@@ -69,36 +65,46 @@ extension DatabaseFile {
         return result
     }
 
-    /// The delegates of the file's open archives.
-    var delegates: [any DiskArchiveDelegate] { withWriter { $0.archives.owners } ?? [] }
+    /// The stores of the file's open archives.
+    var owners: [any ArchiveOwner] { writing.archives.compactMap(\.owner) }
+
+    /// The error of a call that has found no writer and no reader.
+    var unusable: VellumError { state == .suspended ? .suspended : .closed }
 }
 
 extension DatabaseFile {
-    /// Runs `body` with a reader that sees every committed write, and relaxed writes that are not committed yet.
+    /// Runs `body` with the tables of an archive, which show every committed write, and relaxed writes that are not committed yet.
     ///
     /// - Parameter onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
+    func reading<Result: Sendable>(
+        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
+        try checkUsable()
+        do throws(SQLiteError) {
+            if let result = try read(archive, onlyCommitted: onlyCommitted, body) { return result }
+        } catch {
+            throw VellumError(classify(error)).located(archive: nil, path: path)
+        }
+        throw unusable
+    }
+
     /// - Returns: What `body` returned; `nil` if the file is closed.
     func read<Result: Sendable>(
-        archive number: Int64, _ checksum: Checksum, onlyCommitted: Bool = false, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
-        if !onlyCommitted, openBatch.exists.load(ordering: .acquiring) {
-            return try withWriter { (writer) throws(SQLiteError) -> Result? in
-                // The totals of a batch are in memory until it is committed, and a reader reads their row.
-                if let archive = writer.archives[number], writer.batch != nil { try archive.writeTotals() }
-                do throws(SQLiteError) {
-                    return try body(ArchiveReader(id: number, checksum: checksum, connection: writer.connection))
-                } catch {
-                    writer.noticeLostBatch()
-                    throw error
-                }
+        guard !archive.isReplaced else { throw .versionReplaced }
+        do throws(SQLiteError) {
+            if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
+                return try writing.withWriter { (writer) throws(SQLiteError) in try writer.reading(archive, body) }
             }
+            guard let (result, beganLease) = try readers.read(archive, body) else { return nil }
+            if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
+            return result
+        } catch {
+            if error.isVersionReplaced, archive.cacheVersion != nil, !archive.isReplaced { archive.versionWasReplaced() }
+            throw error
         }
-        let answer = try readers.read { (reader) throws(SQLiteError) in
-            try body(reader.archive(number, checksum))
-        }
-        guard let (result, beganLease) = answer else { return nil }
-        if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
-        return result
     }
 }
 
@@ -170,11 +176,10 @@ extension DatabaseFile {
             sync = LogSync()
         }
         readers.close(keepingLog: keepingLog)
-        let owners = closeWriter(as: .vanished) { writer in
-            if keepingLog { writer.connection.keepLog() }
-            return writer.archives.owners
+        closeWriter(as: .vanished) { writer in
+            if keepingLog { writer?.connection.keepLog() }
         }
         FileRegistry.shared.remove(self, identity)
-        for owner in owners ?? [] { owner.archiveDidLoseWrites(.vanished) }
+        for owner in owners { owner.archiveDidLoseWrites(.vanished) }
     }
 }

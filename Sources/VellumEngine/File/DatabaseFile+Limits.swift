@@ -50,81 +50,55 @@ extension DatabaseFile {
         }
     }
 
-    /// Logs a lowered limit and schedules maintenance. Called without a lock.
-    func finish(_ outcome: LimitOutcome, of diskArchive: DiskArchive) {
-        if outcome.isLowered { Log.limitLowered(diskArchive.name, outcome.change) }
-        for state in outcome.states { scheduleMaintenance(state) }
+    /// Logs a lowered limit. Called without a lock.
+    func finish(_ outcome: LimitOutcome, of archive: Archive) {
+        if outcome.isLowered { Log.limitLowered(archive.name, outcome.change) }
     }
 
     /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
     ///
     /// - Parameter newLimit: Returns the new limit for the stored one and the number of bytes held.
     func setLimit(
-        of diskArchive: DiskArchive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+        of archive: Archive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitOutcome {
+        // Usually the limit is unchanged and not exceeded: then nothing is written.
+        let unchanged = try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
+            try writer.commitBatch()
+            writer.forgetContents()
+            let totals = try writer.contents(of: archive).totals
+            let capacity = archive.limit.capacity(of: totals.limit)
+            let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
+            let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
+            return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
+        }
+        if let unchanged { return unchanged }
         var outcome: LimitOutcome?
-        var isOver = true
-        while isOver {
-            let isFirst = outcome == nil
-            let step = try retryingWhenFull { () throws(SQLiteError) in
-                try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
-                    archive.entryLimit = diskArchive.mirror.capacity.entries
-                    let step = try Self.setLimit(of: archive, writer) { isFirst ? newLimit($0, $1) : $0 }
-                    diskArchive.mirror.update(step.outcome.after)
-                    return step
-                }
+        while true {
+            let before = outcome
+            let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
+                try edit.setLimit { stored, held in before == nil ? newLimit(stored, held) : stored }
             }
             guard let step else { throw .closedArchive }
+            archive.note(step.after)
             CrashPoint.reached(.shrinkBatchCommitted)
-            if isFirst {
-                outcome = step.outcome
-            } else {
-                outcome?.removed += step.outcome.removed
-                outcome?.removedBytes += step.outcome.removedBytes
-                outcome?.states += step.outcome.states
-            }
+            outcome = before?.followed(by: step) ?? step
+            if !step.isOver { break }
             // Nothing was left to evict, although the totals exceed the limit: they are damaged.
-            if step.isOver, step.outcome.removed.isEmpty {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.")
-            }
-            isOver = step.isOver
+            if step.removed.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
         }
         guard let outcome else { throw .closedArchive }
         return outcome
     }
+}
 
-    private struct LimitStep: Sendable {
-        var outcome: LimitOutcome
-        var isOver = false
-
-        /// Returns the step with the writer's state after the commit.
-        func afterCommit(of writer: WriteConnection) -> LimitStep {
-            var step = self
-            step.outcome.states = [WriteState(writer)]
-            return step
-        }
-    }
-
-    private static func setLimit(
-        of archive: ArchiveWriter, _ writer: WriteConnection, _ newLimit: (StoredLimit, Int64) -> StoredLimit
-    ) throws(SQLiteError) -> LimitStep {
-        // Usually the limit is unchanged and not exceeded: then nothing is written.
-        try writer.commitBatch()
-        archive.invalidate()
-        try archive.load()
-        var outcome = LimitOutcome(before: archive.totals.limit, after: archive.totals.limit)
-        outcome.after = newLimit(outcome.before, Int64(archive.held.bytes))
-        guard outcome.after != outcome.before || archive.isOverLimit else { return LimitStep(outcome: outcome) }
-        return try writer.transaction { () throws(SQLiteError) in
-            try archive.load()
-            outcome.before = archive.totals.limit
-            outcome.after = newLimit(outcome.before, Int64(archive.held.bytes))
-            archive.totals.limit = outcome.after
-            let held = archive.held
-            outcome.removed = try archive.evict(atMost: archive.isOnFullDisk ? 16 : 512)
-            outcome.removedBytes = held.bytes - archive.held.bytes
-            return LimitStep(outcome: outcome, isOver: archive.isOverLimit)
-        }.afterCommit(of: writer)
+extension ArchiveEdit {
+    /// Changes the limit, and evicts some of the entries above it.
+    fileprivate func setLimit(_ newLimit: (StoredLimit, Int64) -> StoredLimit) throws(SQLiteError) -> LimitOutcome {
+        let (before, held) = (state.totals.limit, usage.bytes)
+        let after = newLimit(before, Int64(held))
+        state.totals.limit = after
+        let removed = try evict(atMost: isOnFullDisk ? 16 : 512)
+        return LimitOutcome(before: before, after: after, removed: removed, removedBytes: held - usage.bytes, isOver: isOverLimit)
     }
 }
 

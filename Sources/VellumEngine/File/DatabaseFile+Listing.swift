@@ -20,9 +20,8 @@ package struct ListedArchive: Sendable {
 extension DatabaseFile {
     /// Returns the archives of the file in the order of their creation. Blocks for the disk, and reads some rows of each.
     package func archiveList() throws(VellumError) -> [ListedArchive] {
-        let open = withWriter { $0.archives.all.map(\.id) } ?? []
         try withUsableFile { () throws(SQLiteError) in
-            for number in open { try writeTouchesBeforeQuery(of: number) }
+            for archive in writing.archives { try writeTouchesBeforeQuery(of: archive) }
         }
         var found: [ListedArchive] = []
         for row in try storedArchives() where row.name != nil { found.append(try listed(row)) }
@@ -38,17 +37,13 @@ extension DatabaseFile {
                 return rows
             }
         }
-        guard let rows else { throw .closed }
+        guard let rows else { throw unusable }
         return rows
     }
 
     private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
-        let checksum = Checksum(archiveName: row.name ?? "", hash: row.hash)
-        let archive = try withUsableFile { () throws(SQLiteError) in
-            try read(archive: row.id, checksum) { (reader) throws(SQLiteError) in try reader.listed(row) }
-        }
-        guard let archive else { throw .closed }
-        return archive
+        let archive = Archive(ArchiveTable.Found(id: row.id, hash: row.hash), name: row.name ?? "")
+        return try reading(archive) { (tables) throws(SQLiteError) in try tables.listed(row) }
     }
 
     /// Returns the name under which the file has an archive that was renamed: `name`, unless only an archive of an earlier name exists.
@@ -86,42 +81,38 @@ extension DatabaseFile {
         try transactions.refuseWrite()
         let key = EntryKey(name)
         // No thread may open it meanwhile.
-        let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, WriteState)? in
+        let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, Commit?)? in
             guard stores.open(key) == nil else { throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path) }
             return try withUsableFile { () throws(SQLiteError) in
                 try retryingWhenFull { () throws(SQLiteError) in
-                    try withWriter { (writer) throws(SQLiteError) in (try writer.dropArchive(named: key.normalized), WriteState(writer)) }
+                    try withWriter { (writer) throws(SQLiteError) in try writer.dropArchive(named: key.normalized) }
                 }
             }
         }
-        guard let (wasThere, state) = dropped else { throw .closed }
-        scheduleMaintenance(state)
+        guard let (wasThere, commit) = dropped else { throw unusable }
+        if let commit { didCommit(commit) }
         return wasThere
     }
 }
 
-extension WriteConnection {
-    fileprivate func dropArchive(named name: String) throws(SQLiteError) -> Bool {
+extension Writer {
+    /// - Returns: Whether there was such an archive.
+    fileprivate func dropArchive(named name: String) throws(SQLiteError) -> (Bool, Commit?) {
         try commitBatch()
-        guard let found = try ArchiveTable.find(name, on: connection) else { return false }
-        let id = found.id
-        let known = archives[id]
-        let archive = known ?? ArchiveWriter(found, name: name, connection: connection)
-        // Listed while it changes, so that other processes are told.
-        if known == nil { archives.add(archive) }
-        defer { if known == nil { archives.remove(id) } }
-        try transaction { () throws(SQLiteError) in
-            try archive.load()
-            try archive.index.drop()
-            try archive.removeAll()
-            archive.totals.limit = .unknown
+        guard let found = try ArchiveTable.find(name, on: connection) else { return (false, nil) }
+        let archive = Archive(found, name: name)
+        let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
+            let edit = try transaction.edit(of: archive)
+            try edit.dropIndex()
+            try edit.removeAll()
+            edit.state.totals.limit = .unknown
             CrashPoint.reached(.archiveDropped)
         }
-        return true
+        return (true, commit)
     }
 }
 
-extension ArchiveReader {
+extension ArchiveTables {
     fileprivate func listed(_ row: ArchiveTable.Listed) throws(SQLiteError) -> ListedArchive {
         let usage = try totals()
         let used = usage.entries > 0 ? try RecencyTables.readNewestStamp(of: id, on: connection) : .never

@@ -33,7 +33,7 @@ extension DatabaseFile {
         if let blockedLog {
             Log.logHeldBack(path, blockedLog)
             let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
-            for owner in delegates { owner.archiveDidReport(event) }
+            for owner in owners { owner.archiveDidReport(event) }
         }
         do throws(SQLiteError) {
             try analyseIndexes()
@@ -151,14 +151,14 @@ extension DatabaseFile {
             return try write()
         } catch {
             guard error.isFull else { throw error }
-            return try retry(write, after: error)
+            return try retry(after: error, write)
         }
     }
 
-    private func retry<Result>(_ write: () throws(SQLiteError) -> Result, after failure: SQLiteError) throws(SQLiteError) -> Result {
+    func retry<Result>(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         var failure = failure
-        withWriter { $0.useLittleSpace(true) }
-        defer { withWriter { $0.useLittleSpace(false) } }
+        writing.countRetry(1)
+        defer { writing.countRetry(-1) }
         // How often a reader may keep the log, or other threads take the room that was made, before the write fails.
         var tries = 8
         while tries > 0 {
@@ -180,7 +180,7 @@ extension DatabaseFile {
             }
             do throws(SQLiteError) {
                 if try deleteFewCleared() { continue }
-                guard withWriter({ $0.commits != commits }) ?? false else { break }
+                guard withWriter({ $0.lasting.commits != commits }) ?? false else { break }
             } catch {
                 guard error.isFull else { throw error }
             }
@@ -200,7 +200,7 @@ extension DatabaseFile {
                     try writer.commitBatch()
                     try writer.connection.truncateLog()
                     writer.forgetRoom()
-                    return writer.commits
+                    return writer.lasting.commits
                 }
             }
         }

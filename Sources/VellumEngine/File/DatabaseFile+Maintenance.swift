@@ -41,7 +41,7 @@ extension DatabaseFile {
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
             let failure = VellumError(classify(error))
-            for owner in delegates { owner.archiveDidReport(.failure(failure)) }
+            for owner in owners { owner.archiveDidReport(.failure(failure)) }
         }
     }
 
@@ -181,11 +181,11 @@ extension DatabaseFile {
     /// - Returns: Whether there are more.
     @discardableResult
     func writeAllTouches() throws(SQLiteError) -> Bool {
-        let archives = withWriter { $0.archives.all.map { ($0.id, $0.owner?.pendingTouchCount ?? 0) } } ?? []
         var hasMore = false
-        for (number, count) in archives {
+        for archive in writing.archives {
+            let count = archive.owner?.pendingTouchCount ?? 0
             var left = count
-            while left > 0, try writeTouches(number) {
+            while left > 0, try writeTouches(of: archive) {
                 left -= 256
                 letWritersIn()
             }
@@ -196,10 +196,10 @@ extension DatabaseFile {
 
     /// Writes the touches of an archive before a query, which reads from the file when entries were last used. The query continues without
     /// them if they cannot be written because the disk is full, busy or read-only.
-    func writeTouchesBeforeQuery(of number: Int64) throws(SQLiteError) {
+    func writeTouchesBeforeQuery(of archive: Archive) throws(SQLiteError) {
         do throws(SQLiteError) {
-            var left = withWriter(of: number) { $1.owner?.pendingTouchCount } ?? 0
-            while left > 0, try writeTouches(number) { left -= 256 }
+            var left = archive.owner?.pendingTouchCount ?? 0
+            while left > 0, try writeTouches(of: archive) { left -= 256 }
         } catch {
             guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
             Log.error("Touches could not be written before a query.", error)
@@ -209,17 +209,17 @@ extension DatabaseFile {
     /// Writes up to 256 touches of an archive.
     ///
     /// - Returns: Whether there may be more.
-    func writeTouches(_ number: Int64) throws(SQLiteError) -> Bool {
+    func writeTouches(of archive: Archive) throws(SQLiteError) -> Bool {
         let limit = 256  // Each may change a different page, and the log is bounded.
-        let written = try retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(number, limit: limit) }
-        guard let (count, state) = written else { return false }
-        scheduleMaintenance(state)
+        let written = try retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(of: archive, limit: limit) }
+        guard let (count, commit) = written else { return false }
+        didCommit(commit)
         return count == limit
     }
 
-    /// - Returns: How many were written, and the writer's state; `nil` if there are none.
-    private func writeSomeTouches(_ number: Int64, limit: Int) throws(SQLiteError) -> (count: Int, WriteState)? {
-        try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> (count: Int, WriteState)? in
+    /// - Returns: How many were written; `nil` if there are none.
+    private func writeSomeTouches(of archive: Archive, limit: Int) throws(SQLiteError) -> (count: Int, Commit)? {
+        try withWriter(of: archive) { (writer) throws(SQLiteError) -> (count: Int, Commit)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
             guard let owner = archive.owner, writer.connection.writeRefusal == nil else { return nil }
             let touches = owner.takeTouches(limit: limit)
@@ -227,29 +227,17 @@ extension DatabaseFile {
             CrashPoint.reached(.touchesTaken)
             var isWritten = false
             defer { owner.finishTouches(written: isWritten) }
-            do throws(SQLiteError) {
-                try writer.write(touches, of: archive)
-            } catch {
-                // The entries of a version that was replaced are gone.
-                guard error.isVersionReplaced else { throw error }
-                return nil
-            }
+            guard let commit = try writer.write(touches, of: archive) else { return nil }
             CrashPoint.reached(.touchesCommitted)
             isWritten = true
-            return (touches.count, WriteState(writer))
+            return (touches.count, commit)
         }
     }
 
     /// Writes the last touches of an owner that is being released.
-    func write(_ touches: [Touch], of number: Int64) {
+    func write(_ touches: [Touch], of archive: Archive) {
         runMaintenance { (file) throws(SQLiteError) in
-            try file.withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-                do throws(SQLiteError) {
-                    try writer.write(touches, of: archive)
-                } catch {
-                    guard error.isVersionReplaced else { throw error }
-                }
-            }
+            try file.withWriter(of: archive) { (writer) throws(SQLiteError) in _ = try writer.write(touches, of: archive) }
         }
     }
 
@@ -264,7 +252,7 @@ extension DatabaseFile {
     }
 }
 
-extension WriteConnection {
+extension Writer {
     /// Whether free pages are a quarter of the file, and more than a megabyte.
     fileprivate var hasSpaceToReturn: Bool {
         get throws(SQLiteError) {
@@ -290,11 +278,16 @@ extension WriteConnection {
         return try bytesOfPages < before
     }
 
-    func write(_ touches: [Touch], of archive: ArchiveWriter) throws(SQLiteError) {
-        try transaction { () throws(SQLiteError) in
-            try archive.load()
-            try archive.write(touches)
-            CrashPoint.reached(.touchesWritten)
+    /// - Returns: `nil` if the archive holds another version of its cache: the entries are gone.
+    fileprivate func write(_ touches: [Touch], of archive: Archive) throws(SQLiteError) -> Commit? {
+        do throws(SQLiteError) {
+            return try transaction { (transaction) throws(SQLiteError) in
+                try transaction.edit(of: archive).write(touches)
+                CrashPoint.reached(.touchesWritten)
+            }.1
+        } catch {
+            guard error.isVersionReplaced else { throw error }
+            return nil
         }
     }
 }

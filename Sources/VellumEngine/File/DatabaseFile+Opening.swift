@@ -158,7 +158,7 @@ extension DatabaseFile {
             path: path, kind: options.kind, identity: try identity(of: path), connection: connection, changesFile: changesFile,
             clock: options.clock)
         file.pendingEvents.withLock { $0 = pendingEvents }
-        try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer) }
+        try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer.connection) }
         file.scheduleReclaiming()
         return file
     }

@@ -89,7 +89,7 @@ extension DatabaseFile {
                 otherwise: options.defaults.disk)
             let store = Store(
                 disk: opened.archive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
-            stores.add(store, key, ObjectIdentifier(opened.archive))
+            stores.add(store, key, opened.archive.archive)
             _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
             if isHeld { _ = stores.hold(store) }
             return (store, opened)
@@ -109,7 +109,7 @@ extension DatabaseFile {
         _ options: StoreOptions<Value>, isFirst: Bool
     ) throws(VellumError) {
         if let opened {
-            finish(opened.limits, of: opened.archive)
+            finish(opened.limits, of: opened.archive.archive)
             if let replaced = opened.replaced {
                 Log.versionReplaced(name, replaced)
                 store.state.archiveDidReport(.versionReplaced(replaced.change))
@@ -158,12 +158,9 @@ extension DatabaseFile {
     /// Opens the disk tier of an archive for a store of the caller.
     ///
     /// - Important: Open at most one tier for a name at a time: an archive has one owner.
-    package func archive(
-        named name: String, version: String? = nil, capacity: Capacity, interceptedBy interceptor: (any DiskArchiveInterceptor)? = nil
-    ) throws(VellumError) -> DiskArchive {
-        let opened = try openArchive(
-            named: name, version: version, mayReplaceVersion: true, disk: capacity, otherwise: capacity, interceptor)
-        finish(opened.limits, of: opened.archive)
+    package func archive(named name: String, version: String? = nil, capacity: Capacity) throws(VellumError) -> DiskArchive {
+        let opened = try openArchive(named: name, version: version, mayReplaceVersion: true, disk: capacity, otherwise: capacity)
+        finish(opened.limits, of: opened.archive.archive)
         return opened.archive
     }
 
@@ -176,45 +173,39 @@ extension DatabaseFile {
     }
 
     private func openArchive(
-        named name: String, version: String?, mayReplaceVersion: Bool, disk: Capacity?, otherwise fallback: Capacity,
-        _ interceptor: (any DiskArchiveInterceptor)? = nil
+        named name: String, version: String?, mayReplaceVersion: Bool, disk: Capacity?, otherwise fallback: Capacity
     ) throws(VellumError) -> OpenedArchive {
         let normal = EntryKey(name).normalized
         let version = version.map { EntryKey($0).normalized }
         let opened = try withUsableFile { () throws(SQLiteError) in
             try retryingWhenFull { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) -> (DiskArchive, ReplacedVersion?)? in
+                try writing.list { (writer) throws(SQLiteError) -> (Archive, ReplacedVersion?) in
                     let found = try writer.archive(named: normal)
-                    let number = found.id
-                    // An earlier writer of the archive may hold totals of uncommitted relaxed writes.
+                    // An earlier handle's relaxed writes.
                     try writer.commitBatch()
                     CrashPoint.reached(.archiveCommitted)
-                    let archive = ArchiveWriter(found, name: normal, connection: writer.connection)
-                    var replaced: ReplacedVersion?
-                    if let version {
-                        replaced = try writer.setVersion(version, of: archive, mayReplace: mayReplaceVersion, at: clock.now())
+                    let archive = Archive(found, name: normal, cacheVersion: version, limit: KnownLimit(entries: (disk ?? fallback).entries))
+                    let replaced = try version.flatMap { (version) throws(SQLiteError) in
+                        try writer.setVersion(version, of: found, mayReplace: mayReplaceVersion, at: clock.now())
                     }
-                    try archive.prepareSweep()
-                    if archive.sweepMap.hasUnread { scheduleSweep() }
-                    // Created last, when nothing can fail any more: releasing a tier takes the writer's lock.
-                    let diskArchive = DiskArchive(
-                        file: self, found, name: normal, cacheVersion: version, entryLimit: (disk ?? fallback).entries,
-                        interceptor: interceptor)
-                    archive.serve(diskArchive)
-                    // A store that was opened without the version must not go on beside this one.
-                    if let open = writer.archives[number], open !== archive { open.versionWasReplaced() }
-                    writer.archives.add(archive)
-                    return (diskArchive, replaced)
+                    try writer.prepareSweep(of: archive)
+                    return (archive, replaced)
                 }
             }
         }
-        guard let (diskArchive, replaced) = opened else { throw .closed }
+        guard let (archive, replaced) = opened else { throw unusable }
+        if archive.upkeep.withLock({ $0.sweepMap.hasUnread }) { scheduleSweep() }
         if replaced != nil { scheduleDeletingCleared() }
-        let outcome = try withUsableFile { () throws(SQLiteError) in
-            try setLimit(of: diskArchive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
+        do throws(VellumError) {
+            let outcome = try withUsableFile { () throws(SQLiteError) in
+                try setLimit(of: archive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
+            }
+            archive.keep(outcome)
+            return OpenedArchive(archive: DiskArchive(file: self, archive), limits: outcome, replaced: replaced)
+        } catch {
+            remove(archive)
+            throw error
         }
-        diskArchive.keep(outcome)
-        return OpenedArchive(archive: diskArchive, limits: outcome, replaced: replaced)
     }
 
     /// Returns the names of the archives in the file, in the order of their creation.
@@ -222,34 +213,30 @@ extension DatabaseFile {
         let names = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) in try writer.archiveNames() }
         }
-        guard let names else { throw .closed }
+        guard let names else { throw unusable }
         return names
     }
 
-    /// Removes up to `limit` entries that were last used before `stamp`, and returns them.
-    func removeUnused(_ number: Int64, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> [RemovedEntry] {
-        let removed = try retryingWhenFull { () throws(SQLiteError) in
-            try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-                let entries = try writer.transaction { () throws(SQLiteError) -> [RemovedEntry] in
-                    try archive.load()
-                    var entries: [RemovedEntry] = []
-                    while entries.count < limit, let entry = try archive.removeOldest(before: stamp) { entries.append(entry) }
-                    return entries
-                }
-                return (entries, WriteState(writer))
-            }
+    /// Removes up to `limit` entries that were last used before `stamp`.
+    ///
+    /// - Returns: How many were removed.
+    func removeUnused(_ archive: Archive, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> Int {
+        let removed = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            var entries: [RemovedEntry] = []
+            while entries.count < limit, let entry = try edit.removeOldest(before: stamp) { entries.append(entry) }
+            edit.noteRemoval(of: entries, .unused)
+            return entries.count
         }
-        guard let (entries, state) = removed else { throw .closedArchive }
-        scheduleMaintenance(state)
-        return entries
+        guard let removed else { throw .closedArchive }
+        return removed
     }
 
     /// Sets the owner of an archive, and reports the events of opening the file to the first one.
-    func attach(_ owner: any DiskArchiveDelegate, to diskArchive: DiskArchive) {
+    func attach(_ owner: any ArchiveOwner, to archive: Archive) {
+        let outcome = archive.setOwner(owner)
         do throws(SQLiteError) {
-            let newest = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) in
-                archive.owner = owner
-                let newest = try RecencyTables.readNewestStamp(of: diskArchive.number, on: writer.connection)
+            let newest = try withWriter(of: archive) { (writer) throws(SQLiteError) in
+                let newest = try RecencyTables.readNewestStamp(of: archive.id, on: writer.connection)
                 // Later uses count on from it.
                 try newest.check()
                 return newest
@@ -263,23 +250,25 @@ extension DatabaseFile {
             return pendingEvents
         }
         for event in events { owner.archiveDidReport(event) }
+        guard let outcome else { return }
+        if outcome.isLowered {
+            owner.archiveDidReport(.limitLowered(outcome.change))
+        } else if !outcome.removed.isEmpty {
+            owner.archiveDidRemove(outcome.removed, .evicted)
+        }
     }
 
     /// Commits relaxed writes and removes an archive that is being closed.
-    func remove(_ diskArchive: DiskArchive) {
+    func remove(_ archive: Archive) {
         // A forked child must not write to its parent's file.
         guard forkGuard.isThisProcess else { return }
-        let identity = ObjectIdentifier(diskArchive)
-        stores.remove(identity)
-        withWriter(of: diskArchive.number) { writer, archive in
-            // The archive may have been opened again meanwhile.
-            guard archive.openArchive == identity else { return }
+        stores.remove(archive)
+        writing.remove(archive) { writer in
             do throws(SQLiteError) {
                 try writer.commitBatch()  // It may hold this archive's writes and totals.
             } catch {
                 Log.error("Relaxed writes could not be committed when an archive was closed.", error)
             }
-            writer.archives.remove(diskArchive.number)
         }
     }
 }
@@ -304,7 +293,7 @@ extension Store: OpenableStore {
     var valueType: Any.Type { Value.self }
 
     func holds(version: String?) -> Bool {
-        !disk.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.cacheVersion)
+        !disk.archive.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)
     }
 }
 
@@ -320,7 +309,7 @@ final class StoreTable: Sendable {
     final class OpenStore {
         weak var store: (any OpenableStore)?
         let id: ObjectIdentifier
-        let diskArchive: ObjectIdentifier
+        let archive: Archive
         /// The number of handles that hold the store.
         var holds = 0
         /// Whether a handle has ever held it.
@@ -329,10 +318,10 @@ final class StoreTable: Sendable {
         var isMemoryGiven = false
         var isDiskGiven = false
 
-        init(_ store: any OpenableStore, _ diskArchive: ObjectIdentifier) {
+        init(_ store: any OpenableStore, _ archive: Archive) {
             self.store = store
             self.id = ObjectIdentifier(store)
-            self.diskArchive = diskArchive
+            self.archive = archive
         }
     }
 
@@ -340,8 +329,8 @@ final class StoreTable: Sendable {
         table.withLock { $0[name]?.store }
     }
 
-    func add(_ store: any OpenableStore, _ name: EntryKey, _ diskArchive: ObjectIdentifier) {
-        table.withLock { $0[name] = OpenStore(store, diskArchive) }
+    func add(_ store: any OpenableStore, _ name: EntryKey, _ archive: Archive) {
+        table.withLock { $0[name] = OpenStore(store, archive) }
     }
 
     /// Notes which sizes are given.
@@ -366,24 +355,24 @@ final class StoreTable: Sendable {
     /// Whether nothing was logged yet about ignored sizes of the archive.
     func isFirstNotice(of name: String) -> Bool { noticed.withLock { $0.insert(name).inserted } }
 
-    func remove(_ diskArchive: ObjectIdentifier) {
-        table.withLock { table in table = table.filter { $0.value.diskArchive != diskArchive } }
+    func remove(_ archive: Archive) {
+        table.withLock { table in table = table.filter { $0.value.archive !== archive } }
     }
 }
 
-extension WriteConnection {
+extension Writer {
     /// Returns an archive, and creates it if it is missing.
     ///
     /// - Parameter limit: The limit of a new archive.
     func archive(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> ArchiveTable.Found {
         if let found = try ArchiveTable.find(name, on: connection) { return found }
-        return try transaction { () throws(SQLiteError) in
+        return try transaction { (_) throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let found = try ArchiveTable.find(name, on: connection) { return found }
             guard let added = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
             CrashPoint.reached(.archiveAdded)
             return added
-        }
+        }.0
     }
 
     func archiveNames() throws(SQLiteError) -> [String] {

@@ -24,10 +24,7 @@ extension DatabaseFile {
             try releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
                 sync.release()
                 readers.suspend()
-                try withWriter { (writer) throws(SQLiteError) in
-                    try writer.commitBatch()
-                    try writer.release()
-                }
+                try writing.close { (writer) throws(SQLiteError) in _ = try writer?.commitBatch() }
             }
             // The last connection that closes may have removed the log.
             seenLog.withLock { $0 = nil }
@@ -54,21 +51,25 @@ extension DatabaseFile {
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
         watcher.poke()
         scheduleWritingTouches()
-        if withWriter({ $0.archives.nextSweep }) != nil { scheduleSweep() }
-        if withWriter({ $0.archives.all.contains { $0.index.shape != nil } }) ?? false { scheduleBuilding() }
-        if withWriter(\.mayHoldCleared) ?? false { scheduleDeletingCleared() }
+        if nextEnd != nil { scheduleSweep() }
+        if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }
+        scheduleReclaiming()
     }
 
     private func resumeAlone() throws(VellumError) {
         guard state == .suspended else { return }
         try checkLocation()
         do throws(SQLiteError) {
-            try withWriter { (writer) throws(SQLiteError) in
-                guard state == .suspended else { return }
-                try writer.reopen(path: path)
-                try waitForOpenBatches(writer)
+            try writing.reopen { (lasting) throws(SQLiteError) in
+                guard state == .suspended else { return nil }
+                let connection = try Connection(path: path)
+                try connection.execute(SQL.writerSettings)
+                try Features(of: connection).apply(to: connection)
+                let writer = try Writer(connection, notifying: changesFile, openBatch: writing.openBatch, lasting)
+                try waitForOpenBatches(connection)
                 readers.resume()
                 move(from: .suspended, to: .open)
+                return writer
             }
         } catch {
             throw VellumError(error)

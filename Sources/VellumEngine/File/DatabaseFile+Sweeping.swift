@@ -29,7 +29,7 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 if try file.sweep() {
                     file.scheduleSweep(afterMilliseconds: 10)
-                } else if let end = file.withWriter({ $0.archives.nextSweep }) {
+                } else if let end = file.nextEnd {
                     file.scheduleSweep(for: end)
                 }
             } catch {
@@ -57,9 +57,9 @@ extension DatabaseFile {
     func sweep() throws(SQLiteError) -> Bool {
         var hasMore = false
         var failure: SQLiteError?
-        for number in withWriter({ $0.archives.all.compactMap { $0.openArchive == nil ? nil : $0.id } }) ?? [] {
+        for archive in writing.archives {
             do throws(SQLiteError) {
-                if try sweep(number) { hasMore = true }
+                if try sweep(archive) { hasMore = true }
             } catch {
                 // One archive's failure does not stop the others. The values of a version that was replaced are gone.
                 if !error.isVersionReplaced { failure = error }
@@ -74,68 +74,82 @@ extension DatabaseFile {
         runMaintenance { (file) throws(SQLiteError) in while try file.sweep() {} }
     }
 
-    private func sweep(_ number: Int64) throws(SQLiteError) -> Bool {
-        let swept = try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-            let now = clock.now()
-            try writePoliciesDaily(of: archive, writer, at: now)
-            var more = false
-            if archive.sweepMap.earliest <= now || archive.sweepMap.hasUnread {
-                // Other processes may have changed the retention policies since.
-                try archive.prepareSweep()
+    private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
+        let now = clock.now()
+        try writePoliciesDaily(of: archive, at: now)
+        let block = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Int64? in
+            // Other processes may have changed the retention policies since.
+            if archive.upkeep.withLock({ $0.sweepMap.mayBeDue(at: now) }) { try writer.prepareSweep(of: archive) }
+            guard let block = archive.upkeep.withLock({ $0.sweepMap.takeDue(at: now) }) else { return nil }
+            do throws(SQLiteError) {
+                // Most blocks of an archive that was just opened hold no expired entry: then nothing is written.
+                let cleared = try writer.contents(of: archive).totals.cleared
+                return try writer.tables(of: archive).hasEnded(in: block, of: archive, after: cleared, at: now) ? block : nil
+            } catch {
+                noteUnswept(block, of: archive, at: now, after: error)
+                throw error
             }
-            if let block = archive.sweepMap.takeDue(at: now) {
-                try sweep(block, of: archive, writer, at: now)
-                more = archive.sweepMap.hasUnread || archive.sweepMap.earliest <= now
-            }
-            return (more, WriteState(writer))
         }
-        guard let (more, state) = swept else { return false }
-        scheduleMaintenance(state)
-        return more
+        if let block { try sweep(block, of: archive, at: now) }
+        return archive.upkeep.withLock { $0.sweepMap.mayBeDue(at: now) }
     }
 
-    private func writePoliciesDaily(of archive: ArchiveWriter, _ writer: WriteConnection, at now: WallInstant) throws(SQLiteError) {
-        guard archive.hasPolicies, !archive.policiesWritten.isRecent(at: now) else { return }
-        guard try !archive.hasWrittenPolicies(at: now) else {
-            archive.policiesWritten = now
-            return
-        }
-        try writer.transaction { () throws(SQLiteError) in
-            try archive.load()
-            try archive.writePolicies(at: now)
-        }
+    private func noteUnswept(_ block: Int64, of archive: Archive, at now: WallInstant, after error: SQLiteError) {
+        if !error.isVersionReplaced { archive.upkeep.withLock { $0.sweepMap.note(block: block, end: now) } }
     }
 
-    private func sweep(_ block: Int64, of archive: ArchiveWriter, _ writer: WriteConnection, at now: WallInstant) throws(SQLiteError) {
+    private func sweep(_ block: Int64, of archive: Archive, at now: WallInstant) throws(SQLiteError) {
+        CrashPoint.reached(.sweepBegins)
         do throws(SQLiteError) {
-            // Most blocks of an archive that was just opened hold no expired entry: then nothing is written.
-            guard try archive.hasEnded(in: block, at: now) else { return }
-            CrashPoint.reached(.sweepBegins)
-            let removed = try writer.transaction { () throws(SQLiteError) in
-                try archive.load()
+            let swept: Void? = try inTransaction(archive) { (edit) throws(SQLiteError) in
                 // Evaluated again: the thread may have waited, and entries written since under a clock that was set back have not expired.
-                return try archive.sweep(block, at: clock.now(), limit: Self.batch)
+                try edit.sweep(block, at: clock.now(), limit: Self.batch)
             }
-            CrashPoint.reached(.sweepCommitted)
-            archive.owner?.archiveDidRemove(removed, .expired)
+            if swept != nil { CrashPoint.reached(.sweepCommitted) }
         } catch {
-            if !error.isVersionReplaced { archive.sweepMap.note(block: block, end: now) }
+            noteUnswept(block, of: archive, at: now, after: error)
             throw error
         }
     }
 
-    /// Stores this process's retention policy for an archive.
-    func setRetention(_ setRetention: RetentionPolicy, on number: Int64) throws(SQLiteError) {
-        let now = clock.now()
-        defer { scheduleSweep() }
-        try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-            guard !archive.policies.contains(where: { $0.covers(setRetention) }) else { return }
-            archive.policies.removeAll { setRetention.covers($0) }
-            archive.policies.append(setRetention)
-            try archive.prepareSweep()
-            if try !archive.hasWrittenPolicies(at: now) {
-                try writer.transaction { () throws(SQLiteError) in try archive.writePolicies(at: now) }
+    /// When the next sweep is due; `nil` if none is ever needed. An archive with policies needs one at least once a day, which writes them.
+    var nextEnd: WallInstant? {
+        var (end, hasPolicies) = (WallInstant.never, false)
+        for archive in writing.archives {
+            archive.upkeep.withLock { upkeep in
+                end = min(end, upkeep.sweepMap.earliest)
+                hasPolicies = hasPolicies || !upkeep.policies.isEmpty
             }
         }
+        return end != .never || hasPolicies ? end : nil
+    }
+
+    private func writePoliciesDaily(of archive: Archive, at now: WallInstant) throws(SQLiteError) {
+        let isDue = archive.upkeep.withLock { !$0.policies.isEmpty && !$0.policiesWritten.isRecent(at: now) }
+        if isDue { try writePolicies(of: archive, at: now) }
+    }
+
+    /// Writes the policies of this process, unless the file has them.
+    private func writePolicies(of archive: Archive, at now: WallInstant) throws(SQLiteError) {
+        let areWritten = try withWriter(of: archive) { (writer) throws(SQLiteError) in
+            try writer.tables(of: archive).hasWrittenPolicies(of: archive, at: now)
+        }
+        guard areWritten == false else { return archive.upkeep.withLock { $0.policiesWritten = now } }
+        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in try edit.writePolicies(at: now) }
+    }
+
+    /// Stores this process's retention policy for an archive.
+    func setRetention(_ new: RetentionPolicy, on archive: Archive) throws(SQLiteError) {
+        let now = clock.now()
+        defer { scheduleSweep() }
+        let isNew = archive.upkeep.withLock { upkeep in
+            guard !upkeep.policies.contains(where: { $0.covers(new) }) else { return false }
+            upkeep.policies.removeAll { new.covers($0) }
+            upkeep.policies.append(new)
+            return true
+        }
+        guard isNew else { return }
+        try withWriter(of: archive) { (writer) throws(SQLiteError) in try writer.prepareSweep(of: archive) }
+        try writePolicies(of: archive, at: now)
     }
 }

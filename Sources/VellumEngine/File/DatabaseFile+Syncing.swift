@@ -12,7 +12,7 @@ extension DatabaseFile {
             try writeAllTouches()
             let commits = withWriter { writer in
                 writer.countCommit()
-                return writer.commits
+                return writer.lasting.commits
             }
             guard let commits else { return }
             try syncLog(through: commits)
@@ -33,7 +33,7 @@ extension DatabaseFile {
 
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
         // Everything committed before now is in the log, so this sync covers it.
-        let covered = withWriter { $0.commits } ?? commit
+        let covered = withWriter { $0.lasting.commits } ?? commit
         let result = Result { () throws(SQLiteError) in try syncLogNow() }
         let waiting = syncQueue.withLock { queue in
             switch result {

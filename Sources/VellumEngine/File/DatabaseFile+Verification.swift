@@ -94,14 +94,13 @@ extension DatabaseFile {
         // Reads the archive's row, totals and policies as the writer does.
         _ = try ArchiveTable.find(archive.name, on: connection)
         let number = found.id
-        let writer = ArchiveWriter(found, name: archive.name, connection: connection)
-        try writer.load()
-        _ = try writer.allPolicies()
+        let known = Archive(found, name: archive.name)
+        let (checksum, tables) = (known.checksum, ArchiveTables(id: number, checksum: known.checksum, connection: connection))
+        let contents = try tables.readContents(of: known)
+        _ = try tables.allPolicies(of: known)
 
-        let checksum = Checksum(archiveName: archive.name, hash: found.hash)
-        let reader = ArchiveReader(id: number, checksum: checksum, connection: connection)
         let entries = try connection.prepare(EntryTable.after(number))
-        entries.bind(writer.totals.cleared, at: 1)
+        entries.bind(contents.totals.cleared, at: 1)
         var totals = StorageUsage()
         while try entries.step() {
             let row = EntryRow(entries)
@@ -114,7 +113,7 @@ extension DatabaseFile {
                 archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))
             }
         }
-        let written = try reader.totals()
+        let written = try tables.totals()
         archive.hasRightTotals = totals == written
         archive.hasRightOrder = try connection.int(RecencyTables.countMisplaced(number)) == 0
         archive.hasRightIndex = try IndexTables.agree(of: number, on: connection)

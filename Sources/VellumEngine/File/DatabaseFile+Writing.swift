@@ -4,116 +4,111 @@ internal import VellumCore
 // Writes to any number of archives in one transaction.
 
 extension DatabaseFile {
-    /// Runs the writes in one transaction and calls `committed` under the writer's lock, so that memory is updated in commit order.
+    /// Runs the writes in one transaction and calls `update` under the writer's lock, so that memory is updated in commit order.
     ///
-    /// Relaxed writes that no other process can read are "committed" when they are in the open batch; the COMMIT comes later.
+    /// Relaxed writes that no other process can read are visible when they are in the open batch; the COMMIT comes later.
     func commit(
-        _ writes: [ArchiveWrite], durability: Durability, committed: ([WriteOutcome]) -> Void
+        _ writes: [ArchiveWrite], durability: Durability, updatingMemory update: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
-        let state = try withUsableFile { () throws(SQLiteError) in
-            try retryingWhenFull { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) in
-                    if durability == .relaxed {
-                        try addToBatch(writes, writer, committed)
-                    } else {
-                        try commitAlone(writes, writer, committed)
-                    }
-                    return WriteState(writer)
-                }
+        try checkUsable()
+        let commit: Commit?
+        do throws(SQLiteError) {
+            do throws(SQLiteError) {
+                commit = try commitOnce(writes, durability, update)
+            } catch {
+                guard error.isFull else { throw error }
+                commit = try retry(after: error) { () throws(SQLiteError) in try commitOnce(writes, durability, update) }
             }
+        } catch {
+            throw VellumError(classify(error)).located(archive: nil, path: path)
         }
-        guard let state else { throw .closed }
-        scheduleMaintenance(state)
-        if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try syncLog(through: state.commits) } }
+        guard let commit else { throw unusable }
+        didCommit(commit)
+        if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try syncLog(through: commit.due.commits) } }
+    }
+
+    private func commitOnce(
+        _ writes: [ArchiveWrite], _ durability: Durability, _ update: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) -> Commit? {
+        try writing.withWriter { (writer) throws(SQLiteError) in
+            // Before a transaction begins: a closed archive must not roll back the writes of others in the batch.
+            var last: Archive?
+            for write in writes where write.archive !== last {
+                last = write.archive
+                // It may have been opened with another version of its cache in this process.
+                guard !write.archive.isReplaced else { throw .versionReplaced }
+                guard write.archive.isListed.load(ordering: .relaxed) else { throw .closedArchive }
+            }
+            return durability == .relaxed ? try addToBatch(writes, writer, update) : try commitAlone(writes, writer, update)
+        }
     }
 
     /// Runs the writes in a transaction of their own.
     private func commitAlone(
-        _ writes: [ArchiveWrite], _ writer: WriteConnection, _ committed: ([WriteOutcome]) -> Void
-    ) throws(SQLiteError) {
-        // Before the transaction begins: a closed archive must not roll back the writes of others in the batch.
-        let archives = try archives(of: writes, writer)
-        var outcomes = try writer.transaction { () throws(SQLiteError) in try apply(writes, to: archives) }
-        setChanges(of: &outcomes, by: archives)
-        committed(outcomes)
+        _ writes: [ArchiveWrite], _ writer: Writer, _ update: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) -> Commit {
+        var (outcomes, commit) = try writer.transaction { (transaction) throws(SQLiteError) in try transaction.apply(writes) }
+        commit.number(&outcomes, of: writes)
+        update(outcomes)
         CrashPoint.reached(.memoryUpdated)
-        writer.archives.forgetUses()
+        return commit
     }
 
     /// Runs the writes in the transaction that relaxed writes share, and commits that if it is full or the file is shared.
     private func addToBatch(
-        _ writes: [ArchiveWrite], _ writer: WriteConnection, _ committed: ([WriteOutcome]) -> Void
-    ) throws(SQLiteError) {
-        let archives = try archives(of: writes, writer)
+        _ writes: [ArchiveWrite], _ writer: Writer, _ update: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) -> Commit {
         // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and a cache that another
         // process opened with another version refuses it. Neither must roll back the writes of others in the batch.
-        if writes.contains(where: { !$0.isKeptInMemory }) || archives.contains(where: { !$0.isLoaded }) { try writer.commitBatch() }
-        var outcomes = try writer.relaxedTransaction(bytes: writes.reduce(0) { $0 + $1.size }) { () throws(SQLiteError) in
-            try apply(writes, to: archives)
+        let mayFail = writes.contains { !$0.isKeptInMemory || !(writer.batch?.holdsEdit(of: $0.archive) ?? false) }
+        var (outcomes, commit) = try writer.addToBatch(bytes: writes.reduce(0) { $0 + $1.size }, undoingAlone: mayFail) {
+            (transaction) throws(SQLiteError) in try transaction.apply(writes)
         }
         // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find it there.
         CrashPoint.reached(.relaxedWriteApplied)
         // Checked under SQLite's write lock. Every process that opens the file waits for it (``waitForOpenBatches(_:)``).
-        if isShared {
-            try writer.commitBatch()
-            setChanges(of: &outcomes, by: archives)
+        if isShared, let committed = try writer.commitBatch() {
+            commit = committed
+            commit.number(&outcomes, of: writes)
         }
-        committed(outcomes)
-        if writer.batch != nil { watcher.poke() }
+        update(outcomes)
         CrashPoint.reached(.relaxedWriteInMemory)
-        writer.archives.forgetUses()
-        if writer.batch?.isFull ?? false { try writer.commitBatch() }
+        if writer.batch?.isFull ?? false, let committed = try writer.commitBatch() { commit = committed }
+        return commit
     }
 
-    private func apply(_ writes: [ArchiveWrite], to archives: [ArchiveWriter]) throws(SQLiteError) -> [WriteOutcome] {
-        var outcomes: [WriteOutcome] = []
-        outcomes.reserveCapacity(writes.count)
-        for index in writes.indices {
-            try archives[index].load()
-            outcomes.append(try archives[index].apply(writes[index]))
-            CrashPoint.reached(.writeApplied)
-        }
-        return outcomes
-    }
-
-    /// Notes in each outcome the number under which its commit was announced.
-    private func setChanges(of outcomes: inout [WriteOutcome], by archives: [ArchiveWriter]) {
-        for (index, archive) in archives.enumerated() { outcomes[index].change = archive.transaction.change }
-    }
-
-    /// Returns the archive of each write. Usually all writes have the same one.
-    private func archives(of writes: [ArchiveWrite], _ writer: WriteConnection) throws(SQLiteError) -> [ArchiveWriter] {
-        var archives: [ArchiveWriter] = []
-        archives.reserveCapacity(writes.count)
-        var last: (disk: DiskArchive, archive: ArchiveWriter)?
-        for write in writes {
-            if let last, last.disk === write.archive {
-                archives.append(last.archive)
-                continue
+    /// Runs `body` in a transaction of its own, on a full disk again, and does what that makes due. Returns `nil` if the file is suspended or
+    /// closed, or the archive closed.
+    func inTransaction<Result: Sendable>(
+        _ archive: Archive, _ body: (ArchiveEdit) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result? {
+        let done = try retryingWhenFull { () throws(SQLiteError) in
+            try withWriter(of: archive) { (writer) throws(SQLiteError) in
+                try writer.transaction { (transaction) throws(SQLiteError) in try body(transaction.edit(of: archive)) }
             }
-            // It may have been opened with another version of its cache in this process.
-            guard !write.archive.isReplaced else { throw .versionReplaced }
-            guard let archive = writer.archives[write.archive.number] else { throw .closedArchive }
-            last = (write.archive, archive)
-            archives.append(archive)
         }
-        return archives
+        guard let (result, commit) = done else { return nil }
+        didCommit(commit)
+        return result
     }
 
-    /// Schedules what a write made due: log messages, sweeps, batch commits and checkpoints. Called without a lock.
-    func scheduleMaintenance(_ state: WriteState) {
-        for (name, limit) in state.evictionsByDefault { Log.evictsByDefault(name, limit) }
-        if needsSweep(for: state.earliestEnd) { scheduleSweep(for: state.earliestEnd) }
-        if state.mayHoldCleared { scheduleDeletingCleared() }
-        if state.hasBatch { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
-        let hasLongLog = state.logFrames >= LogLimit.checkpointAt
-        if state.logFrames >= LogLimit.waitFor, isShared, waitForRestart() { return }
+    /// Tells everybody what has changed, and schedules what that makes due: log messages, sweeps, batch commits and checkpoints. Memory was
+    /// updated under the lock. Called without one.
+    func didCommit(_ commit: Commit) {
+        watcher.hear(commit)
+        let due = commit.due
+        for (name, limit) in due.evictionsByDefault { Log.evictsByDefault(name, limit) }
+        if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
+        if due.mayHoldCleared { scheduleDeletingCleared() }
+        if due.isOpen { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
+        let hasLongLog = due.logFrames >= LogLimit.checkpointAt
+        if due.logFrames >= LogLimit.waitFor, isShared, waitForRestart() { return }
         // A reader blocks the log; the next try is already scheduled.
         if hasLongLog, CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) { return }
-        if state.logFrames >= LogLimit.waitFor {
+        if due.logFrames >= LogLimit.waitFor {
             // The log grows faster than the background checkpoint copies it, so the writer runs one itself.
             runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
-        } else if hasLongLog || state.bytesRemoved >= 1 << 20 {
+        } else if hasLongLog || due.bytesRemoved >= 1 << 20 {
             scheduleCheckpoint()
         }
     }
@@ -133,54 +128,50 @@ extension DatabaseFile {
         return false
     }
 
-    /// The writer's state after a write, from which maintenance is scheduled.
-    struct WriteState: Sendable {
-        var commits: UInt64
-        /// The number of pages in the log after the last commit.
-        var logFrames: Int
-        var hasBatch: Bool
-        var bytesRemoved: Int64
-        /// Whether an archive was emptied.
-        var mayHoldCleared: Bool
-        /// When the first entry expires of those that were written.
-        var earliestEnd: WallInstant
-        /// Archives that began to evict because they reached the default limit.
-        var evictionsByDefault: [(name: String, limit: DataSize)]
-
-        init(_ writer: WriteConnection) {
-            commits = writer.commits
-            logFrames = writer.connection.logFrames
-            hasBatch = writer.batch != nil
-            bytesRemoved = writer.bytesRemoved
-            mayHoldCleared = writer.mayHoldCleared
-            earliestEnd = writer.archives.earliestWrittenEnd
-            evictionsByDefault = writer.takeEvictionsByDefault()
-        }
-    }
-
     /// Whether another process has the file open.
     package var isShared: Bool { heartbeat.hasOthers(openings: changesFile.page.openings) }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
     /// 2 seconds. Later relaxed writes of those processes commit before they return.
-    func waitForOpenBatches(_ writer: WriteConnection) throws(SQLiteError) {
+    func waitForOpenBatches(_ connection: Connection) throws(SQLiteError) {
         // Other processes see a connection once it has read.
-        _ = try writer.connection.int(SQL.tableCount)
+        _ = try connection.int(SQL.tableCount)
         changesFile.page.announceOpening()
         if isShared {
-            try writer.connection.waitForWriters(timeout: 2000)
+            try connection.waitForWriters(timeout: 2000)
         } else {
             // A process that was killed may have left a request.
             changesFile.page.requestLogRestart(until: 0)
         }
     }
 
+    /// Commits relaxed writes that wait in an open transaction.
     func commitBatch() throws(SQLiteError) {
-        let mayHoldCleared = try withWriter { (writer) throws(SQLiteError) in
-            try writer.commitBatch()
-            return writer.mayHoldCleared
+        let commit = try withWriter { (writer) throws(SQLiteError) in try writer.commitBatch() }
+        if commit?.due.mayHoldCleared ?? false { scheduleDeletingCleared() }
+    }
+}
+
+extension Transaction {
+    /// Carries out the writes in their order.
+    func apply(_ writes: [ArchiveWrite]) throws(SQLiteError) -> [WriteOutcome] {
+        var outcomes: [WriteOutcome] = []
+        outcomes.reserveCapacity(writes.count)
+        for write in writes {
+            outcomes.append(try edit(of: write.archive).apply(write))
+            CrashPoint.reached(.writeApplied)
         }
-        if mayHoldCleared ?? false { scheduleDeletingCleared() }
+        return outcomes
+    }
+}
+
+extension Commit {
+    /// Notes in each outcome the number under which its write was announced.
+    fileprivate func number(_ outcomes: inout [WriteOutcome], of writes: [ArchiveWrite]) {
+        for index in outcomes.indices {
+            let archive = writes[index].archive.id
+            for change in changes where change.archive == archive { outcomes[index].change = change.number }
+        }
     }
 }
 

@@ -14,7 +14,7 @@ package import VellumCore
 /// transaction. The file is closed with its last handle, and then holds everything acknowledged.
 ///
 /// The extensions in `DatabaseFile+….swift` hold its parts.
-package final class DatabaseFile: Sendable {
+@usableFromInline package final class DatabaseFile: Sendable {
     /// The URL of the file, with every symbolic link resolved.
     package var url: URL { URL(fileURLWithPath: path) }
 
@@ -35,11 +35,10 @@ package final class DatabaseFile: Sendable {
     let seenLog: Locked<FileIdentity?> = Locked(nil)
     /// When the file's location was last checked, in milliseconds of a monotonic clock.
     let lastLook = Atomic(Int64.min / 2)
-    /// The write connection. Only ``withWriter(_:)`` and ``closeWriter(as:_:)`` access it.
-    let writer: Locked<WriteConnection?>
+    /// The connection that writes, and the open archives.
+    let writing: WriterLock
     let readers: ReadPool
     let clock: WallClock
-    let openBatch = OpenBatch()
     let maintenance = Maintenance()
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
@@ -71,7 +70,7 @@ package final class DatabaseFile: Sendable {
         self.identity = identity
         self.clock = clock
         readers = ReadPool(path: path, changesFile: changesFile)
-        writer = Locked(try WriteConnection(connection, notifying: changesFile, openBatch: openBatch))
+        writing = try WriterLock(connection, notifying: changesFile)
     }
 
     deinit {
@@ -150,19 +149,19 @@ package final class DatabaseFile: Sendable {
     private func closeWriter() throws(SQLiteError) -> SQLiteError? {
         try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
             do throws(SQLiteError) {
-                try writer.commitBatch()
+                try writer?.commitBatch()
                 return nil
             } catch {
                 guard error.isDamage else { throw error }
                 return error
             }
-        } ?? nil
+        }
     }
 
     /// Closes a suspended file. Everything acknowledged is already in the file.
     private func releaseAll() {
         readers.close()
-        _ = closeWriter(as: .closed) { _ in }
+        closeWriter(as: .closed) { _ in }
         FileRegistry.shared.remove(self, identity)
     }
 }

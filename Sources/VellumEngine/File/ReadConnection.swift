@@ -8,9 +8,9 @@ internal import VellumCore
 /// a while or when a checkpoint needs it, because an old snapshot makes the log grow.
 final class ReadConnection {
     private let connection: Connection
-    private let begin: Statement
-    private let end: Statement
-    private var archives: [Int64: ArchiveReader] = [:]
+    private let beginSnapshot: Statement
+    private let endSnapshot: Statement
+    private var tables: [Int64: ArchiveTables] = [:]
     private var lease: LogIndex?
     /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
@@ -41,61 +41,56 @@ final class ReadConnection {
     init(path: String) throws(SQLiteError) {
         connection = try Connection(path: path)
         try connection.execute(SQL.readerSettings)
-        begin = try connection.prepare(SQL.begin)
-        end = try connection.prepare(SQL.commit)
+        beginSnapshot = try connection.prepare(SQL.begin)
+        endSnapshot = try connection.prepare(SQL.commit)
     }
 
     var hasLease: Bool { lease != nil }
 
     func keepLog() { connection.keepLog() }
 
-    /// Runs `body` on a snapshot that holds everything committed before the call.
+    /// Begins to read, from a snapshot that holds everything committed before the call. ``end(keepingLease:)`` or ``endLease()`` follows.
     ///
     /// - Parameters:
     ///   - keepingLease: Whether the snapshot may stay open for the next read.
     ///   - now: The time, in milliseconds of a monotonic clock.
-    func read<Result>(
-        keepingLease: Bool, at now: Int64, _ body: (ReadConnection) throws(SQLiteError) -> Result
-    ) throws(SQLiteError) -> Result {
+    func begin(keepingLease: Bool, at now: Int64) throws(SQLiteError) {
         reads &+= 1
         let header = connection.logIndexHeader()
         let present = header.map { LogIndex($0) }
         if let lease, lease != present || now - leaseBegan >= Self.longestLease { endLease() }
-        if lease == nil {
-            // A transaction is needed even without a lease: `body` must read a consistent snapshot.
-            try begin.run()
-            snapshot &+= 1
-            if keepingLease { (lease, leaseBegan) = (present, now) }
-        }
-        do throws(SQLiteError) {
-            let result = try body(self)
-            if !keepingLease || lease == nil { endLease() }
-            return result
-        } catch {
-            endLease()
-            throw error
-        }
+        guard lease == nil else { return }
+        // A transaction is needed even without a lease: what is read must be one snapshot.
+        try beginSnapshot.run()
+        snapshot &+= 1
+        if keepingLease { (lease, leaseBegan) = (present, now) }
+    }
+
+    /// Ends a read that has succeeded.
+    func end(keepingLease: Bool) {
+        if !keepingLease || lease == nil { endLease() }
     }
 
     func endLease() {
         guard lease != nil || connection.isInTransaction else { return }
         lease = nil
         do throws(SQLiteError) {
-            try end.run()
+            try endSnapshot.run()
         } catch {
             Log.error("A snapshot could not be ended.", error)
         }
     }
 
-    func archive(_ id: Int64, _ checksum: Checksum) -> ArchiveReader {
+    /// The tables of an archive in the snapshot.
+    func tables(of archive: Archive) -> ArchiveTables {
         // If the list of archives is damaged, two names may refer to one table, so each name keeps its own checksum.
-        if let archive = archives[id], archive.checksum == checksum {
-            archive.snapshot = snapshot
-            return archive
+        if let open = tables[archive.id], open.checksum == archive.checksum {
+            open.snapshot = snapshot
+            return open
         }
-        let archive = ArchiveReader(id: id, checksum: checksum, connection: connection)
-        archive.snapshot = snapshot
-        archives[id] = archive
-        return archive
+        let new = ArchiveTables(id: archive.id, checksum: archive.checksum, connection: connection)
+        new.snapshot = snapshot
+        tables[archive.id] = new
+        return new
     }
 }

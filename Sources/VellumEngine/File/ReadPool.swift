@@ -26,15 +26,15 @@ final class ReadPool: Sendable {
         slots = (0..<4).map { _ in Slot() }
     }
 
-    /// Runs `body` with a reader that no other thread uses. Blocks while all readers are in use.
+    /// Runs `body` with the tables of an archive on a connection that no other thread uses. Blocks while all readers are in use.
     ///
     /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
     func read<Result: Sendable>(
-        _ body: (ReadConnection) throws(SQLiteError) -> Result
+        _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         for slot in slots {
             let attempt = try slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) throws(SQLiteError) in
-                try use(&reader, of: slot, body)
+                try use(&reader, of: slot, archive, body)
             }
             if let answer = attempt { return answer }
         }
@@ -42,12 +42,12 @@ final class ReadPool: Sendable {
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let slot = slots[number & 3]
         return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
-            try use(&reader, of: slot, body)
+            try use(&reader, of: slot, archive, body)
         }
     }
 
     private func use<Result: Sendable>(
-        _ reader: inout ReadConnection?, of slot: Slot, _ body: (ReadConnection) throws(SQLiteError) -> Result
+        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
@@ -57,8 +57,17 @@ final class ReadPool: Sendable {
         defer { show(open, in: slot, hadLease: hadLease) }
         let now = CoarseClock.milliseconds
         let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
-        let result = try open.read(keepingLease: mayKeep, at: now, body)
-        return (result, !hadLease && open.hasLease)
+        try open.begin(keepingLease: mayKeep, at: now)
+        do throws(SQLiteError) {
+            let tables = open.tables(of: archive)
+            if let version = archive.cacheVersion { try tables.require(version: version) }
+            let result = try body(tables)
+            open.end(keepingLease: mayKeep)
+            return (result, !hadLease && open.hasLease)
+        } catch {
+            open.endLease()
+            throw error
+        }
     }
 
     /// Shows whether the reader keeps a snapshot. Ends it if a checkpoint has begun meanwhile, which could not see it.

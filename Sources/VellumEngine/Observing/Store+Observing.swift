@@ -36,7 +36,7 @@ package struct EntryOrigin: Equatable, Sendable {
 extension Store {
     /// Notifies a consumer of changes of the key, or of all keys.
     package func observer(of key: EntryKey? = nil) -> ChangeObserver {
-        disk.file.watcher.observe(disk.number, key: key.map(disk.changes.hash.of))
+        disk.file.watcher.observe(disk.archive.id, key: key.map(disk.changes.hash.of))
     }
 
     /// How many consumers are notified of changes of the file. For tests.

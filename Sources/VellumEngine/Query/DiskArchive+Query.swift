@@ -3,20 +3,20 @@ package import VellumCore
 
 extension DiskArchive {
     package func declareIndex(_ shape: IndexShape) throws(VellumError) {
-        try checkOpen()
+        try archive.checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
-            try file.declareIndex(shape, of: self)
+            try file.declareIndex(shape, of: archive)
         }
     }
 
     package func indexProgress() throws(VellumError) -> IndexProgress {
-        try query(QueryReads()) { (archive) throws(SQLiteError) in
-            let extent = try archive.extent(of: self.indexShape)
-            let total = try archive.totals().entries
+        try query(QueryReads()) { (tables) throws(SQLiteError) in
+            let extent = try tables.extent(of: archive.shape)
+            let total = try tables.totals().entries
             // Another program may have dropped the index since it was declared here.
             guard extent.isUsable else { return IndexProgress(indexed: 0, total: total, isComplete: false) }
             let unknown =
-                extent.unindexedRows > 0 ? try IndexTables.unindexedCount(.unknown, of: archive.id, on: archive.connection) : 0
+                extent.unindexedRows > 0 ? try IndexTables.unindexedCount(.unknown, of: tables.id, on: tables.connection) : 0
             return IndexProgress(built: extent.built, through: extent.through, unknown: unknown, of: total)
         }
     }
@@ -24,56 +24,56 @@ extension DiskArchive {
     func answer(
         _ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit, _ reads: QueryReads
     ) throws(VellumError) -> QueryAnswer? {
-        let answer = try query(reads) { (archive) throws(SQLiteError) in try archive.answer(request, self.indexShape, validAt: now, limit) }
+        let answer = try query(reads) { (tables) throws(SQLiteError) in try tables.answer(request, archive.shape, validAt: now, limit) }
         // A process that does not have this index declared writes entries without their places in it.
         if let answer, answer.unindexed.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
     func count(_ query: ColumnQuery, validAt now: WallInstant, _ reads: QueryReads) throws(VellumError) -> Int? {
-        try self.query(reads) { (archive) throws(SQLiteError) in try archive.count(query, self.indexShape, validAt: now) }
+        try self.query(reads) { (tables) throws(SQLiteError) in try tables.count(query, archive.shape, validAt: now) }
     }
 
     func entries(
         of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit, _ reads: QueryReads
     ) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
-        try query(reads) { (archive) throws(SQLiteError) in try archive.entries(of: entryIDs, limit) }
+        try query(reads) { (tables) throws(SQLiteError) in try tables.entries(of: entryIDs, limit) }
     }
 
     /// - Parameter last: The last entry of the scan; `nil` for the first batch.
     func scanned(after entryID: Int64, through last: Int64?, _ limit: ReadLimit, _ reads: QueryReads) throws(VellumError) -> ScannedEntries
     {
-        try query(reads) { (archive) throws(SQLiteError) in try archive.scanned(after: entryID, through: last, limit) }
+        try query(reads) { (tables) throws(SQLiteError) in try tables.scanned(after: entryID, through: last, limit) }
     }
 
     package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
-        try checkOpen()
-        try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: number) }
+        try archive.checkOpen()
+        try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: archive) }
     }
 
     func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
-        return try self.query(QueryReads()) { (archive) throws(SQLiteError) in try archive.describe(query, self.indexShape, validAt: now) }
+        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in try tables.describe(query, archive.shape, validAt: now) }
     }
 
     /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.
     func writeForQueries() throws(VellumError) {
         try file.withUsableFile { () throws(SQLiteError) in
-            if file.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
+            if file.writing.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
             // Whether an entry is valid may depend on uses that only memory knows of yet.
-            if hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: number) }
+            if archive.hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: archive) }
         }
     }
 
     /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes.
     private func query<Result: Sendable>(
-        _ reads: QueryReads, _ body: (ArchiveReader) throws(SQLiteError) -> Result
+        _ reads: QueryReads, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try writeForQueries()
         reads.snapshots += 1
         guard let isCancelled = reads.isCancelled else { return try read(onlyCommitted: true, body) }
-        return try read(onlyCommitted: true) { (archive) throws(SQLiteError) in
-            try archive.connection.interrupting(when: isCancelled) { () throws(SQLiteError) in try body(archive) }
+        return try read(onlyCommitted: true) { (tables) throws(SQLiteError) in
+            try tables.connection.interrupting(when: isCancelled) { () throws(SQLiteError) in try body(tables) }
         }
     }
 }

@@ -243,8 +243,8 @@ extension ColumnCondition {
 
 extension QueryPrinter {
     /// The numbers of the entries that match, in order.
-    func rows(_ archive: ArchiveReader) throws(SQLiteError) -> [Int64] {
-        let find = try archive.prepared(query: sql)
+    func rows(_ tables: ArchiveTables) throws(SQLiteError) -> [Int64] {
+        let find = try tables.prepared(query: sql)
         defer { find.clear() }
         find.bind(bindings)
         var rows: [Int64] = []
@@ -253,8 +253,8 @@ extension QueryPrinter {
     }
 
     /// How many entries match.
-    func count(_ archive: ArchiveReader) throws(SQLiteError) -> Int {
-        let count = try archive.prepared(query: sql)
+    func count(_ tables: ArchiveTables) throws(SQLiteError) -> Int {
+        let count = try tables.prepared(query: sql)
         defer { count.clear() }
         count.bind(bindings)
         return try count.step() ? count.int(0).int : 0

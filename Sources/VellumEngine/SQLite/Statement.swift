@@ -40,23 +40,17 @@ package final class Statement {
         if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
     }
 
-    /// Binds bytes without copying them. They must stay valid until the statement is reset.
-    func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+    /// Binds a copy of the bytes.
+    func bind(copying data: Data, at index: Int32) { data.withUnsafeBytes { bind($0, at: index, Self.copied) } }
+
+    /// Binds a copy of the key's bytes.
+    func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, Self.copied) } }
+
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?) {
         if let start = bytes.baseAddress, bytes.count > 0 {
-            check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), nil))
+            check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), destructor))
         } else {
             check(sqlite3_bind_zeroblob(pointer, index, 0))  // A null pointer would bind NULL.
-        }
-    }
-
-    /// Binds a copy of the bytes.
-    func bind(copying data: Data, at index: Int32) {
-        data.withUnsafeBytes { bytes in
-            if let start = bytes.baseAddress, bytes.count > 0 {
-                check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.copied))
-            } else {
-                check(sqlite3_bind_zeroblob(pointer, index, 0))
-            }
         }
     }
 
@@ -119,6 +113,22 @@ package final class Statement {
     func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
+    }
+
+    /// The size from which on a copy of a value takes longer than the closure that binds it in place.
+    private static let largestCopy = 4096
+
+    /// Binds a value, small ones by copy, and runs the statement to its end.
+    func run(binding data: Data, at index: Int32) throws(SQLiteError) {
+        if data.count < Self.largestCopy {
+            bind(copying: data, at: index)
+            return try run()
+        }
+        let result = data.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in
+            bind(bytes, at: index, nil)
+            return Result { () throws(SQLiteError) in try run() }
+        }
+        try result.get()
     }
 
     /// Resets the statement, so that it can be bound and run again. Pointers that it returned become invalid.

@@ -13,11 +13,7 @@ extension Store {
         guard !date.timeIntervalSince1970.isNaN else { throw VellumError(.invalidDuration, "The date is NaN. Give the date of a moment.") }
         let stamp = UseStamp(startOf: WallInstant(date))
         var removed = 0
-        while case let entries = try disk.removeUnused(before: stamp, limit: 256), !entries.isEmpty {
-            removed += entries.count
-            release(memory.remove(entries))
-            didRemove(entries.map(\.key), .unused)
-        }
+        while case let count = try disk.removeUnused(before: stamp, limit: 256), count > 0 { removed += count }
         let memoryOnly = memory.newestMemoryOnly().filter { $0.item.stamp < stamp }.map(\.key)
         for key in memoryOnly { release(memory.remove(key)) }
         didRemove(memoryOnly, .unused)

@@ -25,7 +25,7 @@ extension Store {
         _ body: (inout Value?) throws -> Result
     ) throws -> Result {
         guard forkGuard.isThisProcess else { throw VellumError.forked }
-        let turn = try UpdateTurn.begin(for: key, in: disk)
+        let turn = try UpdateTurn.begin(for: key, in: disk.archive)
         defer { turn.end() }
         for _ in 0..<Retrying.most {
             var found = try read(key, under: readers, after: nil)

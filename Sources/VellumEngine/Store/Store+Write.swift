@@ -53,6 +53,9 @@ extension Store {
     @usableFromInline var writes: [ArchiveWrite] = []
     @usableFromInline var steps: [Step] = []
     @usableFromInline var durability = Durability.relaxed
+    /// The file of the stores.
+    @usableFromInline var file: DatabaseFile?
+    @usableFromInline var spansFiles = false
 
     /// The effect of a write on its store's memory.
     @usableFromInline struct Step {
@@ -127,10 +130,8 @@ extension Store {
                 payload: payload, cost: cost, stamp: stamp, entryID: outcome.entryID, validity: validity,
                 isDirty: outcome.wasPresent && outcome.entryID != 0)
             let effects = store.memory.store(item, forKey: key, change: outcome.change)
-            let lost = store.memory.markMemoryOnly(outcome.evicted)
             return MemoryUpdate(didChange: true) {
                 store.release(effects)
-                store.didRemove(lost, .evicted)
                 if store.events.isObserved { store.events.send(.recorded(key: key.normalized)) }
             }
         }
@@ -226,19 +227,18 @@ extension Store {
     @discardableResult
     @usableFromInline
     mutating func carryOut() throws(VellumError) -> [MemoryUpdate] {
-        guard let diskArchive = writes.first?.archive else { return [] }
+        guard let file else { return [] }
+        guard !spansFiles else { throw .differentFiles }
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var updates: [MemoryUpdate] = []
         // Also runs if the writes are committed but the sync failed: memory has the new values already.
         defer { for update in updates { update.deferredEffects() } }
-        try diskArchive.commit(writes, durability: durability) { outcomes in
+        try DiskArchive.commit(writes, in: file, durability: durability) { outcomes in
             updates.reserveCapacity(outcomes.count)
             for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
         }
         // Observers may have asked before memory was updated.
-        if diskArchive.file.watcher.isObserving, writes.contains(where: { $0.archive.currentOwner?.hasMemoryOnly ?? false }) {
-            diskArchive.file.watcher.poke()
-        }
+        if file.watcher.isObserving, writes.contains(where: { $0.archive.owner?.hasMemoryOnly ?? false }) { file.watcher.poke() }
         // Relaxed writes that were lost with their batch and tried again have updated memory twice.
         return Array(updates.suffix(steps.count))
     }
@@ -248,7 +248,9 @@ extension Store {
         _ operation: ArchiveWrite.Operation, _ key: EntryKey, to store: Store<Value>, at now: WallInstant? = nil,
         _ updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate
     ) {
-        writes.append(ArchiveWrite(archive: store.disk, key: key, operation: operation, stamp: .never))
+        spansFiles = spansFiles || file.map { $0 !== store.disk.file } ?? false
+        file = store.disk.file
+        writes.append(ArchiveWrite(archive: store.disk.archive, key: key, operation: operation, stamp: .never))
         // A removal does not affect the eviction order.
         steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, updateMemory: updateMemory))
         durability = max(durability, store.durability)

@@ -81,6 +81,7 @@ public import VellumCore
         for start in stride(from: 0, to: touches.count, by: 4096) {
             disk.write(Array(touches[start..<min(start + 4096, touches.count)]))
         }
+        disk.file.remove(disk.archive)
         // Released here and not with the state, which the disk may be calling inside a lock.
         _ = memory.removeAll()
         events.finish()
@@ -90,7 +91,7 @@ public import VellumCore
     package var name: String { disk.name }
 
     /// Whether the archive was opened with another version of its cache since.
-    package var isReplaced: Bool { disk.isReplaced }
+    package var isReplaced: Bool { disk.archive.isReplaced }
 
     /// Returns the error with the names of this archive and its file.
     @usableFromInline

@@ -5,7 +5,7 @@ public import VellumCore
 /// Separate from the store, because the archive calls inside its lock, where the last reference to a store must not be released: its
 /// `deinit` calls the archive.
 @usableFromInline
-final class StoreState<Value>: DiskArchiveDelegate {
+final class StoreState<Value>: ArchiveOwner {
     private let memory: MemoryCache<MemoryPayload<Value>>
     private let codec: any Codec<Value>
     private let catalog: IndexCatalog<Value>?

@@ -18,7 +18,7 @@ package struct TransactionReads {
         forKey key: EntryKey, in store: Store<Value>, after writes: StoreTransaction
     ) throws(VellumError) -> Value? {
         own.note(writes)
-        switch own.last(forKey: key, in: store.disk) {
+        switch own.last(forKey: key, in: store.disk.archive) {
         case .store(let entry), .renew(let entry, _): return try store.decode(entry.bytes, of: key)
         case .storeIfAbsent(let entry):
             if let present = try read(key, in: store) { return present }
@@ -121,7 +121,7 @@ private struct OwnWrites {
     }
 
     /// The last write of the key; `nil` if there is none.
-    func last(forKey key: EntryKey, in archive: DiskArchive) -> ArchiveWrite.Operation? {
+    func last(forKey key: EntryKey, in archive: Archive) -> ArchiveWrite.Operation? {
         let id = ObjectIdentifier(archive)
         return last[Place(archive: id, key: key)] ?? (emptied.contains(id) ? .removeAll : nil)
     }

@@ -20,7 +20,7 @@ package struct UpdateTurn {
     private let hold: KeyedMutex.Hold?
     private let work: ReentrancyGuard.Work
     /// The archive of the key, which counts its updates.
-    private let archive: DiskArchive?
+    private let archive: Archive?
 
     /// How long a caller waits at most.
     @TaskLocal package static var patience = DispatchTimeInterval.seconds(5)
@@ -29,7 +29,7 @@ package struct UpdateTurn {
     ///
     /// - Throws: ``VellumError/Code/recursiveUpdate`` if the caller runs inside an update of the same key.
     @usableFromInline
-    static func begin(for key: EntryKey, in archive: DiskArchive) throws(VellumError) -> UpdateTurn {
+    static func begin(for key: EntryKey, in archive: Archive) throws(VellumError) -> UpdateTurn {
         let key = LockKey(of: archive, hashable: key)
         guard !ReentrancyGuard.isActive(work(key)) else { throw .recursiveUpdate }
         archive.updates.add(1, ordering: .relaxed)
@@ -48,13 +48,22 @@ package struct UpdateTurn {
     static var isActive: Bool { ReentrancyGuard.isHolding(mutex: ObjectIdentifier(mutex)) }
 
     /// Whether the caller runs inside an update of the key.
-    static func isActive(for key: EntryKey, in archive: DiskArchive) -> Bool {
+    static func isActive(for key: EntryKey, in archive: Archive) -> Bool {
         ReentrancyGuard.isActive(work(LockKey(of: archive, hashable: key)))
+    }
+
+    /// Throws if the caller is inside the update of a key that it writes: the update would be overtaken by it again and again.
+    static func refuse(_ writes: [ArchiveWrite], in archive: Archive) throws(VellumError) {
+        guard isActive else { return }
+        // What is only required may be read by the closure.
+        for write in writes where write.archive === archive && write.changesFile {
+            guard !isActive(for: write.key, in: archive) else { throw .recursiveUpdate }
+        }
     }
 
     private static func work(_ key: LockKey) -> ReentrancyGuard.Work { .holding(key, mutex: ObjectIdentifier(mutex)) }
 
-    private init(_ key: LockKey, _ archive: DiskArchive?) {
+    private init(_ key: LockKey, _ archive: Archive?) {
         work = Self.work(key)
         self.archive = archive
         hold = Self.isActive ? Self.mutex.tryLock(key) : Self.wait(for: key)

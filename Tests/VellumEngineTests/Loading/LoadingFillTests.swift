@@ -91,9 +91,9 @@ struct LoadingFillTests {
 
     @Test func aFailedWriteDoesNotStopTheFill() async throws {
         try await load {
-            setup.faults.fail(.commit, with: VellumError(.diskFull, "Full."))
+            setup.disk.file.failWrites(full)
             #expect(throws: VellumError.self) { try store.record("newer", forKey: "a") }
-            setup.faults.heal()
+            setup.disk.file.failWrites(nil)
         }
         #expect(try store.value(forKey: "a") == "loaded")
     }

@@ -4,19 +4,18 @@ import Testing
 @testable import VellumEngine
 import VellumTestSupport
 
-/// A store of strings in a temporary file, with its clock, its codec and injected faults.
+/// A store of strings in a temporary file, with its clock, and its codec.
 struct LoadingSetup: Sendable {
     let clock = ManualClock()
     let disk: DiskArchive
-    let faults: ArchiveFaults
-    let codec = CountingCodec<String>(JSONCodec<String>())
+    let codec: CountingCodec<String>
     let store: Store<String>
 
     init(memory: DataSize = 1.megaByte, disk limit: DataSize = 1.megaByte) throws {
         let folder = try TemporaryDirectory()
-        faults = ArchiveFaults(in: folder)
+        codec = CountingCodec(JSONCodec<String>(), in: folder)
         disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
-            .archive(named: "archive", capacity: Capacity(limit), interceptedBy: faults)
+            .archive(named: "archive", capacity: Capacity(limit))
         var options = StoreOptions<String>()
         options.caching = .values
         store = Store(

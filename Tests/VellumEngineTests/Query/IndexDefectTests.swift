@@ -26,7 +26,7 @@ struct IndexDefectTests {
         var query = ColumnQuery()
         query.filter = .test(ColumnTest(column: 0, relation: .isEqual(.integer(1))))
         let request = IndexRequest(whole: query, partial: nil)
-        let (shape, now) = (archive.indexShape, setup.clock.now)
+        let (shape, now) = (archive.archive.shape, setup.clock.now)
         let answer = try archive.file.readers.withoutLeases { () throws(VellumError) in
             try archive.read(onlyCommitted: true) { (reader) throws(SQLiteError) in
                 _ = try reader.extent(of: shape)
@@ -177,14 +177,10 @@ struct IndexDefectTests {
         try store.waitForIndex()
         let stored = try store.disk.scanned(after: .min, through: nil, ReadLimit(entries: 10), QueryReads()).entries
         let built = stored.map { BuiltEntry($0, store.state.indexed($0.entry, of: $0.key)) }
-        let last = try #require(built.last).id
-        try store.disk.file.withWriter(of: store.disk.number) { (writer, archive) throws(SQLiteError) in
-            try writer.transaction { () throws(SQLiteError) in
-                try archive.load()
-                try archive.index.declare(last: last, isEmpty: false, anew: true)
-                try archive.index.insertBuilt(Array(built.prefix(1)), after: nil, isAtEnd: false)
-                try archive.index.insertBuilt(built, after: 0, isAtEnd: true)
-            }
+        _ = try store.disk.file.inTransaction(store.disk.archive) { (edit) throws(SQLiteError) in
+            try edit.declareIndex(anew: true)
+            try edit.insertBuilt(Array(built.prefix(1)), after: nil, isAtEnd: false)
+            try edit.insertBuilt(built, after: 0, isAtEnd: true)
         }
         #expect(built.count == 3)
         #expect(try store.disagreements() == [])
@@ -199,7 +195,7 @@ struct IndexDefectTests {
         gate.waitUntilClosed()
         try store.record(Person("late"), forKey: "late")
         let file = store.disk.file
-        while file.openBatch.exists.load(ordering: .acquiring) { sched_yield() }
+        while file.writing.openBatch.exists.load(ordering: .acquiring) { sched_yield() }
         #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 601)
         gate.open()
     }

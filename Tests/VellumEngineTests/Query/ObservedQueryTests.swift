@@ -115,7 +115,7 @@ struct ObservedQueryTests {
     @Test func aCommitThatRunsCountsAsAChange() throws {
         change(at: [])
         let page = store.disk.file.changesFile.page
-        let (number, _) = page.announce([ChangePage.Announcement(archive: store.disk.number, keys: nil)], by: 7, of: getpid())
+        let (number, _) = page.announce([ChangePage.Announcement(archive: store.disk.archive.id, keys: nil)], by: 7, of: getpid())
         _ = try store.observed(QueryDescription(), undecodable: .fail) { false }
         #expect(codec.decoded == 3 * Self.count)
         page.finish(number)

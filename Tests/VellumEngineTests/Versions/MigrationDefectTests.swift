@@ -125,7 +125,7 @@ struct MigrationDefectTests {
         let store = try setup.people(version: 1, indexed: false, builds: false)
         var shape = IndexShape()
         shape.version = 1
-        store.disk.setIndexShape(shape)
+        store.disk.archive.setShape(shape)
         #expect(try store.migrationProgress() == MigrationProgress(examined: 0, total: 1))
         #expect(try store.migrationProgress().isComplete == false)
         try setup.close()

@@ -51,7 +51,7 @@ struct MigrationPassTests {
         let again = try setup.people(version: 1, indexed: indexed)
         try again.waitForIndex()
         #expect(try again.migrationProgress().isComplete)
-        #expect(again.disk.file.withWriter { $0.commits } == 0)
+        #expect(again.disk.file.withWriter { $0.lasting.commits } == 0)
         #expect(try FileManager.default.attributesOfItem(atPath: setup.url.path)[.modificationDate] as? Date == size)
     }
 

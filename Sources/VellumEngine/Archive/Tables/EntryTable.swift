@@ -33,12 +33,10 @@ enum EntryTable {
     /// Changes the key of an entry.
     static let rename = "UPDATE entries SET hash = ?2, key = ?3, checksum = ?4 WHERE id = ?1"
 
-    static func runRename(
-        _ rename: Statement, _ id: Int64, _ key: UnsafeRawBufferPointer, _ sums: Checksum.Sums
-    ) throws(SQLiteError) {
+    static func runRename(_ rename: Statement, _ id: Int64, _ key: EntryKey, _ sums: Checksum.Sums) throws(SQLiteError) {
         rename.bind(id, at: 1)
         rename.bind(sums.storedHash, at: 2)
-        rename.bind(key, at: 3)
+        rename.bind(copying: key, at: 3)
         rename.bind(sums.storedChecksum, at: 4)
         try rename.run()
     }
@@ -147,18 +145,19 @@ enum EntryTable {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
         """
 
-    static func runInsert(_ insert: Statement, _ id: Int64, _ content: EntryContent, stamp: UseStamp) throws(SQLiteError) {
+    static func runInsert(
+        _ insert: Statement, _ id: Int64, _ key: EntryKey, _ entry: Entry, _ sums: Checksum.Sums, stamp: UseStamp
+    ) throws(SQLiteError) {
         insert.bind(id, at: 1)
-        insert.bind(content.sums.storedHash, at: 2)
-        insert.bind(content.key, at: 3)
-        insert.bind(content.written, at: 4)
-        insert.bind(content.expires, at: 5)
-        insert.bind(content.idle, at: 6)
+        insert.bind(sums.storedHash, at: 2)
+        insert.bind(copying: key, at: 3)
+        insert.bind(entry.written.rawValue, at: 4)
+        insert.bind(entry.expires?.rawValue, at: 5)
+        insert.bind(entry.idle, at: 6)
         insert.bind(stamp.rawValue, at: 7)
-        insert.bind(content.sums.storedChecksum, at: 8)
-        insert.bind(content.typeVersion, at: 9)
-        insert.bind(content.bytes, at: 10)
-        try insert.run()
+        insert.bind(sums.storedChecksum, at: 8)
+        insert.bind(entry.typeVersion, at: 9)
+        try insert.run(binding: entry.bytes, at: 10)
     }
 
     static let update = """
@@ -168,32 +167,35 @@ enum EntryTable {
     /// Changes the dates of an entry. SQLite overwrites a row of the same length in place, and only the pages that change.
     static let renew = "UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5 WHERE id = ?1"
 
-    static func runRenew(_ renew: Statement, _ id: Int64, _ content: EntryContent) throws(SQLiteError) {
+    static func runRenew(_ renew: Statement, _ id: Int64, _ entry: Entry, _ sums: Checksum.Sums) throws(SQLiteError) {
         renew.bind(id, at: 1)
-        renew.bind(content.written, at: 2)
-        renew.bind(content.expires, at: 3)
-        renew.bind(content.idle, at: 4)
-        renew.bind(content.sums.storedChecksum, at: 5)
+        renew.bind(entry.written.rawValue, at: 2)
+        renew.bind(entry.expires?.rawValue, at: 3)
+        renew.bind(entry.idle, at: 4)
+        renew.bind(sums.storedChecksum, at: 5)
         try renew.run()
     }
 
     /// As ``update``, of an entry that still has this key and size. The row's size is not read with its value.
     static let updateKnown = "\(update) AND key = ?8 AND \(size) = ?9"
 
-    /// - Parameter knownSize: That of the entry, for ``updateKnown``.
-    static func runUpdate(_ update: Statement, _ id: Int64, _ content: EntryContent, knownSize: Int? = nil) throws(SQLiteError) {
+    static func runUpdate(_ update: Statement, _ id: Int64, _ entry: Entry, _ sums: Checksum.Sums) throws(SQLiteError) {
         update.bind(id, at: 1)
-        update.bind(content.written, at: 2)
-        update.bind(content.expires, at: 3)
-        update.bind(content.idle, at: 4)
-        update.bind(content.sums.storedChecksum, at: 5)
-        update.bind(content.typeVersion, at: 6)
-        update.bind(content.bytes, at: 7)
-        if let knownSize {
-            update.bind(content.key, at: 8)
-            update.bind(Int64(knownSize), at: 9)
-        }
-        try update.run()
+        update.bind(entry.written.rawValue, at: 2)
+        update.bind(entry.expires?.rawValue, at: 3)
+        update.bind(entry.idle, at: 4)
+        update.bind(sums.storedChecksum, at: 5)
+        update.bind(entry.typeVersion, at: 6)
+        try update.run(binding: entry.bytes, at: 7)
+    }
+
+    /// Runs ``updateKnown`` for an entry under this key.
+    static func runUpdate(
+        _ update: Statement, _ known: KnownEntry, _ key: EntryKey, _ entry: Entry, _ sums: Checksum.Sums
+    ) throws(SQLiteError) {
+        update.bind(copying: key, at: 8)
+        update.bind(Int64(known.size), at: 9)
+        try runUpdate(update, known.id, entry, sums)
     }
 }
 
@@ -207,17 +209,6 @@ enum EntryID {
     static func zero(of archive: Int64) -> Int64 { archive << bits }
     /// The first id of the next archive.
     static func end(of archive: Int64) -> Int64 { zero(of: archive + 1) }
-}
-
-/// What a write stores of an entry. The key and the bytes are not copied: they are valid inside the closure that they are passed to.
-struct EntryContent {
-    let key: UnsafeRawBufferPointer
-    let bytes: UnsafeRawBufferPointer
-    let written: Int64
-    let expires: Int64?
-    let idle: Int64?
-    let typeVersion: Int64
-    let sums: Checksum.Sums
 }
 
 /// The current row of a statement that selects a whole entry. Valid until the statement's next step.

@@ -28,11 +28,11 @@ enum RecencyTables {
     static let deleteFirstTouches =
         "DELETE FROM touches WHERE id IN (SELECT id FROM touches WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)"
 
-    /// The stamps of one entry: that of its insertion, and its touch.
+    /// The stamps of one entry among those after an id: that of its insertion, and its touch.
     static func lastUse(_ n: Int64) -> String {
         """
         SELECT e.id, e.stamp, u.stamp FROM entries e LEFT JOIN touches u ON u.id = e.id \
-        WHERE e.hash = ?2 AND e.key = ?1 AND e.id > \(EntryTable.clearedThrough(n)) AND e.id < \(EntryID.end(of: n))
+        WHERE e.hash = ?2 AND e.key = ?1 AND e.id > ?3 AND e.id < \(EntryID.end(of: n))
         """
     }
 

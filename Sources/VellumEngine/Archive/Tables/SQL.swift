@@ -79,6 +79,9 @@ enum SQL {
     static let beginWriting = "BEGIN IMMEDIATE"
     static let commit = "COMMIT"
     static let rollback = "ROLLBACK"
+    static let beginPart = "SAVEPOINT part"
+    static let endPart = "RELEASE part"
+    static let undoPart = "ROLLBACK TO part; RELEASE part"
 
     // MARK: Schema
 

@@ -10,7 +10,7 @@ extension Recovery {
     static func salvage(_ aside: String, into path: String, _ kind: FileKind, at now: WallInstant) throws -> Int {
         let target = try Connection(path: path)
         try Schema.prepare(target, kind)
-        let writer = try WriteConnection(target)
+        let writer = try Writer(target)
         var copy = try FileHeader.repairedCopy(of: aside, kind)
         defer { forget(copy) }
         guard let source = try openSource(aside, &copy) else { return 0 }
@@ -19,15 +19,13 @@ extension Recovery {
         prepareForSalvage(source)
         for (archive, found) in try archives(in: source) {
             let added = try writer.archive(named: archive.name, withLimit: found.limit ?? .unknown)
-            let rows = ArchiveWriter(added, name: archive.name, connection: target)
-            rows.isUnlimited = true
-            writer.archives.add(rows)
-            if let version = found.cacheVersion { _ = try writer.setVersion(version, of: rows, mayReplace: true, at: now) }
+            if let version = found.cacheVersion { _ = try writer.setVersion(version, of: added, mayReplace: true, at: now) }
+            let rows = Archive(added, name: archive.name, limit: KnownLimit(entries: .max, isIgnored: true))
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
             while let found = entries.next(512) {
-                try writer.transaction { () throws(SQLiteError) in
-                    try rows.load()
-                    for (key, entry) in found { try rows.salvage(entry, key, at: now) }
+                _ = try writer.transaction { (transaction) throws(SQLiteError) in
+                    let edit = try transaction.edit(of: rows)
+                    for (key, entry) in found { try edit.salvage(entry, key, at: now) }
                 }
                 CrashPoint.reached(.salvageBatchCommitted)
                 salvaged += found.count
@@ -117,7 +115,7 @@ extension Recovery {
         }
     }
 
-    private struct Archive: Hashable {
+    private struct FoundArchive: Hashable {
         var number: Int64
         var name: String
     }
@@ -130,15 +128,15 @@ extension Recovery {
 
     /// The archives of the file, by each of three ways to list them. If they disagree, all are used: no entry matches its checksum under the
     /// name of another archive.
-    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: Archive, description: Description)] {
-        var archives: [Archive: Description] = [:]
+    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: FoundArchive, description: Description)] {
+        var archives: [FoundArchive: Description] = [:]
         for sql in [ArchiveTable.listByName, ArchiveTable.listBackwards, ArchiveTable.list] {
             do throws(SQLiteError) {
                 let list = try source.prepare(sql)
                 while try list.step() {
                     let listed = ArchiveTable.Listed(list)
                     guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else { continue }
-                    let archive = Archive(number: listed.id, name: name)
+                    let archive = FoundArchive(number: listed.id, name: name)
                     var description = archives[archive] ?? Description()
                     description.cacheVersion = listed.cacheVersion ?? description.cacheVersion
                     if 0..<Int64(1) << EntryID.bits ~= listed.cleared { description.cleared = max(description.cleared, listed.cleared) }

@@ -1,9 +1,10 @@
 internal import Foundation
 internal import VellumCore
 
-/// The tables of one archive, as any connection reads them: that of a reader, or the writer's while it has an open transaction that no reader
-/// can see.
-final class ArchiveReader {
+/// The tables of one archive on one connection: its prepared statements, and what was read of them.
+///
+/// A connection that reads sees a snapshot. The one that writes sees its open transaction.
+final class ArchiveTables {
     let id: Int64
     let checksum: Checksum
     let connection: Connection
@@ -13,17 +14,16 @@ final class ArchiveReader {
     }
     /// The id up to which the archive was emptied, in this snapshot.
     private var cleared: Int64?
+    /// What the index of a definition covers in this snapshot.
+    var knownExtent: (definition: String?, extent: IndexExtent)?
     /// The version of the cache that the archive must hold; `nil` for any.
     private var version: String?
-    private var readCleared: Statement?
-    private var readEntry: Statement?
-    private var readLastUse: Statement?
-    private var loadTotals: Statement?
-    private var readTail: Statement?
-    // What `ArchiveReader+Query` keeps: what the index of a definition covers in this snapshot, and statements.
-    var knownExtent: (definition: String?, extent: IndexExtent)?
-    var readExtent: Statement?
-    var readByID: Statement?
+    /// What the last transaction of this connection left in the file; `nil` if that is unknown.
+    var contents: ArchiveContents?
+    private var prepared: [Statement?] = Array(repeating: nil, count: ArchiveStatement.allCases.count)
+    private var indexStatements: [IndexStatement: Statement] = [:]
+    /// The index that they are for.
+    private var indexDefinition: String?
     private var queries: [String: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
@@ -40,35 +40,33 @@ final class ArchiveReader {
 
     func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
         let cleared = try clearedThrough()
-        let read = try prepared(&readEntry, EntryTable.read(id))
+        let read = try statement(.readEntry)
         defer { read.reset() }
-        return try key.withBytes { (bytes) throws(SQLiteError) in
-            let hash = checksum.storedHash(ofKey: bytes)
-            read.bind(hash, at: 1)
-            read.bind(cleared, at: 2)
-            var found: Found?
-            while try read.step() {
-                let row = EntryRow(read)
-                if row.keyBytes.elementsEqual(bytes) {
-                    let entry = row.entry
-                    return checksum.of(entry, key: bytes) == entry.revision ? .entry(entry) : .damaged
-                }
-                if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
-                // The row's key is damaged, or the index leads to a sound row of another key: in which case the entry exists, but the index does not find it.
-                guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
-                    throw SQLiteError(code: SQLiteError.corrupt, message: "The index of keys is damaged.")
-                }
-                found = .damaged
+        let hash = checksum.storedHash(ofKey: key)
+        read.bind(hash, at: 1)
+        read.bind(cleared, at: 2)
+        var found: Found?
+        while try read.step() {
+            let row = EntryRow(read)
+            if key.hasBytes(row.keyBytes) {
+                let entry = row.entry
+                return checksum.of(entry, key: row.keyBytes) == entry.revision ? .entry(entry) : .damaged
             }
-            return found
+            if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
+            // The row's key is damaged, or the index leads to a sound row of another key: in which case the entry exists, but the index does not find it.
+            guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
+                throw SQLiteError(code: SQLiteError.corrupt, message: "The index of keys is damaged.")
+            }
+            found = .damaged
         }
+        return found
     }
 
     /// The id up to which the archive was emptied. Read before any entry: a damaged one must not hide entries.
     @discardableResult
     func clearedThrough() throws(SQLiteError) -> Int64 {
         if let cleared { return cleared }
-        let found = try ArchiveTotals.readCleared(try prepared(&readCleared, ArchiveTotals.cleared(id)), ofArchive: id, version: version)
+        let found = try ArchiveTotals.readCleared(try statement(.cleared), ofArchive: id, version: version)
         cleared = found
         return found
     }
@@ -83,29 +81,32 @@ final class ArchiveReader {
 
     /// The entry's id and its last use in the file.
     func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Touch? {
-        try clearedThrough()
-        let read = try prepared(&readLastUse, RecencyTables.lastUse(id))
+        try lastUse(ofKey: key, after: try clearedThrough())
+    }
+
+    /// - Parameter cleared: The id up to which the archive was emptied.
+    func lastUse(ofKey key: EntryKey, after cleared: Int64) throws(SQLiteError) -> Touch? {
+        let read = try statement(.lastUse)
         defer { read.reset() }
-        return try key.withBytes { (bytes) throws(SQLiteError) in
-            read.bind(bytes, at: 1)
-            read.bind(checksum.storedHash(ofKey: bytes), at: 2)
-            return try RecencyTables.readLastUse(read)
-        }
+        read.bind(copying: key, at: 1)
+        read.bind(checksum.storedHash(ofKey: key), at: 2)
+        read.bind(cleared, at: 3)
+        return try RecencyTables.readLastUse(read)
     }
 
     func totals() throws(SQLiteError) -> StorageUsage {
-        let load = try prepared(&loadTotals, ArchiveTotals.load)
+        let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
         guard try load.step() else { return StorageUsage() }
         var totals = ArchiveTotals(load, ofArchive: id)
-        try EntryTable.add(try prepared(&readTail, EntryTable.tail(id)), to: &totals)
+        try EntryTable.add(try statement(.tail), to: &totals)
         return StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
     }
 
     /// Whether there was an entry with an age of its own since the archive was emptied.
     func mayExpire() throws(SQLiteError) -> Bool {
-        let load = try prepared(&loadTotals, ArchiveTotals.load)
+        let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
         return try load.step() ? ArchiveTotals(load, ofArchive: id).expiring != 0 : false
@@ -113,7 +114,7 @@ final class ArchiveReader {
 
     /// The id of the last entry that was inserted.
     func lastEntryID() throws(SQLiteError) -> Int64 {
-        try EntryTable.readLastID(try prepared(query: EntryTable.lastID(id)))
+        try EntryTable.readLastID(try statement(.lastID))
     }
 
     // MARK: Listing
@@ -199,10 +200,79 @@ final class ArchiveReader {
         return new
     }
 
-    func prepared(_ statement: inout Statement?, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
-        if let statement { return statement }
-        let new = try connection.prepare(sql())
-        statement = new
+    func statement(_ kind: ArchiveStatement) throws(SQLiteError) -> Statement {
+        if let statement = prepared[kind.rawValue] { return statement }
+        let new = try connection.prepare(kind.sql(id))
+        prepared[kind.rawValue] = new
         return new
     }
+
+    /// A statement of the index, kept prepared until there is another index.
+    func statement(_ kind: IndexStatement, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
+        if let statement = indexStatements[kind] { return statement }
+        let new = try connection.prepare(sql())
+        indexStatements[kind] = new
+        return new
+    }
+
+    /// Forgets the statements of another index.
+    func useIndexStatements(of definition: String?) {
+        guard definition != indexDefinition else { return }
+        indexDefinition = definition
+        forgetIndexStatements()
+    }
+
+    func forgetIndexStatements() { if !indexStatements.isEmpty { indexStatements = [:] } }
+}
+
+/// The statements that are kept prepared for each archive.
+enum ArchiveStatement: Int, CaseIterable {
+    case cleared, readEntry, readByID, between, lastUse, lastID, extent
+    case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry, revision
+    case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
+        recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
+    case loadIndex, storeIndex
+
+    func sql(_ n: Int64) -> String {
+        switch self {
+        case .cleared: ArchiveTotals.cleared(n)
+        case .readEntry: EntryTable.read(n)
+        case .readByID: EntryTable.readByID(n)
+        case .between: EntryTable.between(n)
+        case .lastUse: RecencyTables.lastUse(n)
+        case .lastID: EntryTable.lastID(n)
+        case .extent: IndexExtent.load
+        case .loadTotals: ArchiveTotals.load
+        case .tail: EntryTable.tail(n)
+        case .storeTotals: ArchiveTotals.store
+        case .findEntry: EntryTable.find(n)
+        case .insertEntry: EntryTable.insert
+        case .updateEntry: EntryTable.update
+        case .updateKnown: EntryTable.updateKnown
+        case .renewEntry: EntryTable.renew
+        case .deleteEntry: EntryTable.delete
+        case .revision: EntryTable.revision
+        case .entryExists: EntryTable.exists
+        case .insertTouch: RecencyTables.insertTouch
+        case .updateTouch: RecencyTables.updateTouch
+        case .deleteTouch: RecencyTables.deleteTouch
+        case .insertRecency: RecencyTables.insertRecency
+        case .deleteRecency: RecencyTables.deleteRecency
+        case .oldestRecency: RecencyTables.oldestRecency
+        case .oldestAboveLowWater: RecencyTables.oldestAboveLowWater(n)
+        case .recencyAfter: RecencyTables.recencyAfter
+        case .datesBetween: EntryTable.datesBetween
+        case .deleteFirst: EntryTable.deleteFirst
+        case .deleteFirstTouches: RecencyTables.deleteFirstTouches
+        case .deleteFirstRecency: RecencyTables.deleteFirstRecency
+        case .loadIndex: IndexState.load
+        case .storeIndex: IndexState.store
+        }
+    }
+}
+
+/// The statements of an archive's index, which depend on its columns.
+enum IndexStatement: Hashable {
+    case insertColumns, selectColumns, deleteColumns, insertElement(Int), deleteElement(Int)
+    case insertUnindexed, deleteUnindexed
 }

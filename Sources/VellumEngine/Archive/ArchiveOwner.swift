@@ -1,10 +1,10 @@
 public import VellumCore
 
-/// The callbacks of an archive to the store that owns it.
+/// The store that owns an archive, as the archive calls it back.
 ///
 /// The archive calls from any thread, and may hold a lock during the call, except for ``indexed(_:of:)``. An owner answers from memory and
 /// must not call an archive.
-@usableFromInline package protocol DiskArchiveDelegate: AnyObject, Sendable {
+@usableFromInline package protocol ArchiveOwner: AnyObject, Sendable {
     /// Returns the last use of an entry if it may not be in the file yet; otherwise `nil`.
     func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp?
 
@@ -43,7 +43,7 @@ public import VellumCore
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
 }
 
-extension DiskArchiveDelegate {
+extension ArchiveOwner {
     @usableFromInline package var hasMemoryOnly: Bool { false }
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     @usableFromInline package func archiveWasReplaced() {}

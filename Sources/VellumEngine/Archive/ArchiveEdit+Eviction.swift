@@ -9,19 +9,16 @@ internal import VellumCore
 // low-water mark. If it was used since, it moves to its new position: each step costs O(log n), and an entry moves at most once for each
 // use that is not in the file.
 
-extension ArchiveWriter {
-    /// What the archive holds, in the open transaction.
-    var held: StorageUsage { StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes)) }
+extension ArchiveEdit {
+    /// Whether space is scarce: see ``Writer/Lasting/retriesOnFullDisk``.
+    var isOnFullDisk: Bool { writer.isOnFullDisk }
 
-    /// Whether space is scarce: see ``ArchiveRegistry/retriesOnFullDisk``.
-    var isOnFullDisk: Bool { registry.map { $0.retriesOnFullDisk > 0 } ?? false }
-
-    /// Whether the archive holds more than it may, in the open transaction.
+    /// Whether the archive holds more than it may, in the open state.
     var isOverLimit: Bool { isOverLimit(adding: nil) }
 
     func isOverLimit(adding entry: Entry?) -> Bool {
-        let held = held
-        return capacity.isExceeded(byBytes: held.bytes + (entry?.size ?? 0), entries: held.entries + (entry == nil ? 0 : 1))
+        let usage = usage
+        return capacity.isExceeded(byBytes: usage.bytes + (entry?.size ?? 0), entries: usage.entries + (entry == nil ? 0 : 1))
     }
 
     /// Removes the least recently used entries until the archive is within its limit.
@@ -30,35 +27,35 @@ extension ArchiveWriter {
     /// - Returns: The entries that were removed.
     func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> [RemovedEntry] {
         var removed: [RemovedEntry] = []
-        let bytes = transaction.bytesRemoved
+        let bytes = state.bytesRemoved
         while removed.count < limit, isOverLimit(adding: entry), let oldest = try removeOldest(before: UseStamp(rawValue: .max)) {
             removed.append(oldest)
         }
-        transaction.bytesEvicted += transaction.bytesRemoved - bytes
-        if !removed.isEmpty, totals.limit.isGiven == 0 { transaction.hasEvictedByDefault = true }
+        state.bytesEvicted += state.bytesRemoved - bytes
+        if !removed.isEmpty, state.totals.limit.isGiven == 0 { state.hasEvictedByDefault = true }
         return removed
     }
 
     /// Removes the least recently used entry if its last use was before `bound`, and returns its key.
     func removeOldest(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
-        transaction.hasUnknownGrowth = true
+        state.hasUnknownGrowth = true
         while true {
             let logged = try oldest(.oldestRecency)
             let untouched = try oldest(.oldestAboveLowWater)
             if let untouched, untouched.stamp <= logged?.stamp ?? untouched.stamp {
                 guard untouched.stamp < bound else { return nil }
                 if untouched.touched != nil {
-                    totals.lowWater = untouched.id  // A use of it was written before the low-water mark reached it.
+                    state.totals.lowWater = untouched.id  // A use of it was written before the low-water mark reached it.
                 } else if let use = lastUse(untouched), use > untouched.stamp {
                     try addTouch(untouched.id, at: use)
-                    totals.lowWater = untouched.id
+                    state.totals.lowWater = untouched.id
                 } else {
-                    totals.lowWater = untouched.id
+                    state.totals.lowWater = untouched.id
                     return try remove(untouched)
                 }
             } else if let logged {
                 guard logged.stamp < bound else { return nil }
-                if logged.touched != logged.stamp || logged.id <= totals.cleared {
+                if logged.touched != logged.stamp || logged.id <= state.totals.cleared {
                     try removeRecency(logged.stamp)
                 } else if let use = lastUse(logged), use > logged.stamp {
                     try removeRecency(logged.stamp)
@@ -73,17 +70,17 @@ extension ArchiveWriter {
         }
     }
 
-    private func oldest(_ kind: StaticStatement) throws(SQLiteError) -> EvictionCandidate? {
+    private func oldest(_ kind: ArchiveStatement) throws(SQLiteError) -> EvictionCandidate? {
         let statement = try statement(kind)
         defer { statement.reset() }
-        statement.bind(kind == .oldestAboveLowWater ? totals.lowWater : id, at: 1)
+        statement.bind(kind == .oldestAboveLowWater ? state.totals.lowWater : id, at: 1)
         return try statement.step() ? try EvictionCandidate(statement) : nil
     }
 
     private func lastUse(_ candidate: EvictionCandidate) -> UseStamp? {
         guard let key = candidate.key else { return nil }
-        let known = isOnFullDisk ? nil : owner?.lastUse(ofKey: key, entryID: candidate.id)
-        guard let here = transaction.uses[candidate.id] else { return known }
+        let known = isOnFullDisk ? nil : archive.owner?.lastUse(ofKey: key, entryID: candidate.id)
+        guard let here = state.uses[candidate.id] else { return known }
         return known.map { max($0, here) } ?? here
     }
 

@@ -29,6 +29,9 @@ struct SweepMap: Equatable {
     /// Whether a block has yet to be read for the first time.
     var hasUnread: Bool { !unread.isEmpty }
 
+    /// Whether ``takeDue(at:)`` returns a block.
+    func mayBeDue(at now: WallInstant) -> Bool { earliest <= now || hasUnread }
+
     /// Notes that an entry in the block of this one expires at `end`.
     mutating func note(entryID: Int64, end: WallInstant) { note(block: Self.block(of: entryID), end: end) }
 

@@ -7,54 +7,40 @@ internal import VellumCore
 // transaction together with how far it came. After a crash the next process continues there.
 
 extension DatabaseFile {
-    func declareIndex(_ shape: IndexShape, of diskArchive: DiskArchive) throws(SQLiteError) {
-        diskArchive.setIndexShape(shape)
-        let declared = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> Bool in
-            archive.index.shape = shape
-            let reader = ArchiveReader(id: diskArchive.number, checksum: archive.checksum, connection: writer.connection)
-            let extent = try reader.extent(of: shape)
-            return shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
+    func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
+        archive.setShape(shape)
+        let declared = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Bool in
+            try writer.reading(archive) { (tables) throws(SQLiteError) in
+                let extent = try tables.extent(of: shape)
+                return shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
+            }
         }
         let isDeclared = declared ?? true
-        let mustBegin = if isDeclared { try isOutdated(shape, diskArchive) } else { true }
-        if isDeclared, mustBegin { Log.outdatedIndex(diskArchive.name) }
-        if mustBegin { try beginIndex(of: diskArchive, anew: isDeclared) }
+        let mustBegin = if isDeclared { try isOutdated(shape, archive) } else { true }
+        if isDeclared, mustBegin { Log.outdatedIndex(archive.name) }
+        if mustBegin {
+            _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
+                try edit.declareIndex(anew: isDeclared)
+                CrashPoint.reached(.indexDeclared)
+            }
+        }
         if !shape.isEmpty { scheduleBuilding() }
     }
 
     /// Whether the newest entries have other values than the index holds, although its definition is the same: a computed property has
     /// another meaning, or two properties were exchanged.
-    private func isOutdated(_ shape: IndexShape, _ diskArchive: DiskArchive) throws(SQLiteError) -> Bool {
-        guard !shape.hasNoIndexes, let owner = diskArchive.currentOwner else { return false }
-        let newest = try read(archive: diskArchive.number, diskArchive.checksum) { (archive) throws(SQLiteError) in
-            try archive.newestIndexed(8, shape)
-        }
+    private func isOutdated(_ shape: IndexShape, _ archive: Archive) throws(SQLiteError) -> Bool {
+        guard !shape.hasNoIndexes, let owner = archive.owner else { return false }
+        let newest = try read(archive) { (tables) throws(SQLiteError) in try tables.newestIndexed(8, shape) }
         return (newest ?? []).contains { entry, indexed in
             guard entry.isIntact, case .values(let values) = owner.indexed(entry.entry, of: entry.key) else { return false }
             return values != indexed
         }
     }
 
-    private func beginIndex(of diskArchive: DiskArchive, anew: Bool) throws(SQLiteError) {
-        let state = try withWriter(of: diskArchive.number) { (writer, archive) throws(SQLiteError) -> WriteState in
-            try writer.transaction { () throws(SQLiteError) in
-                try archive.load()
-                try archive.index.declare(last: archive.totals.nextID - 1, isEmpty: archive.totals.entries == 0, anew: anew)
-                CrashPoint.reached(.indexDeclared)
-            }
-            return WriteState(writer)
-        }
-        if let state { scheduleMaintenance(state) }
-    }
-
     /// Indexes entries that could not be decoded before and can be now.
-    func indexAgain(_ entryIDs: [Int64], of number: Int64) throws(SQLiteError) {
-        try withWriter(of: number) { (writer, archive) throws(SQLiteError) in
-            try writer.transaction { () throws(SQLiteError) in
-                try archive.load()
-                try archive.index.markUnknown(entryIDs)
-            }
-        }
+    func indexAgain(_ entryIDs: [Int64], of archive: Archive) throws(SQLiteError) {
+        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in try edit.markUnknown(entryIDs) }
         scheduleBuilding()
     }
 
@@ -68,17 +54,16 @@ extension DatabaseFile {
 
     /// Builds one batch of each index that is not whole. Returns whether there is more to do.
     private func buildIndexes() throws(SQLiteError) -> Bool {
-        let archives = withWriter { writer in
-            writer.archives.all.compactMap { archive in archive.index.shape.map { (archive.id, archive.checksum, $0) } }
-        }
         var hasMore = false
-        for (number, checksum, shape) in archives ?? [] where try buildIndex(number, checksum, shape) { hasMore = true }
+        for archive in writing.archives {
+            if let shape = archive.shape, try buildIndex(of: archive, shape) { hasMore = true }
+        }
         return hasMore
     }
 
-    private func buildIndex(_ number: Int64, _ checksum: Checksum, _ shape: IndexShape) throws(SQLiteError) -> Bool {
-        guard let owner = withWriter(of: number, { $1.owner }) else { return false }
-        let batch = try read(archive: number, checksum) { (archive) throws(SQLiteError) in try archive.nextBatch(of: shape) }
+    private func buildIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) -> Bool {
+        guard let owner = archive.owner else { return false }
+        let batch = try read(archive) { (tables) throws(SQLiteError) in try tables.nextBatch(of: shape) }
         guard let batch = batch ?? nil else { return false }
         CrashPoint.reached(.indexBatchRead)
 
@@ -94,12 +79,12 @@ extension DatabaseFile {
             let isLast = index == batch.entries.count - 1
             guard isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50 else { continue }
             // There may be more entries: the batch may have ended at its limit of bytes.
-            try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: number, owner)
+            try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: archive, owner)
             if after != nil { after = entry.entry.id }
             (built, weight) = ([], 0)
             begun = CoarseClock.milliseconds
         }
-        if batch.entries.isEmpty { try insertBuilt([], for: shape, after: after, isAtEnd: true, of: number, owner) }
+        if batch.entries.isEmpty { try insertBuilt([], for: shape, after: after, isAtEnd: true, of: archive, owner) }
         return true
     }
 
@@ -107,25 +92,11 @@ extension DatabaseFile {
     /// Without statistics SQLite chooses between two indexes by the order of their declaration, and does not look for a later column of an index
     /// alone; with old ones neither (decision 14).
     func analyseIndexes() throws(SQLiteError) {
+        let declared = writing.archives.compactMap { archive in archive.shape.map { (archive, $0) } }.filter { !$1.hasNoIndexes }
+        guard !declared.isEmpty else { return }
         try withWriter { (writer) throws(SQLiteError) in
             guard writer.batch == nil, writer.connection.writeRefusal == nil else { return }
-            let connection = writer.connection
-            for archive in writer.archives.all {
-                guard let shape = archive.index.shape, !shape.hasNoIndexes else { continue }
-                let reader = ArchiveReader(id: archive.id, checksum: archive.checksum, connection: connection)
-                let extent = try reader.extent(of: shape)
-                guard extent.isUsable, extent.unbuilt == nil else { continue }
-                // Those with a row in the tables of the index.
-                let entries = (StoredInteger(Int64(try reader.totals().entries)) - StoredInteger(extent.unindexedRows)).value
-                guard entries >= 1000 else { continue }
-                let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
-                guard entries / 4 >= analysed || analysed / 4 >= entries else { continue }
-                try connection.execute(IndexTables.limitAnalysis)
-                try writer.transaction { () throws(SQLiteError) in
-                    try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
-                }
-                CrashPoint.reached(.indexesAnalysed)
-            }
+            for (archive, shape) in declared { try writer.analyseIndex(of: archive, shape) }
         }
     }
 
@@ -134,37 +105,46 @@ extension DatabaseFile {
     fileprivate static func largestStep(_ shape: IndexShape) -> Int { shape.hasNoIndexes ? 2048 : 512 }
 
     private func insertBuilt(
-        _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of number: Int64, _ owner: any DiskArchiveDelegate
+        _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of archive: Archive, _ owner: any ArchiveOwner
     ) throws(SQLiteError) {
-        typealias Inserted = (state: WriteState, progress: IndexProgress?, removedKeys: Int)
-        let inserted = try withWriter(of: number) { (writer, archive) throws(SQLiteError) -> Inserted? in
-            // The archive may have been closed meanwhile, and opened with another index, where these values have other columns.
-            guard archive.index.shape == shape else { return nil }
-            let replaced = try writer.transaction { () throws(SQLiteError) -> ReplacedEntries in
-                try archive.load()
-                // Another process may have begun another index.
-                guard archive.index.isOurs else { return ReplacedEntries() }
-                // The archive may have been emptied meanwhile, and its entries not be deleted yet.
-                let cleared = archive.totals.cleared
-                let replaced = try archive.replaceMigrated(built.filter { $0.id > cleared })
-                try archive.index.insertBuilt(replaced.built, after: after, isAtEnd: isAtEnd)
-                return replaced
+        typealias Inserted = (progress: IndexProgress?, removedKeys: Int)
+        let inserted = try inTransaction(archive) { (edit) throws(SQLiteError) -> Inserted in
+            // Another process may have begun another index.
+            guard edit.isIndexOurs, archive.shape == shape else { return (nil, 0) }
+            // The archive may have been emptied meanwhile, and its entries not be deleted yet.
+            let cleared = edit.state.totals.cleared
+            let replaced = try edit.replaceMigrated(built.filter { $0.id > cleared })
+            try edit.insertBuilt(replaced.built, after: after, isAtEnd: isAtEnd)
+            let unknown = try edit.unknownEntries()
+            let progress = edit.index.map { index in
+                IndexProgress(built: index.built, through: index.through, unknown: unknown, of: Int(edit.state.totals.entries))
             }
-            // Under the lock, so that no later write of the same keys comes between.
-            if !replaced.removed.isEmpty { owner.archiveDidRemove(replaced.removed, .migrated) }
-            if !replaced.evicted.isEmpty { owner.archiveDidRemove(replaced.evicted, .evicted) }
-            let unknown = try archive.index.unknownEntries()
-            let progress = archive.index.state.map { state in
-                IndexProgress(built: state.built, through: state.through, unknown: unknown, of: Int(archive.totals.entries))
-            }
-            return (WriteState(writer), progress, replaced.removed.count)
+            return (progress, replaced.removedKeys)
         }
-        if let state = inserted?.state { scheduleMaintenance(state) }
         CrashPoint.reached(.indexBatchCommitted)
         guard let inserted, let progress = inserted.progress else { return }
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
         guard shape.version > 0 else { return }
         owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
+    }
+}
+
+extension Writer {
+    fileprivate func analyseIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) {
+        let entries = try reading(archive) { (tables) throws(SQLiteError) -> Int64 in
+            let extent = try tables.extent(of: shape)
+            guard extent.isUsable, extent.unbuilt == nil else { return 0 }
+            // Those with a row in the tables of the index.
+            return (StoredInteger(Int64(try tables.totals().entries)) - StoredInteger(extent.unindexedRows)).value
+        }
+        guard entries >= 1000 else { return }
+        let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
+        guard entries / 4 >= analysed || analysed / 4 >= entries else { return }
+        try connection.execute(IndexTables.limitAnalysis)
+        _ = try transaction { (_) throws(SQLiteError) in
+            try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
+        }
+        CrashPoint.reached(.indexesAnalysed)
     }
 }
 
@@ -220,7 +200,7 @@ private struct BuildBatch: Sendable {
     var entries: [StoredEntry]
 }
 
-extension ArchiveReader {
+extension ArchiveTables {
     /// The next entries to index; `nil` if there are none.
     fileprivate func nextBatch(of shape: IndexShape) throws(SQLiteError) -> BuildBatch? {
         let limit = ReadLimit(entries: shape.hasNoIndexes ? 2048 : 256, bytes: 1 << 20)

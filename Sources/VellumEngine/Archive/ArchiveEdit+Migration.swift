@@ -3,21 +3,24 @@ internal import VellumCore
 
 // Replaces entries of older versions of their type. An entry keeps its id, its dates and its place in the eviction order.
 
-extension ArchiveWriter {
-    /// Puts what migrations made of entries in their places, and evicts what exceeds the limit then. In a transaction.
-    func replaceMigrated(_ built: [BuiltEntry]) throws(SQLiteError) -> ReplacedEntries {
-        var replaced = ReplacedEntries()
+extension ArchiveEdit {
+    /// Puts what migrations made of entries in their places, and evicts what exceeds the limit then.
+    ///
+    /// - Returns: The entries as they are now, and how many the migration dropped or gave another key.
+    func replaceMigrated(_ built: [BuiltEntry]) throws(SQLiteError) -> (built: [BuiltEntry], removedKeys: Int) {
+        var (replaced, removed) = ([BuiltEntry](), [RemovedEntry]())
         for var entry in built {
             // By its id: the index of keys would be read at a random place. Another revision was written since, and the builder looks at it
             // again.
-            if let old = entry.old, try index.revision(of: entry.id) == entry.revision {
-                try put(&entry, inPlaceOf: old, &replaced.removed)
+            if let old = entry.old, try revision(of: entry.id) == entry.revision {
+                try put(&entry, inPlaceOf: old, &removed)
                 CrashPoint.reached(.entryMigrated)
             }
-            replaced.built.append(entry)
+            replaced.append(entry)
         }
-        replaced.evicted = try evict()
-        return replaced
+        noteRemoval(of: removed, .migrated)
+        noteRemoval(of: try evict(), .evicted)
+        return (replaced, removed.count)
     }
 
     private func put(_ entry: inout BuiltEntry, inPlaceOf old: StoredEntry, _ removed: inout [RemovedEntry]) throws(SQLiteError) {
@@ -51,29 +54,18 @@ extension ArchiveWriter {
                 removed.append(RemovedEntry(key: new.key, id: other.id))
             }
             let rename = try connection.prepare(EntryTable.rename)
-            try new.key.withBytes { (key) throws(SQLiteError) in
-                try EntryTable.runRename(rename, entry.id, key, checksum.sums(of: content, key: key))
-            }
+            try EntryTable.runRename(rename, entry.id, new.key, checksum.sums(of: content, key: new.key))
             removed.append(RemovedEntry(key: old.key, id: entry.id))
             // Under an unchanged key other processes keep what they have in memory: it is the same object.
             noteChange(of: old.key)
             noteChange(of: new.key)
         }
         try update(entry.id, new.key, content)
-        totals.bytes += Int64(content.size) - size
-        if Int64(content.size) != size { hasChangedEntries = true }
-        entry.revision = new.key.withBytes { checksum.of(content, key: $0) }
+        state.totals.bytes += Int64(content.size) - size
+        if Int64(content.size) != size { state.contents.hasChangedEntries = true }
+        entry.revision = checksum.sums(of: content, key: new.key).checksum
         entry.outcome = new.indexed.map(IndexedOutcome.values) ?? .noPlace
     }
-}
-
-/// What was done with the entries that the builder has read.
-struct ReplacedEntries {
-    /// The entries as they are now.
-    var built: [BuiltEntry] = []
-    /// Entries that the migration dropped or that have another key now.
-    var removed: [RemovedEntry] = []
-    var evicted: [RemovedEntry] = []
 }
 
 extension MigrationProgress {

@@ -3,11 +3,11 @@ internal import VellumCore
 
 // The reads of queries, on any connection. Each call reads one snapshot.
 
-extension ArchiveReader {
+extension ArchiveTables {
     /// What the index covers. Read once for each snapshot.
     func extent(of shape: IndexShape?) throws(SQLiteError) -> IndexExtent {
         if let knownExtent, knownExtent.definition == shape?.definition { return knownExtent.extent }
-        let read = try prepared(&readExtent, IndexExtent.load)
+        let read = try statement(.extent)
         defer { read.reset() }
         read.bind(id, at: 1)
         let extent = try read.step() ? IndexExtent(read, of: shape) : IndexExtent()
@@ -42,7 +42,7 @@ extension ArchiveReader {
     /// The first entries, as far as `limit` allows, and how many ids were looked up for them.
     func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
         try clearedThrough()
-        let read = try prepared(&readByID, EntryTable.readByID(id))
+        let read = try statement(.readByID)
         var entries: [StoredEntry] = []
         var (bytes, looked) = (0, 0)
         for entryID in entryIDs.prefix(limit.entries) where bytes < limit.bytes {
@@ -59,7 +59,7 @@ extension ArchiveReader {
 
     func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
         try clearedThrough()
-        let read = try prepared(query: EntryTable.between(id))
+        let read = try statement(.between)
         defer { read.reset() }
         read.bind(entryID, at: 1)
         read.bind(last, at: 2)

@@ -2,13 +2,13 @@ internal import VellumCore
 
 // Uses are written in batches, in transactions of their own. A read never causes an UPDATE.
 
-extension ArchiveWriter {
+extension ArchiveEdit {
     /// Writes touches, sorted by entry so that neighbours share pages.
     func write(_ touches: [Touch]) throws(SQLiteError) {
         for touch in touches.sorted(by: { $0.entryID < $1.entryID }) {
-            if touch.entryID <= totals.cleared {
+            if touch.entryID <= state.totals.cleared {
                 continue
-            } else if touch.entryID <= totals.lowWater {
+            } else if touch.entryID <= state.totals.lowWater {
                 try moveTouch(touch.entryID, to: touch.stamp)
             } else if try entryExists(touch.entryID) {
                 // The low-water mark has not reached it, but its use must survive this process.
@@ -53,7 +53,7 @@ extension ArchiveWriter {
         insert.bind(entryID, at: 3)
         try insert.run()
         guard changesCount == 1 else { return false }
-        totals.recencyRecords += 1
+        state.totals.recencyRecords += 1
         return true
     }
 
@@ -67,7 +67,7 @@ extension ArchiveWriter {
         guard changesCount == 1 else {
             throw SQLiteError(code: SQLiteError.corrupt, message: "A record of the recency log cannot be found.")
         }
-        totals.recencyRecords -= 1
+        state.totals.recencyRecords -= 1
     }
 
     private func entryExists(_ entryID: Int64) throws(SQLiteError) -> Bool {
@@ -81,22 +81,23 @@ extension ArchiveWriter {
     ///
     /// Continues where it stopped, so that the search costs O(1) for each use that was ever written.
     private func trimRecencyLog(_ count: Int64) throws(SQLiteError) {
-        guard totals.recencyRecords > 2 * totals.entries + 1024 else { return }
+        guard state.totals.recencyRecords > 2 * state.totals.entries + 1024 else { return }
         var obsolete: [UseStamp] = []
         var seen: Int64 = 0
+        var through = archive.upkeep.withLock { $0.trimmedThrough }
         let after = try statement(.recencyAfter)
         after.bind(id, at: 1)
-        after.bind(trimmedThrough.rawValue, at: 2)
+        after.bind(through.rawValue, at: 2)
         after.bind(count, at: 3)
         defer { after.reset() }
         while try after.step() {
             seen += 1
             let record = RecencyRecord(after)
-            trimmedThrough = record.stamp
+            through = record.stamp
             if record.isObsolete { obsolete.append(record.stamp) }
         }
         after.reset()
         for stamp in obsolete { try removeRecency(stamp) }
-        if seen < count { trimmedThrough = .never }
+        archive.upkeep.withLock { $0.trimmedThrough = seen < count ? .never : through }
     }
 }

@@ -1,0 +1,147 @@
+internal import Synchronization
+internal import VellumCore
+
+/// What this process knows of one archive: of an open one for as long as it is open, also while the file is suspended.
+///
+/// May be read on any thread without a lock. What transactions know of the archive is written under the writer's lock.
+@usableFromInline package final class Archive: Sendable {
+    /// Its number in the file.
+    let id: Int64
+    let name: String
+    /// The version of the cache that the archive holds; `nil` if it is not one.
+    let cacheVersion: String?
+    let checksum: Checksum
+    /// The disk limit, as the last transaction of this process knew it.
+    let limit: KnownLimit
+    /// What the writer plans for expired entries and uses. Locked inside the writer's lock.
+    let upkeep = Locked(ArchiveUpkeep())
+    /// Whether any entry may expire for every reader.
+    let mayExpire = Atomic(false)
+    /// Whether the validity of an entry depends on touches that may not be in the file yet.
+    let hasSlidingUses = Atomic(false)
+    /// How many updates of keys are running.
+    let updates = Atomic(0)
+    /// Whether the file lists it among its open archives. Changed under the writer's lock.
+    let isListed = Atomic(false)
+    /// Whether its handle was closed.
+    let isClosed = Atomic(false)
+    private let replaced = Atomic(false)
+    private let owned = Locked(Owned())
+
+    /// What the store has given.
+    private struct Owned {
+        weak var owner: (any ArchiveOwner)?
+        /// The index that this process declared; `nil` if it declared none.
+        var shape: IndexShape?
+        /// The outcome of the limit that was set on opening, to report to the first owner.
+        var openingOutcome: LimitOutcome?
+    }
+
+    /// - Parameter limit: `.unlimited` where the content of a damaged or foreign file is copied.
+    init(_ found: ArchiveTable.Found, name: String, cacheVersion: String? = nil, limit: consuming KnownLimit = KnownLimit(entries: .max)) {
+        (id, self.name, self.cacheVersion) = (found.id, name, cacheVersion)
+        self.limit = limit
+        checksum = Checksum(archiveName: name, hash: found.hash)
+    }
+
+    /// The store that knows of uses that are not in the file yet.
+    var owner: (any ArchiveOwner)? { owned.withLock { $0.owner } }
+
+    /// - Returns: The outcome of the limit that was set on opening, to report to the first owner.
+    func setOwner(_ new: any ArchiveOwner) -> LimitOutcome? {
+        owned.withLock { owned in
+            owned.owner = new
+            defer { owned.openingOutcome = nil }
+            return owned.openingOutcome
+        }
+    }
+
+    func keep(_ outcome: LimitOutcome) { owned.withLock { $0.openingOutcome = outcome } }
+
+    /// The index that this process declared; `nil` if it declared none.
+    var shape: IndexShape? { owned.withLock { $0.shape } }
+
+    func setShape(_ new: IndexShape) { owned.withLock { $0.shape = new } }
+
+    /// Whether the archive was opened with another version of its cache since. It then finds nothing and refuses every write, for good.
+    @usableFromInline package var isReplaced: Bool { replaced.load(ordering: .acquiring) }
+
+    /// Makes the open archive refuse every call: it holds another version of the cache now.
+    func versionWasReplaced() {
+        replaced.store(true, ordering: .releasing)
+        upkeep.withLock { upkeep in
+            upkeep.sweepMap.removeAll()
+            upkeep.policies = []
+        }
+        owner?.archiveWasReplaced()
+    }
+
+    /// Notes a limit that was read or set.
+    func note(_ new: StoredLimit) {
+        upkeep.withLock { $0.limit = new }
+        limit.update(new)
+    }
+
+    /// Throws if the handle was closed.
+    func checkOpen() throws(VellumError) {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed }
+    }
+}
+
+/// What the writer plans for one archive from one transaction to the next.
+struct ArchiveUpkeep {
+    /// The retention policy of all readers, and the earliest expiry in each block of entries.
+    var retention = Retention()
+    var sweepMap = SweepMap()
+    /// The retention policies of this process, which must be written every day.
+    var policies: [RetentionPolicy] = []
+    /// When this process last wrote them, or found them written.
+    var policiesWritten = WallInstant(rawValue: .min)
+    /// The search for obsolete records of the recency log continues after this stamp.
+    var trimmedThrough = UseStamp.never
+    /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
+    var hasReportedDefault = false
+    /// The last limit that was read or set. Another process may drop an archive that is open here: it keeps its limit.
+    var limit = StoredLimit.unknown
+}
+
+/// The disk limit of an open archive, and what was evicted, readable without a lock.
+struct KnownLimit: ~Copyable, Sendable {
+    private let bytes = Atomic(Int.max)
+    private let given = Atomic(false)
+    private let entries: Atomic<Int>
+    private let evicted = Atomic(0)
+    /// Whether limits are ignored, because the content of a damaged or foreign file is being copied.
+    private let isIgnored: Bool
+
+    init(entries: Int, isIgnored: Bool = false) {
+        self.entries = Atomic(entries)
+        self.isIgnored = isIgnored
+    }
+
+    var capacity: Capacity { capacity(of: bytes.load(ordering: .relaxed)) }
+
+    /// The capacity of an archive with this limit in its file.
+    func capacity(of limit: StoredLimit) -> Capacity { capacity(of: Int(clamping: limit.bytes)) }
+
+    private func capacity(of bytes: Int) -> Capacity {
+        isIgnored ? .unlimited : Capacity(bytes: bytes, entries: entries.load(ordering: .relaxed))
+    }
+
+    /// Whether a caller set the archive's size.
+    var isGiven: Bool { given.load(ordering: .relaxed) }
+
+    func update(_ limit: StoredLimit) {
+        bytes.store(Int(clamping: limit.bytes), ordering: .relaxed)
+        given.store(limit.isGiven == 1, ordering: .relaxed)
+    }
+
+    func update(entries new: Int) { entries.store(new, ordering: .relaxed) }
+
+    /// The bytes of entries that this process has evicted since the archive was opened.
+    var bytesEvicted: Int { evicted.load(ordering: .relaxed) }
+
+    func countEvicted(_ bytes: Int64) {
+        if bytes > 0 { evicted.add(Int(bytes), ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import VellumCore
+
+/// What changed, and what that makes due. Everybody whom a change concerns hears of it by this: memory, maintenance and observers.
+///
+/// A transaction makes one when its writes are visible in this process, and one when they are in the file; memory makes one of what only it
+/// had, the clock of ages that end, and the change page of what other processes announced.
+struct Commit: Sendable {
+    /// Who changed it.
+    enum Author: Sendable {
+        /// A transaction of this process.
+        case transaction
+        /// Memory, of what only it had.
+        case memory
+        /// Nobody: an age has ended.
+        case clock
+        /// Another process. What it did is unknown.
+        case others
+    }
+
+    /// What changed in one archive.
+    struct Change: Sendable {
+        /// The number of the archive.
+        var archive: Int64
+        /// The archive, if this process has it open.
+        var known: Archive?
+        var keys: ChangedKeys
+        /// Its position among the changes of the archive; `nil` if no other process can see it.
+        var number: OwnChange?
+        /// The entries that were removed without a write of their key, and why.
+        var removed: [Removal] = []
+    }
+
+    /// Entries that were removed for one reason.
+    struct Removal: Sendable {
+        var entries: [RemovedEntry]
+        var cause: RemovalCause
+    }
+
+    var author: Author
+    var changes: [Change]
+    /// What is to be done about it.
+    var due = Due()
+
+    /// What a write makes due, without a lock.
+    struct Due: Sendable {
+        /// The number of commits so far, which a sync of the log must cover.
+        var commits: UInt64 = 0
+        /// The number of pages in the log after the last commit.
+        var logFrames = 0
+        /// Whether the writes are in a transaction that is still open.
+        var isOpen = false
+        /// The bytes that were removed since space was last returned to the file system.
+        var bytesRemoved: Int64 = 0
+        /// Whether there may be entries that were there when their archive was emptied.
+        var mayHoldCleared = false
+        /// When the first entry expires, of the archives that were written.
+        var earliestEnd = WallInstant.never
+        /// Archives that began to evict because they reached the default limit.
+        var evictionsByDefault: [(name: String, limit: DataSize)] = []
+    }
+
+    /// Lets memory forget what was removed. Called under the writer's lock, so that it happens in the order of the commits.
+    func updateMemory() {
+        for change in changes where !change.removed.isEmpty {
+            guard let owner = change.known?.owner else { continue }
+            for removal in change.removed { owner.archiveDidRemove(removal.entries, removal.cause) }
+        }
+    }
+}
+
+/// The keys of one archive that a commit changes.
+struct ChangedKeys: Sendable {
+    /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
+    private static let most = ChangePage.capacity / 4
+
+    private var keys: [UInt64] = []
+    private var isEverything = false
+
+    static let everything = {
+        var keys = ChangedKeys()
+        keys.insertAll()
+        return keys
+    }()
+
+    var isEmpty: Bool { keys.isEmpty && !isEverything }
+
+    /// The hashes of the changed keys; `nil` if the whole archive changed.
+    var hashes: [UInt64]? { isEverything ? nil : keys }
+
+    /// - Parameter hash: The hash of the key (``SeededHash``).
+    mutating func insert(_ hash: UInt64) {
+        guard !isEverything else { return }
+        guard keys.count < Self.most else { return insertAll() }
+        keys.append(hash)
+    }
+
+    mutating func insertAll() {
+        isEverything = true
+        keys = []
+    }
+}

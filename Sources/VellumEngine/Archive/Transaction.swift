@@ -1,0 +1,99 @@
+internal import VellumCore
+
+/// One transaction of the connection that writes: an edit of each archive that it has used, and what it announces when it is committed.
+///
+/// ```swift
+/// let transaction = try writer.begin()
+/// let edit = try transaction.edit(of: archive)
+/// try edit.removeAll()
+/// let commit = try transaction.commit()
+/// ```
+///
+/// Everything that it does goes with it: a transaction that is rolled back has left nothing. Used inside the writer's lock, which excludes
+/// other accesses, so none is checked when it runs.
+final class Transaction {
+    @exclusivity(unchecked) private(set) var edits: [ArchiveEdit] = []
+    /// The number of calls whose writes it holds, and the bytes of these.
+    @exclusivity(unchecked) private(set) var writes = 0
+    @exclusivity(unchecked) private var bytes = 0
+    private unowned let writer: Writer
+
+    /// The caller has begun it.
+    init(_ writer: Writer) { self.writer = writer }
+
+    /// Whether relaxed writes must be committed, which bounds what a killed process may lose.
+    var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
+
+    /// Counts the writes of one call.
+    func count(bytes new: Int) {
+        writes += 1
+        bytes += new
+    }
+
+    /// What the transaction does to an archive. Reads the archive's totals when it first uses it.
+    ///
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
+    func edit(of archive: Archive) throws(SQLiteError) -> ArchiveEdit {
+        for edit in edits where edit.archive === archive { return edit }
+        let edit = ArchiveEdit(archive, try writer.contents(of: archive), on: writer)
+        edits.append(edit)
+        return edit
+    }
+
+    /// Runs a part of the transaction that can be undone alone: if it throws, the rest of the transaction stays as it was.
+    ///
+    /// - Throws: The error of `body`. If SQLite has rolled back the whole transaction, it is not open any more.
+    func attempt<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        let (connection, count, states) = (writer.connection, edits.count, edits.map(\.state))
+        try connection.execute(SQL.beginPart)
+        do throws(SQLiteError) {
+            let result = try body()
+            try connection.execute(SQL.endPart)
+            return result
+        } catch {
+            edits.removeLast(edits.count - count)
+            for (edit, state) in zip(edits, states) { edit.restore(state) }
+            if connection.isInTransaction { try connection.execute(SQL.undoPart) }
+            throw error
+        }
+    }
+
+    func holdsEdit(of archive: Archive) -> Bool { edits.contains { $0.archive === archive } }
+
+    /// What has become visible in this process since the last call.
+    func takeChanges() -> [Commit.Change] { edits.map { $0.takeChange() } }
+
+    // MARK: The end
+
+    /// Announces what has changed, and commits.
+    func commit() throws(SQLiteError) -> Commit {
+        for edit in edits { try edit.store() }
+        CrashPoint.reached(.totalsStored)
+        try writer.makeRoom(for: self)
+        let announced = try writer.announce(edits)
+        CrashPoint.reached(.changesAnnounced)
+        do throws(SQLiteError) {
+            try writer.runCommit()
+        } catch {
+            writer.finish(announced)
+            throw error
+        }
+        CrashPoint.reached(.committed)
+        writer.finish(announced)
+        // The process that sets the file aside waits for a commit, but not forever. A later commit is in a file that is no longer used.
+        if announced != nil, writer.isFileRetired { throw .vanished }
+        CrashPoint.reached(.changesFinished)
+        return writer.didCommit(self)
+    }
+
+    /// How many bytes of pages the transaction adds at most; `nil` if that is unknown.
+    var greatestGrowth: Int64? {
+        var bytes: Int64 = 0
+        for edit in edits {
+            guard !edit.state.hasUnknownGrowth, edit.state.splitPages > 0 else { return nil }
+            // Of a page of content at least half is used.
+            bytes += edit.state.splitPages * writer.pageSize + 2 * edit.state.newContent
+        }
+        return bytes
+    }
+}

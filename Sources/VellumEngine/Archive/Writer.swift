@@ -1,0 +1,319 @@
+internal import Foundation
+internal import Synchronization
+internal import VellumCore
+
+/// The connection of this process that writes to the file, what it has prepared for the archives, and what its last commit left behind.
+///
+/// Guarded by ``WriterLock``, which excludes other accesses, so none is checked when it runs. A file that is suspended has none.
+final class Writer {
+    let connection: Connection
+    /// What outlives a writer: the next one continues with it when the file is resumed.
+    @exclusivity(unchecked) var lasting: Lasting
+    /// The open transaction of relaxed writes, if there is one. Readers cannot see it.
+    @exclusivity(unchecked) private(set) var batch: Transaction? {
+        didSet { openBatch.exists.store(batch != nil, ordering: .releasing) }
+    }
+    private let openBatch: OpenBatch
+
+    /// Where changes are announced to other processes; `nil` for a file that only this process uses, such as a new one being salvaged.
+    private let changesFile: ChangesFile?
+    let statements: Statements
+    let pageSize: Int64
+    @exclusivity(unchecked) private var tables: [Int64: ArchiveTables] = [:]
+    /// What the last commit left, as far as this process knows.
+    @exclusivity(unchecked) private var left = Left()
+    /// For how many bytes of the file room was made, in the file and in the log; 0 if it is unknown. A checkpoint may have taken it from the
+    /// file since.
+    @exclusivity(unchecked) var bytesWithRoom: Int64 = 0
+
+    struct Statements {
+        let begin: Statement
+        let commit: Statement
+        let pageCount: Statement
+    }
+
+    struct Lasting {
+        /// The number of transactions committed so far, which a sync of the log covers.
+        var commits: UInt64 = 0
+        /// The number of threads that retry a write which failed because the disk was full. While it is not zero, entries are evicted before
+        /// others are inserted, and by the uses in the file alone, because writing the others takes space.
+        var retriesOnFullDisk = 0
+        /// Archives of which a warning was logged, because two versions of a cache replaced each other.
+        var warnedOfVersions: Set<Int64> = []
+    }
+
+    private struct Left {
+        /// SQLite's counter of commits; another process has written if it is another one.
+        var dataVersion: UInt32?
+        /// Grows whenever another process has written: what was read before is outdated.
+        var era: UInt64 = 0
+        /// Grows with each write: what readers on this connection know is outdated.
+        var snapshot: UInt64 = 0
+        /// The number of bytes removed since space was last returned to the file system.
+        var bytesRemoved: Int64 = 0
+        /// Whether there may be entries that were there when their archive was emptied.
+        var mayHoldCleared = false
+    }
+
+    /// - Parameters:
+    ///   - openBatch: Shows whether there is an open transaction of relaxed writes.
+    ///   - lasting: What an earlier writer of the file has left.
+    init(
+        _ connection: Connection, notifying changesFile: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch(), _ lasting: Lasting = Lasting()
+    ) throws(SQLiteError) {
+        self.connection = connection
+        self.openBatch = openBatch
+        self.changesFile = changesFile
+        self.lasting = lasting
+        statements = Statements(
+            begin: try connection.prepare(SQL.beginWriting), commit: try connection.prepare(SQL.commit),
+            pageCount: try connection.prepare(SQL.pageCount))
+        pageSize = try connection.int(SQL.pageSize)?.value ?? 4096
+        connection.watchLog()
+    }
+
+    deinit { openBatch.exists.store(false, ordering: .releasing) }
+
+    /// Counts a commit that is not one of ``transaction(_:)``: of another process, so that a sync of the log covers it, or of a statement that
+    /// commits by itself.
+    func countCommit() { lasting.commits += 1 }
+
+    /// Whether transactions take as little space as possible.
+    var isOnFullDisk: Bool { lasting.retriesOnFullDisk > 0 }
+
+    /// Whether the file was set aside.
+    var isFileRetired: Bool { changesFile?.page.isRetired ?? false }
+
+    // MARK: Archives
+
+    /// The tables of an archive, as the open transaction sees them.
+    func tables(of archive: Archive) -> ArchiveTables {
+        if let tables = tables[archive.id], tables.checksum == archive.checksum { return tables }
+        let new = ArchiveTables(id: archive.id, checksum: archive.checksum, connection: connection)
+        tables[archive.id] = new
+        return new
+    }
+
+    /// Forgets an archive that was closed.
+    func forget(_ archive: Archive) { tables[archive.id] = nil }
+
+    /// What the archive holds, unless a transaction is changing that.
+    ///
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
+    func contents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
+        let tables = tables(of: archive)
+        if let known = tables.contents, known.era == left.era { return known }
+        var contents = try tables.readContents(of: archive)
+        contents.era = left.era
+        tables.contents = contents
+        return contents
+    }
+
+    /// Reads what archives hold again when they are used next.
+    func forgetContents() { left.era += 1 }
+
+    /// Runs `body` with the tables of an archive, which show the open transaction.
+    func reading<Result>(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        let tables = tables(of: archive)
+        tables.snapshot = left.snapshot
+        do throws(SQLiteError) {
+            // The totals of a transaction are in memory until it is committed, and a reader reads their row.
+            for edit in batch?.edits ?? [] where edit.archive === archive { try edit.store() }
+            if let version = archive.cacheVersion { try tables.require(version: version) }
+            return try body(tables)
+        } catch {
+            noticeLostBatch()
+            throw error
+        }
+    }
+
+    var mayHoldCleared: Bool { left.mayHoldCleared }
+
+    func forgetRemovals() { left.bytesRemoved = 0 }
+
+    /// Deletes up to `limit` entries that were there when their archive was emptied.
+    ///
+    /// - Returns: Whether any were deleted, so that there may be more.
+    func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
+        guard let id = try findCleared() else { return false }
+        _ = try transaction { (transaction) throws(SQLiteError) in
+            // It need not be open, nor hold the version for which it is. Nothing is looked for by its key.
+            let unnamed = Archive(ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)), name: "")
+            try transaction.edit(of: unnamed).removeCleared(limit: limit)
+        }
+        return true
+    }
+
+    /// The number of an archive that was emptied and still has entries from before.
+    func findCleared() throws(SQLiteError) -> Int64? {
+        let id = try ArchiveTable.firstCleared(on: connection)
+        left.mayHoldCleared = id != nil
+        return id
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and lets memory forget what it removed.
+    func transaction<Result>(_ body: (Transaction) throws(SQLiteError) -> Result) throws(SQLiteError) -> (Result, Commit) {
+        try commitBatch()
+        let transaction = try begin()
+        do throws(SQLiteError) {
+            let result = try body(transaction)
+            let commit = try transaction.commit()
+            commit.updateMemory()
+            return (result, commit)
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Begins a transaction, in which no other process can write.
+    private func begin() throws(SQLiteError) -> Transaction {
+        if let refusal = connection.writeRefusal { throw refusal }
+        if isFileRetired { throw .vanished }
+        try statements.begin.run()
+        CrashPoint.reached(.begun)
+        let version = connection.dataVersion()
+        if version != left.dataVersion {
+            forgetContents()
+            left.dataVersion = version
+            bytesWithRoom = 0
+        }
+        left.snapshot += 1
+        return Transaction(self)
+    }
+
+    private func rollBack() {
+        CrashPoint.reached(.rollingBack)
+        left.snapshot += 1
+        guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
+        do throws(SQLiteError) {
+            try connection.execute(SQL.rollback)
+        } catch {
+            Log.error("A transaction could not be rolled back.", error)
+        }
+    }
+
+    // MARK: The batch
+
+    /// Runs the writes of one call in the transaction that relaxed writes share. The caller commits it when it is full.
+    ///
+    /// - Parameter isAlone: Whether `body` may throw without a failure of the disk. Then only its own writes are undone; otherwise the whole
+    ///   transaction is rolled back and its owners are notified.
+    func addToBatch<Result>(
+        bytes: Int, undoingAlone isAlone: Bool, _ body: (Transaction) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (Result, Commit) {
+        noticeLostBatch()
+        let batch = if let batch { batch } else { try begin() }
+        do throws(SQLiteError) {
+            let result = isAlone && batch.writes > 0 ? try batch.attempt { () throws(SQLiteError) in try body(batch) } : try body(batch)
+            batch.count(bytes: bytes)
+            left.snapshot += 1
+            self.batch = batch
+            return (result, due(Commit(author: .transaction, changes: batch.takeChanges()), batch))
+        } catch {
+            if batch.writes == 0 {
+                rollBack()
+            } else if !isAlone || !connection.isInTransaction {
+                // The rollback also loses the earlier writes of the transaction, so the owners are notified.
+                loseBatch(error)
+            }
+            throw error
+        }
+    }
+
+    /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes are lost and their owners notified.
+    @discardableResult
+    func commitBatch() throws(SQLiteError) -> Commit? {
+        noticeLostBatch()
+        guard let batch else { return nil }
+        do throws(SQLiteError) {
+            CrashPoint.reached(.batchCommitBegins)
+            let commit = try batch.commit()
+            self.batch = nil
+            CrashPoint.reached(.batchCommitted)
+            commit.updateMemory()
+            return commit
+        } catch {
+            loseBatch(error)
+            throw error
+        }
+    }
+
+    /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
+    private func noticeLostBatch() {
+        if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
+    }
+
+    private func loseBatch(_ error: SQLiteError) {
+        let edits = batch?.edits ?? []
+        batch = nil
+        rollBack()
+        for edit in edits { edit.archive.owner?.archiveDidLoseWrites(VellumError(error)) }
+    }
+}
+
+// The end of a transaction.
+
+extension Writer {
+    func runCommit() throws(SQLiteError) { try statements.commit.run() }
+
+    /// Announces the changes of a transaction to other processes, if there are any.
+    ///
+    /// - Returns: The number of the last change; `nil` if nothing is announced.
+    func announce(_ edits: [ArchiveEdit]) throws(SQLiteError) -> UInt64? {
+        guard let changesFile else { return nil }
+        var announcements: [ChangePage.Announcement] = []
+        for edit in edits where !edit.state.changed.isEmpty {
+            announcements.append(ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed.hashes))
+        }
+        guard !announcements.isEmpty else { return nil }
+        let announced = changesFile.page.announce(announcements, by: changesFile.author, of: changesFile.process)
+        var changes = announced.changes[...]
+        for edit in edits where !edit.state.changed.isEmpty { edit.state.change = changes.popFirst() }
+        guard !changesFile.page.isRetired else {
+            finish(announced.last)
+            throw .vanished
+        }
+        return announced.last
+    }
+
+    func finish(_ announced: UInt64?) {
+        if let announced { changesFile?.page.finish(announced) }
+    }
+
+    /// Notes what a transaction leaves behind that was committed.
+    func didCommit(_ transaction: Transaction) -> Commit {
+        lasting.commits += 1
+        left.dataVersion = connection.dataVersion()  // Our own commits change it, too.
+        left.snapshot += 1
+        var commit = Commit(author: .transaction, changes: transaction.takeChanges())
+        for edit in transaction.edits {
+            edit.didCommit(era: left.era)
+            left.bytesRemoved += edit.state.bytesRemoved
+            if edit.state.hasEmptied { left.mayHoldCleared = true }
+            if edit.takeFirstEvictionByDefault() { commit.due.evictionsByDefault.append((edit.archive.name, edit.state.totals.limit.size)) }
+        }
+        return due(commit, transaction)
+    }
+
+    /// Returns the commit with what it makes due.
+    private func due(_ commit: Commit, _ transaction: Transaction) -> Commit {
+        var commit = commit
+        commit.due.commits = lasting.commits
+        commit.due.logFrames = connection.logFrames
+        commit.due.isOpen = batch != nil
+        commit.due.bytesRemoved = left.bytesRemoved
+        commit.due.mayHoldCleared = left.mayHoldCleared
+        for edit in transaction.edits where edit.archive.mayExpire.load(ordering: .relaxed) {
+            commit.due.earliestEnd = min(commit.due.earliestEnd, edit.archive.upkeep.withLock { $0.sweepMap.earliest })
+        }
+        return commit
+    }
+}
+
+/// Whether an open transaction holds relaxed writes, which readers cannot see. Read without the writer's lock.
+final class OpenBatch: Sendable {
+    let exists = Atomic(false)
+}

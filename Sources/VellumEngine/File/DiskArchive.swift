@@ -1,0 +1,204 @@
+internal import Foundation
+internal import Synchronization
+public import VellumCore
+
+/// An archive of an open file, for the store that owns it.
+///
+/// Opened by ``DatabaseFile`` under a store, or without one by `DatabaseFile.archive(named:version:capacity:)`.
+@usableFromInline package struct DiskArchive: Sendable {
+    /// The file that holds the archive.
+    @usableFromInline package let file: DatabaseFile
+    @usableFromInline package let archive: Archive
+    let changes: ArchiveChanges
+
+    init(file: DatabaseFile, _ archive: Archive) {
+        (self.file, self.archive) = (file, archive)
+        changes = ArchiveChanges(file.changesFile, archive: archive.id, hash: archive.checksum.hash)
+    }
+
+    package var name: String { archive.name }
+
+    // MARK: The limit
+
+    @usableFromInline package var capacity: Capacity { archive.limit.capacity }
+
+    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [RemovedEntry] {
+        // It may evict.
+        try file.transactions.refuseWrite()
+        archive.limit.update(entries: capacity.entries)
+        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed
+    }
+
+    @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {
+        let known = archive.limit.capacity
+        // Usually nothing changes.
+        guard capacity != known || !archive.limit.isGiven else { return }
+        archive.limit.update(entries: max(capacity.entries, known.entries))
+        // Computed inside the transaction, because another process may have raised the limit further.
+        _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
+    }
+
+    @usableFromInline package func currentCapacity() throws(VellumError) -> Capacity {
+        _ = try setLimit { stored, _ in stored }
+        return capacity
+    }
+
+    private func setLimit(_ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
+        try archive.checkOpen()
+        let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: archive, newLimit) }
+        file.finish(outcome, of: archive)
+        return outcome
+    }
+
+    /// The bytes of entries that this process has evicted since the archive was opened.
+    package var evictedSize: DataSize { DataSize(bytes: archive.limit.bytesEvicted) }
+
+    // MARK: Reading
+
+    /// - Parameter onlyCommitted: Whether relaxed writes of an open transaction need not be seen.
+    func read<Result: Sendable>(
+        onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
+        try archive.checkOpen()
+        return try file.reading(archive, onlyCommitted: onlyCommitted, body)
+    }
+
+    @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
+        let found = try read { (tables) throws(SQLiteError) in try tables.entry(forKey: key) }
+        guard let found else { return nil }
+        return try intact(found)
+    }
+
+    private func intact(_ found: ArchiveTables.Found) throws(VellumError) -> Entry {
+        guard case .entry(let entry) = found else { throw .corruptEntry }
+        if entry.idle != nil { archive.hasSlidingUses.store(true, ordering: .relaxed) }
+        return entry
+    }
+
+    /// Reads the entries under the keys, in their order, from one snapshot.
+    ///
+    /// - Returns: Also the first key whose entry is damaged.
+    func entries(forKeys keys: [EntryKey]) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
+        let found = try read { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
+            var found: [ArchiveTables.Found?] = []
+            found.reserveCapacity(keys.count)
+            for key in keys { found.append(try tables.entry(forKey: key)) }
+            return found
+        }
+        var entries: [Entry?] = []
+        entries.reserveCapacity(keys.count)
+        for (key, found) in zip(keys, found) {
+            if case .damaged = found { return ([], key) }
+            let entry: Entry? = if let found { try intact(found) } else { nil }
+            entries.append(entry)
+        }
+        return (entries, nil)
+    }
+
+    @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
+        let written = try read { (tables) throws(SQLiteError) in try tables.lastUse(ofKey: key) }
+        guard let written else { return nil }
+        guard let known = archive.owner?.lastUse(ofKey: key, entryID: written.entryID) else { return written.stamp }
+        return max(known, written.stamp)
+    }
+
+    /// Whether an entry may have an age of its own.
+    func mayExpire() throws(VellumError) -> Bool { try read { (tables) throws(SQLiteError) in try tables.mayExpire() } }
+
+    @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
+        try read { (tables) throws(SQLiteError) in try tables.totals() }
+    }
+
+    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(VellumError)
+        -> [ListedKey]
+    {
+        let pending = archive.owner?.pendingTouches() ?? []
+        return try read { (tables) throws(SQLiteError) in
+            try tables.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Carries out writes to archives of one file in one transaction, and calls `committed` under the writer's lock.
+    package static func commit(
+        _ writes: [ArchiveWrite], in file: DatabaseFile, durability: Durability, committed: ([WriteOutcome]) -> Void
+    ) throws(VellumError) {
+        if file.transactions.areRunning, writes.contains(where: { $0.changesFile }) { try file.transactions.refuseWrite() }
+        var last: Archive?
+        for write in writes where write.archive !== last {
+            last = write.archive
+            try write.archive.checkOpen()
+            if write.archive.updates.load(ordering: .relaxed) > 0 { try UpdateTurn.refuse(writes, in: write.archive) }
+        }
+        for write in writes where write.isSliding { write.archive.hasSlidingUses.store(true, ordering: .relaxed) }
+        try file.commit(writes, durability: durability, updatingMemory: committed)
+    }
+
+    /// Removes up to `limit` entries that were last used before `stamp`.
+    ///
+    /// - Returns: How many were removed.
+    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> Int {
+        try archive.checkOpen()
+        try file.transactions.refuseWrite()
+        return try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(archive, before: stamp, limit: limit) }
+    }
+
+    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(VellumError) {
+        try archive.checkOpen()
+        // The archive of this number holds another version, which has readers of its own.
+        guard !archive.isReplaced else { return }
+        try file.withUsableFile { () throws(SQLiteError) in
+            try file.setRetention(
+                RetentionPolicy(age: expiration.age, idle: expiration.idle, staleWindow: staleWindow, seen: .never), on: archive)
+        }
+    }
+
+    // MARK: The owner
+
+    @usableFromInline package func attach(to owner: any ArchiveOwner) { file.attach(owner, to: archive) }
+
+    @usableFromInline package func touchesArePending(isUrgent: Bool) {
+        if isUrgent { file.runMaintenance { (file) throws(SQLiteError) in _ = try file.writeTouches(of: archive) } }
+        file.scheduleWritingTouches()
+    }
+
+    @usableFromInline package func write(_ touches: [Touch]) { file.write(touches, of: archive) }
+
+    // MARK: Closing
+
+    @usableFromInline package var isClosed: Bool { archive.isClosed.load(ordering: .acquiring) || file.isClosed }
+
+    @usableFromInline package func flush() throws(VellumError) {
+        try archive.checkOpen()
+        try file.flush()
+    }
+
+    @usableFromInline package func close() throws(VellumError) {
+        guard !archive.isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        do throws(VellumError) {
+            // A suspended file has no uncommitted writes.
+            if file.state != .suspended {
+                try file.checkLocation()
+                try file.flush()
+            }
+        } catch {
+            // Nothing is left of a file that has vanished, and its owners have been told what was lost.
+            if error.code == .vanished { return file.remove(archive) }
+            // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
+            // because no later sync can be trusted.
+            if error.code == .damagedFile || file.hasLostSync {
+                file.remove(archive)
+            } else {
+                archive.isClosed.store(false, ordering: .releasing)
+            }
+            throw error
+        }
+        file.remove(archive)
+    }
+}
+
+extension VellumError {
+    package static let differentFiles = VellumError(
+        .differentFiles, "A transaction can only hold reads and writes of archives of one file. Commit one for each file.")
+}

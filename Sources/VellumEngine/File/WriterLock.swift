@@ -1,0 +1,102 @@
+internal import Synchronization
+internal import VellumCore
+
+/// The lock around the connection of a file that writes, and the archives that are open.
+///
+/// Excludes the writers of this process; those of others wait in SQLite. A file that is suspended or closed has no writer, but its archives
+/// stay listed.
+final class WriterLock: Sendable {
+    private struct Guarded {
+        var writer: Writer?
+        /// The open archives by their numbers.
+        var archives: [Int64: Archive] = [:]
+        var lasting = Writer.Lasting()
+    }
+
+    /// Whether an open transaction holds relaxed writes.
+    let openBatch: OpenBatch
+    private let guarded: Locked<Guarded>
+
+    init(_ connection: sending Connection, notifying changesFile: ChangesFile) throws(SQLiteError) {
+        openBatch = OpenBatch()
+        guarded = Locked(Guarded(writer: try Writer(connection, notifying: changesFile, openBatch: openBatch)))
+    }
+
+    /// Runs `body` with the writer, under the lock. Returns `nil` if there is none.
+    @discardableResult
+    func withWriter<Result: Sendable, Failure: Error>(
+        _ body: (Writer) throws(Failure) -> Result?
+    ) throws(Failure) -> Result? {
+        try guarded.withLock { (guarded: inout Guarded) throws(Failure) -> Result? in
+            guard let writer = guarded.writer else { return nil }
+            return try body(writer)
+        }
+    }
+
+    // MARK: Archives
+
+    /// The open archives, in the order of their creation.
+    var archives: [Archive] { guarded.withLock { $0.archives.values.sorted { $0.id < $1.id } } }
+
+    /// Runs `open` with the writer, and lists the archive that it returns in place of an earlier one.
+    func list<Result: Sendable>(
+        _ open: (Writer) throws(SQLiteError) -> (Archive, Result)
+    ) throws(SQLiteError) -> (archive: Archive, result: Result)? {
+        try guarded.withLock { (guarded: inout Guarded) throws(SQLiteError) -> (archive: Archive, result: Result)? in
+            guard let writer = guarded.writer else { return nil }
+            let (archive, result) = try open(writer)
+            // A store that was opened without the version must not go on beside this one.
+            let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
+            earlier?.isListed.store(false, ordering: .relaxed)
+            earlier?.versionWasReplaced()
+            archive.isListed.store(true, ordering: .relaxed)
+            return (archive, result)
+        }
+    }
+
+    /// Runs `finish` with the writer, if there is one, and removes the archive from the list, unless it was opened again.
+    func remove(_ archive: Archive, _ finish: (Writer) -> Void) {
+        guarded.withLock { guarded in
+            guard guarded.archives[archive.id] === archive else { return }
+            if let writer = guarded.writer {
+                finish(writer)
+                writer.forget(archive)
+            }
+            guarded.archives[archive.id] = nil
+            archive.isListed.store(false, ordering: .relaxed)
+        }
+    }
+
+    // MARK: The writer
+
+    /// Runs `finish` with the writer, then closes it. Returns `nil` if there was none.
+    func close<Result: Sendable, Failure: Error>(
+        _ finish: (Writer?) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try guarded.withLock { (guarded: inout Guarded) throws(Failure) -> Result in
+            let result = try finish(guarded.writer)
+            if let writer = guarded.writer { guarded.lasting = writer.lasting }
+            guarded.writer = nil
+            return result
+        }
+    }
+
+    /// Takes the writer that `open` returns, after ``close(_:)``.
+    func reopen(_ open: (Writer.Lasting) throws(SQLiteError) -> sending Writer?) throws(SQLiteError) {
+        try guarded.withLock { (guarded: inout Guarded) throws(SQLiteError) in
+            guard guarded.writer == nil, let writer = try open(guarded.lasting) else { return }
+            guarded.writer = writer
+        }
+    }
+
+    /// Counts a thread that begins to write on a full disk, or ends.
+    func countRetry(_ change: Int) {
+        guarded.withLock { guarded in
+            if let writer = guarded.writer {
+                writer.lasting.retriesOnFullDisk += change
+            } else {
+                guarded.lasting.retriesOnFullDisk += change
+            }
+        }
+    }
+}
