@@ -6,8 +6,8 @@ package import VellumCore
 package enum Log {
     private static let logger = Logger(label: "vellum.storage")
 
-    package static func error(_ message: String, _ cause: SQLiteError) {
-        logger.error("\(message)", metadata: ["sqlite": "\(cause.code)"])
+    package static func error(_ message: String, sqliteCode: Int32) {
+        logger.error("\(message)", metadata: ["sqlite": "\(sqliteCode)"])
     }
 
     package static func error(_ message: String, _ cause: VellumError) {
@@ -69,22 +69,21 @@ package enum Log {
             """)
     }
 
-    static func logHeldBack(_ path: String, _ blockedLog: DatabaseFile.BlockedLog) {
+    static func logHeldBack(_ path: String, _ size: DataSize, by process: Int32?) {
         logger.warning(
             """
-            The write-ahead log of \(path) has \(blockedLog.logSize) and keeps growing, because \
-            \(blockedLog.process.map { "process \($0)" } ?? "another process") keeps an old snapshot \
+            The write-ahead log of \(path) has \(size) and keeps growing, because \
+            \(process.map { "process \($0)" } ?? "another process") keeps an old snapshot \
             open. A debugger or the system may have stopped it. Continue or end that process.
             """)
     }
 
-    static func versionReplaced(_ archive: String, _ replaced: ReplacedVersion) {
-        let change = replaced.change
+    static func versionReplaced(_ archive: String, removed: Int, isSecondWithinAnHour: Bool) {
         logger.notice(
             """
-            The cache \(displayed(archive)) was opened with another version than before: its \(change.removed.entries) values were removed.
+            The cache \(displayed(archive)) was opened with another version than before: its \(removed) values were removed.
             """)
-        guard replaced.isSecondWithinAnHour else { return }
+        guard isSecondWithinAnHour else { return }
         logger.warning(
             """
             The cache \(displayed(archive)) was opened with two versions in turn within an hour, and each time its values were removed. If two \

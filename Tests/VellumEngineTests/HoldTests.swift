@@ -155,7 +155,7 @@ struct HoldTests {
 
     /// A request is valid for a second at most.
     private func whileRestartIsRequested(_ file: DatabaseFile, _ body: () throws -> Void) throws {
-        let page = file.changesFile.page
+        let page = file.location.changesFile.page
         repeat {
             page.requestLogRestart(until: CoarseClock.milliseconds + ChangePage.longestRequest)
             try body()

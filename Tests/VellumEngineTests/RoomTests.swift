@@ -48,7 +48,7 @@ struct RoomTests {
             let found = try file.withWriter { (writer) throws(SQLiteError) in
                 let before = try writer.bytesOfPages
                 let (growth, _) = try writer.transaction { (transaction) throws(SQLiteError) in
-                    _ = try transaction.apply([write])
+                    _ = try transaction.edit(of: write.archive).apply(write)
                     return transaction.greatestGrowth
                 }
                 return (grown: try writer.bytesOfPages - before, bound: growth ?? 0)

@@ -109,7 +109,7 @@ struct SuspendingTests {
         let store = try setup.store(durability: .relaxed)
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
-        let (suspending, resuming) = file.checkpointing.withLock { _ in
+        let (suspending, resuming) = file.log.checkpointing.withLock { _ in
             let suspending = OnThread { code { try file.suspend() } }
             while file.state != .suspended { sched_yield() }
             return (suspending, OnThread { code { try file.resume() } })

@@ -15,7 +15,7 @@ struct VanishedFileTests {
     init() throws { setup = try Setup() }
 
     /// Simulates that a few milliseconds have passed.
-    private func forgetLastLook(_ file: DatabaseFile) { file.lastLook.store(.min / 2, ordering: .relaxed) }
+    private func forgetLastLook(_ file: DatabaseFile) { file.location.lastLook.store(.min / 2, ordering: .relaxed) }
 
     /// The last connection removes the log when it closes, and nothing is lost.
     @Test func closingAFileDoesNotReportItAsVanished() throws {

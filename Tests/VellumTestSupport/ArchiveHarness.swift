@@ -77,7 +77,7 @@ package final class ArchiveHarness: ArchiveOwner {
     private func commit(_ writes: [ArchiveWrite]) throws(VellumError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
         state.withLock { $0.removed = [] }
-        try DiskArchive.commit(writes, in: archive.file, durability: .crashSafe) { outcomes = $0 }
+        try archive.file.commit(writes, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in
             for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 { state.uses[outcome.entryID] = write.stamp }
         }

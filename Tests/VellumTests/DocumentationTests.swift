@@ -158,11 +158,11 @@ struct DocumentationTests {
 
     /// The files that hold SQL, each beside the structs that read its rows.
     private static let filesWithSQL: Set = [
-        "VellumEngine/Archive/Tables/SQL.swift", "VellumEngine/Archive/Tables/ArchiveTotals.swift",
-        "VellumEngine/Archive/Tables/EntryTable.swift", "VellumEngine/Archive/Tables/Features.swift",
-        "VellumEngine/Archive/Tables/RecencyTables.swift",
-        "VellumEngine/Archive/Tables/IndexTables.swift", "VellumEngine/Archive/Tables/IndexState.swift",
-        "VellumEngine/Archive/Tables/RetentionTable.swift",
+        "VellumEngine/SQLite/SQL.swift", "VellumEngine/Tables/ArchiveTotals.swift",
+        "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift",
+        "VellumEngine/Tables/RecencyTables.swift",
+        "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
+        "VellumEngine/Tables/RetentionTable.swift",
         "VellumEngine/Query/QueryPrinter.swift",
         "Originals/OriginalCaches.swift",
     ]

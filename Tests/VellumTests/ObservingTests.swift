@@ -352,7 +352,7 @@ struct ObservingTests {
         var answers = items.observe().makeAsyncIterator()
         #expect(try await answers.next() == [])
         try FileManager.default.removeItem(at: folder.url)
-        let page = items.store.disk.file.changesFile.page
+        let page = items.store.disk.file.location.changesFile.page
         // Until the thread has waited.
         let waking = Task {
             while !Task.isCancelled {

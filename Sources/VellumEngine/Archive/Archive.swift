@@ -21,8 +21,7 @@ internal import VellumCore
     let hasSlidingUses = Atomic(false)
     /// How many updates of keys are running.
     let updates = Atomic(0)
-    /// Whether the file lists it among its open archives. Changed under the writer's lock.
-    let isListed = Atomic(false)
+    private let listed = Atomic(false)
     /// Whether its handle was closed.
     let isClosed = Atomic(false)
     private let replaced = Atomic(false)
@@ -42,6 +41,12 @@ internal import VellumCore
         (id, self.name, self.cacheVersion) = (found.id, name, cacheVersion)
         self.limit = limit
         checksum = Checksum(archiveName: name, hash: found.hash)
+    }
+
+    /// Whether the file lists it among its open archives. Changed under the writer's lock.
+    var isListed: Bool {
+        get { listed.load(ordering: .relaxed) }
+        set { listed.store(newValue, ordering: .relaxed) }
     }
 
     /// The store that knows of uses that are not in the file yet.

@@ -198,13 +198,14 @@ extension ArchiveEdit {
     func find(_ key: EntryKey) throws(SQLiteError) -> EntryHead? {
         let find = try statement(.findEntry)
         defer { find.reset() }
-        find.bind(copying: key, at: 1)
-        find.bind(checksum.storedHash(ofKey: key), at: 2)
-        find.bind(state.totals.cleared, at: 3)
-        guard try find.step() else { return nil }
-        var head = EntryHead(find)
-        if head.validity.idle != .max { head.lastUse = max(head.lastUse, archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never) }
-        return head
+        find.bind(checksum.storedHash(ofKey: key), at: 1)
+        find.bind(state.totals.cleared, at: 2)
+        while try find.step() {
+            guard var head = EntryHead(find, of: key) else { continue }
+            if head.validity.idle != .max { head.lastUse = max(head.lastUse, archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never) }
+            return head
+        }
+        return nil
     }
 
     func update(_ entryID: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {

@@ -11,7 +11,8 @@ final class ArchiveEdit {
     let tables: ArchiveTables
     /// What the transaction has done so far. Can be put back.
     @exclusivity(unchecked) var state: State
-    unowned let writer: Writer
+    /// Outlives it.
+    unowned(unsafe) let writer: Writer
 
     struct State {
         /// What the archive holds.
@@ -108,7 +109,7 @@ final class ArchiveEdit {
     /// What has become visible in this process since the last call.
     func takeChange() -> Commit.Change {
         let change = Commit.Change(
-            archive: id, known: archive.isListed.load(ordering: .relaxed) ? archive : nil, keys: state.changed, number: state.change,
+            archive: id, known: archive.isListed ? archive : nil, keys: state.changed, number: state.change,
             removed: state.removed)
         if !state.removed.isEmpty { state.removed = [] }
         return change
@@ -156,7 +157,7 @@ extension ArchiveTables {
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
-        let isOpen = archive.isListed.load(ordering: .relaxed)
+        let isOpen = archive.isListed
         guard try load.step() else {
             guard !isOpen else { throw .closedArchive }
             let totals = ArchiveTotals(ofArchive: id)

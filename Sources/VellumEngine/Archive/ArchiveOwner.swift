@@ -74,3 +74,28 @@ extension ArchiveOwner {
         self.bytes = bytes
     }
 }
+
+/// The outcome of setting an archive's limit.
+struct LimitOutcome: Sendable {
+    var before: StoredLimit
+    var after: StoredLimit
+    /// The entries that were evicted, and their bytes.
+    var removed: [RemovedEntry] = []
+    var removedBytes = 0
+    /// Whether the archive still holds more than it may.
+    var isOver = false
+
+    /// The outcome with that of the next transaction.
+    func followed(by next: LimitOutcome) -> LimitOutcome {
+        LimitOutcome(before: before, after: after, removed: removed + next.removed, removedBytes: removedBytes + next.removedBytes)
+    }
+
+    /// Whether less fits than before. A new archive counts as unlimited if something was evicted.
+    var isLowered: Bool { before == .unknown ? !removed.isEmpty : after.bytes < before.bytes }
+
+    var change: LimitChange {
+        LimitChange(
+            from: before == .unknown ? .unlimited : before.size, to: after.size,
+            removed: StorageUsage(entries: removed.count, bytes: removedBytes))
+    }
+}

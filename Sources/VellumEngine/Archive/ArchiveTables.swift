@@ -3,28 +3,29 @@ internal import VellumCore
 
 /// The tables of one archive on one connection: its prepared statements, and what was read of them.
 ///
-/// A connection that reads sees a snapshot. The one that writes sees its open transaction.
+/// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded by the lock of its connection, which excludes
+/// other accesses, so none is checked when it runs.
 final class ArchiveTables {
     let id: Int64
     let checksum: Checksum
     let connection: Connection
     /// The number of the snapshot that is read.
-    var snapshot: UInt64 = 0 {
+    @exclusivity(unchecked) var snapshot: UInt64 = 0 {
         didSet { if snapshot != oldValue { (cleared, knownExtent) = (nil, nil) } }
     }
     /// The id up to which the archive was emptied, in this snapshot.
-    private var cleared: Int64?
+    @exclusivity(unchecked) private var cleared: Int64?
     /// What the index of a definition covers in this snapshot.
-    var knownExtent: (definition: String?, extent: IndexExtent)?
+    @exclusivity(unchecked) var knownExtent: (definition: String?, extent: IndexExtent)?
     /// The version of the cache that the archive must hold; `nil` for any.
-    private var version: String?
+    @exclusivity(unchecked) private var version: String?
     /// What the last transaction of this connection left in the file; `nil` if that is unknown.
-    var contents: ArchiveContents?
-    private var prepared: [Statement?] = Array(repeating: nil, count: ArchiveStatement.allCases.count)
-    private var indexStatements: [IndexStatement: Statement] = [:]
+    @exclusivity(unchecked) var contents: ArchiveContents?
+    @exclusivity(unchecked) private var prepared: [Statement?] = Array(repeating: nil, count: ArchiveStatement.allCases.count)
+    @exclusivity(unchecked) private var indexStatements: [IndexStatement: Statement] = [:]
     /// The index that they are for.
-    private var indexDefinition: String?
-    private var queries: [String: Statement] = [:]
+    @exclusivity(unchecked) private var indexDefinition: String?
+    @exclusivity(unchecked) private var queries: [String: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
         self.id = id

@@ -45,18 +45,6 @@ public import VellumCore
     }
 }
 
-/// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the writer compares it.
-@frozen
-@usableFromInline package struct KnownEntry: Hashable, Sendable {
-    /// The entry's id in its archive.
-    @usableFromInline package var id: Int64
-    /// Encoded bytes.
-    @usableFromInline package var size: Int
-
-    @inlinable
-    package init(id: Int64, size: Int) { (self.id, self.size) = (id, size) }
-}
-
 /// The result of an ``ArchiveWrite``.
 @usableFromInline package struct WriteOutcome: Sendable {
     /// The id of the stored entry; 0 if none was stored.

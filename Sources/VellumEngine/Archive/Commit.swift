@@ -59,6 +59,14 @@ struct Commit: Sendable {
         var evictionsByDefault: [(name: String, limit: DataSize)] = []
     }
 
+    /// Becomes visible to others, too, with what was committed since.
+    mutating func follow(_ later: Commit) {
+        let mine = changes
+        self = later
+        // What this one has removed is not in the later one.
+        for change in mine where !change.removed.isEmpty { changes.append(change) }
+    }
+
     /// Lets memory forget what was removed. Called under the writer's lock, so that it happens in the order of the commits.
     func updateMemory() {
         for change in changes where !change.removed.isEmpty {

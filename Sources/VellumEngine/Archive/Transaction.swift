@@ -14,12 +14,19 @@ internal import VellumCore
 final class Transaction {
     @exclusivity(unchecked) private(set) var edits: [ArchiveEdit] = []
     /// The number of calls whose writes it holds, and the bytes of these.
-    @exclusivity(unchecked) private(set) var writes = 0
+    @exclusivity(unchecked) private var writes = 0
     @exclusivity(unchecked) private var bytes = 0
-    private unowned let writer: Writer
+    /// Outlives it.
+    private unowned(unsafe) let writer: Writer
+
+    /// Whether the last part that failed was undone alone.
+    @exclusivity(unchecked) private(set) var wasRestored = false
 
     /// The caller has begun it.
     init(_ writer: Writer) { self.writer = writer }
+
+    /// Whether it holds no writes.
+    var isEmpty: Bool { writes == 0 }
 
     /// Whether relaxed writes must be committed, which bounds what a killed process may lose.
     var isFull: Bool { writes >= 256 || bytes >= 1 << 20 }
@@ -45,6 +52,7 @@ final class Transaction {
     /// - Throws: The error of `body`. If SQLite has rolled back the whole transaction, it is not open any more.
     func attempt<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         let (connection, count, states) = (writer.connection, edits.count, edits.map(\.state))
+        wasRestored = false
         try connection.execute(SQL.beginPart)
         do throws(SQLiteError) {
             let result = try body()
@@ -53,7 +61,10 @@ final class Transaction {
         } catch {
             edits.removeLast(edits.count - count)
             for (edit, state) in zip(edits, states) { edit.restore(state) }
-            if connection.isInTransaction { try connection.execute(SQL.undoPart) }
+            if connection.isInTransaction {
+                try connection.execute(SQL.undoPart)
+                wasRestored = true
+            }
             throw error
         }
     }

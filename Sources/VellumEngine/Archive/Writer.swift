@@ -169,7 +169,7 @@ final class Writer {
     }
 
     /// Begins a transaction, in which no other process can write.
-    private func begin() throws(SQLiteError) -> Transaction {
+    func begin() throws(SQLiteError) -> Transaction {
         if let refusal = connection.writeRefusal { throw refusal }
         if isFileRetired { throw .vanished }
         try statements.begin.run()
@@ -184,7 +184,7 @@ final class Writer {
         return Transaction(self)
     }
 
-    private func rollBack() {
+    func rollBack() {
         CrashPoint.reached(.rollingBack)
         left.snapshot += 1
         guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
@@ -197,30 +197,18 @@ final class Writer {
 
     // MARK: The batch
 
-    /// Runs the writes of one call in the transaction that relaxed writes share. The caller commits it when it is full.
+    /// Keeps a transaction open for more relaxed writes.
     ///
-    /// - Parameter isAlone: Whether `body` may throw without a failure of the disk. Then only its own writes are undone; otherwise the whole
-    ///   transaction is rolled back and its owners are notified.
-    func addToBatch<Result>(
-        bytes: Int, undoingAlone isAlone: Bool, _ body: (Transaction) throws(SQLiteError) -> Result
-    ) throws(SQLiteError) -> (Result, Commit) {
-        noticeLostBatch()
-        let batch = if let batch { batch } else { try begin() }
-        do throws(SQLiteError) {
-            let result = isAlone && batch.writes > 0 ? try batch.attempt { () throws(SQLiteError) in try body(batch) } : try body(batch)
-            batch.count(bytes: bytes)
-            left.snapshot += 1
-            self.batch = batch
-            return (result, due(Commit(author: .transaction, changes: batch.takeChanges()), batch))
-        } catch {
-            if batch.writes == 0 {
-                rollBack()
-            } else if !isAlone || !connection.isInTransaction {
-                // The rollback also loses the earlier writes of the transaction, so the owners are notified.
-                loseBatch(error)
-            }
-            throw error
-        }
+    /// - Parameter bytes: How many bytes the last call has added.
+    /// - Returns: What the last call has made visible.
+    func keep(_ transaction: Transaction, adding bytes: Int) -> Commit {
+        transaction.count(bytes: bytes)
+        left.snapshot += 1
+        batch = transaction
+        var commit = Commit(author: .transaction, changes: transaction.takeChanges())
+        noteDue(in: &commit, transaction)
+        commit.due.isOpen = true
+        return commit
     }
 
     /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes are lost and their owners notified.
@@ -242,11 +230,11 @@ final class Writer {
     }
 
     /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
-    private func noticeLostBatch() {
+    func noticeLostBatch() {
         if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
     }
 
-    private func loseBatch(_ error: SQLiteError) {
+    func loseBatch(_ error: SQLiteError) {
         let edits = batch?.edits ?? []
         batch = nil
         rollBack()
@@ -295,21 +283,19 @@ extension Writer {
             if edit.state.hasEmptied { left.mayHoldCleared = true }
             if edit.takeFirstEvictionByDefault() { commit.due.evictionsByDefault.append((edit.archive.name, edit.state.totals.limit.size)) }
         }
-        return due(commit, transaction)
+        noteDue(in: &commit, transaction)
+        return commit
     }
 
-    /// Returns the commit with what it makes due.
-    private func due(_ commit: Commit, _ transaction: Transaction) -> Commit {
-        var commit = commit
+    /// Notes what a commit makes due.
+    private func noteDue(in commit: inout Commit, _ transaction: Transaction) {
         commit.due.commits = lasting.commits
         commit.due.logFrames = connection.logFrames
-        commit.due.isOpen = batch != nil
         commit.due.bytesRemoved = left.bytesRemoved
         commit.due.mayHoldCleared = left.mayHoldCleared
         for edit in transaction.edits where edit.archive.mayExpire.load(ordering: .relaxed) {
             commit.due.earliestEnd = min(commit.due.earliestEnd, edit.archive.upkeep.withLock { $0.sweepMap.earliest })
         }
-        return commit
     }
 }
 

@@ -1,37 +1,9 @@
 internal import Synchronization
-internal import VellumCore
+package import VellumCore
 
-/// The state of an open file.
-enum FileState: UInt8, AtomicRepresentable {
-    /// In use.
-    case open
-    /// Suspended: holds no lock until it is resumed, and no descriptor unless others have it open (``OpenDatabases``).
-    case suspended
-    /// Closed for every handle; it must be opened again.
-    case closed
-    /// Deleted, replaced or set aside while it was open. This state is final.
-    case vanished
-}
-
-// The only access to the file's state and its write connection.
+// Reading and writing: every call of the disk begins here.
 
 extension DatabaseFile {
-    var state: FileState { atomicState.load(ordering: .acquiring) }
-
-    /// Changes the state from `old` to `new`.
-    ///
-    /// - Returns: Whether the state was `old`; otherwise it is unchanged.
-    @discardableResult
-    func move(from old: FileState, to new: FileState) -> Bool {
-        atomicState.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
-    }
-
-    /// Whether the file was closed or has vanished. It must be opened again then.
-    package var isClosed: Bool { forkGuard.isThisProcess && [.closed, .vanished].contains(state) }
-
-    /// Whether maintenance may run: the file is open in this process.
-    var isAtWork: Bool { forkGuard.isThisProcess && state == .open }
-
     /// Runs `body` with the connection that writes, under its lock. Returns `nil` if the file is suspended or closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
@@ -46,7 +18,7 @@ extension DatabaseFile {
         of archive: Archive, _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
         try writing.withWriter { (writer) throws(Failure) -> Result? in
-            archive.isListed.load(ordering: .relaxed) ? try body(writer) : nil
+            archive.isListed ? try body(writer) : nil
         }
     }
 
@@ -57,7 +29,7 @@ extension DatabaseFile {
     ) throws(Failure) -> Result {
         let result = try writing.close { (writer) throws(Failure) -> Result in
             let result = try finish(writer)
-            atomicState.store(state, ordering: .releasing)
+            location.set(state)
             return result
         }
         // Observers of a file that has vanished ask once more, and get the error.
@@ -80,11 +52,12 @@ extension DatabaseFile {
     func reading<Result: Sendable>(
         _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
+        try archive.checkOpen()
         try checkUsable()
         do throws(SQLiteError) {
             if let result = try read(archive, onlyCommitted: onlyCommitted, body) { return result }
         } catch {
-            throw VellumError(classify(error)).located(archive: nil, path: path)
+            throw located(error)
         }
         throw unusable
     }
@@ -108,28 +81,120 @@ extension DatabaseFile {
     }
 }
 
-// Checks that the open files are still those at their paths, and that this process opened them.
+// Writes to any number of archives in one transaction.
 
 extension DatabaseFile {
-    /// How long a successful location check stays valid, in milliseconds.
-    private static var checkInterval: Int64 { 20 }
+    /// Carries out the writes in one transaction and calls `update` under the writer's lock, so that memory is updated in commit order.
+    ///
+    /// Relaxed writes that no other process can read are visible when they are in the open batch; the COMMIT comes later.
+    package func commit(
+        _ writes: [ArchiveWrite], durability: Durability, updatingMemory update: ([WriteOutcome]) -> Void
+    ) throws(VellumError) {
+        if transactions.areRunning, writes.contains(where: { $0.changesFile }) { try transactions.refuseWrite() }
+        for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
+            try writes[index].archive.check(writes)
+        }
+        try checkUsable()
+        let isRelaxed = durability == .relaxed
+        let commit: Commit?
+        do throws(SQLiteError) {
+            do throws(SQLiteError) {
+                commit = try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
+            } catch {
+                guard error.isFull else { throw error }
+                commit = try log.retry(after: error) { () throws(SQLiteError) in
+                    try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
+                }
+            }
+        } catch {
+            throw located(error)
+        }
+        guard let commit else { throw unusable }
+        didCommit(commit)
+        if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try log.sync(through: commit.due.commits) } }
+    }
 
+    /// Runs `body` in a transaction of its own, on a full disk again, and does what that makes due. Returns `nil` if the file is suspended or
+    /// closed, or the archive closed.
+    func inTransaction<Result: Sendable>(
+        _ archive: Archive, _ body: (ArchiveEdit) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result? {
+        let done = try log.retryingWhenFull { () throws(SQLiteError) in
+            try withWriter(of: archive) { (writer) throws(SQLiteError) in
+                try writer.transaction { (transaction) throws(SQLiteError) in try body(transaction.edit(of: archive)) }
+            }
+        }
+        guard let (result, commit) = done else { return nil }
+        didCommit(commit)
+        return result
+    }
+
+    /// Tells everybody what has changed, and schedules what that makes due: log messages, sweeps, batch commits and checkpoints. Memory was
+    /// updated under the lock. Called without one.
+    func didCommit(_ commit: Commit) {
+        // What is in the file is on the change page, at which the observers wait.
+        if commit.due.isOpen || commit.author != .transaction { watcher.poke() }
+        let due = commit.due
+        for (name, limit) in due.evictionsByDefault { Log.evictsByDefault(name, limit) }
+        if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
+        if due.mayHoldCleared { scheduleDeletingCleared() }
+        if due.isOpen { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
+        let hasLongLog = due.logFrames >= LogLimit.checkpointAt
+        if due.logFrames >= LogLimit.waitFor, location.isShared, waitForRestart() { return }
+        // A reader blocks the log; the next try is already scheduled.
+        if hasLongLog, log.isBlocked { return }
+        if due.logFrames >= LogLimit.waitFor {
+            // The log grows faster than the background checkpoint copies it, so the writer runs one itself.
+            runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
+        } else if hasLongLog || due.bytesRemoved >= 1 << 20 {
+            scheduleCheckpoint()
+        }
+    }
+
+    /// Waits while another thread or process restarts the log, which would grow further meanwhile. Called without a lock.
+    ///
+    /// - Returns: Whether one did, and ended in time.
+    private func waitForRestart() -> Bool {
+        var now = CoarseClock.milliseconds
+        guard location.changesFile.page.isLogRestartRequested(at: now) else { return false }
+        let end = now + 100
+        while now < end {
+            BusyRetry.milliseconds(1)
+            now = CoarseClock.milliseconds
+            if !location.changesFile.page.isLogRestartRequested(at: now) { return true }
+        }
+        return false
+    }
+
+    /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
+    /// 2 seconds. Later relaxed writes of those processes commit before they return.
+    func waitForOpenBatches(_ connection: Connection) throws(SQLiteError) {
+        // Other processes see a connection once it has read.
+        _ = try connection.int(SQL.tableCount)
+        location.changesFile.page.announceOpening()
+        if location.isShared {
+            try connection.waitForWriters(timeout: 2000)
+        } else {
+            // A process that was killed may have left a request.
+            location.changesFile.page.requestLogRestart(until: 0)
+        }
+    }
+
+    /// Commits relaxed writes that wait in an open transaction.
+    func commitBatch() throws(SQLiteError) {
+        let commit = try withWriter { (writer) throws(SQLiteError) in try writer.commitBatch() }
+        if commit?.due.mayHoldCleared ?? false { scheduleDeletingCleared() }
+    }
+}
+
+// Whether the file may be used.
+
+extension DatabaseFile {
     /// Checks that the file may be used. Every call starts with it.
     ///
     /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or ``VellumError/Code/vanished``.
     func checkUsable() throws(VellumError) {
-        guard forkGuard.isThisProcess else { throw .forked }
-        guard state != .suspended else { throw .suspended }
-        let now = CoarseClock.milliseconds
-        let last = lastLook.load(ordering: .relaxed)
-        // A file that was set aside is abandoned immediately: its data may be outdated.
-        guard now - last >= Self.checkInterval || changesFile.page.isRetired,
-            lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
-        else {
-            if state == .vanished || changesFile.page.isRetired { throw .vanished }
-            return
-        }
-        try checkLocation()
+        if try !location.isUsable() { try checkLocation() }
     }
 
     /// Checks that the database, its log and its changes file are still at their paths.
@@ -137,49 +202,41 @@ extension DatabaseFile {
     /// - Throws: ``VellumError/Code/vanished``, or ``VellumError/Code/cannotOpen`` for the changes file.
     func checkLocation() throws(VellumError) {
         if state == .vanished { throw .vanished }
-        if FileIdentity(path: path) != identity || changesFile.page.isRetired {
+        switch location.look() {
+        case .otherFile:
             abandon()
             throw .vanished
-        }
-        let isLogLost = seenLog.withLock { seen in
-            // A process that suspends the file may remove the log.
-            guard state != .suspended else { return false }
-            let log = FileIdentity(path: path + "-wal")
-            defer { seen = seen ?? log }
-            return seen != nil && seen != log
-        }
-        if isLogLost {
+        case .noLog:
             // The last process that closes removes the log, also this one: its writer is asked, because it is locked until the file is closed.
             // The next step reports that.
             if withWriter({ _ in true }) == nil { return }
             // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
             throw .vanished
+        case .sameFile: break
         }
         do {
-            if try changesFile.remapIfReplaced() { watcher.pageWasReplaced() }
+            if try location.changesFile.remapIfReplaced() { watcher.pageWasReplaced() }
         } catch {
             throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
         }
     }
 
-    /// Releases a file that has vanished, without touching a file that may have replaced it, and notifies its delegates.
+    /// Releases a file that has vanished, without touching a file that may have replaced it, and notifies its owners.
     func abandon(keepingLog: Bool = true) {
-        guard move(from: .open, to: .vanished) || move(from: .suspended, to: .vanished) else { return }
+        guard location.move(from: .open, to: .vanished) || location.move(from: .suspended, to: .vanished) else { return }
         Log.error("An archive file was deleted, replaced or set aside while it was open. It must be opened again.", SQLiteError.vanished)
-        checkpointing.withLock { connection in
-            if keepingLog { connection?.keepLog() }
-            connection = nil
-        }
-        syncing.withLock { sync in
-            if keepingLog { sync.keepLog() }
-            sync = LogSync()
-        }
+        log.release(keepingLog: keepingLog)
         readers.close(keepingLog: keepingLog)
         closeWriter(as: .vanished) { writer in
             if keepingLog { writer?.connection.keepLog() }
         }
-        FileRegistry.shared.remove(self, identity)
+        FileRegistry.shared.remove(self)
         for owner in owners { owner.archiveDidLoseWrites(.vanished) }
     }
+}
+
+extension SQLiteError {
+    /// The archive was closed.
+    static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
 }

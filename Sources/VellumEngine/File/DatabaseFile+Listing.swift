@@ -84,7 +84,7 @@ extension DatabaseFile {
         let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, Commit?)? in
             guard stores.open(key) == nil else { throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path) }
             return try withUsableFile { () throws(SQLiteError) in
-                try retryingWhenFull { () throws(SQLiteError) in
+                try log.retryingWhenFull { () throws(SQLiteError) in
                     try withWriter { (writer) throws(SQLiteError) in try writer.dropArchive(named: key.normalized) }
                 }
             }

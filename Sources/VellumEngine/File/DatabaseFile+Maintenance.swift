@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Synchronization
-internal import VellumCore
+package import VellumCore
 
 // Background work: returning space to the file system, touches and read leases. Checkpoints are in `DatabaseFile+Log`.
 
@@ -35,7 +35,7 @@ extension DatabaseFile {
     /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
     func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
         // A file that is only read needs none.
-        guard isAtWork, withWriter({ $0.connection.writeRefusal == nil }) ?? false else { return }
+        guard location.isAtWork, withWriter({ $0.connection.writeRefusal == nil }) ?? false else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
@@ -47,6 +47,54 @@ extension DatabaseFile {
 
     /// Blocks until all background work that is due is done. For tests.
     package func waitForMaintenance() { maintenance.wait() }
+
+    /// Reads the whole file and returns the problems found: in its structure (SQLite's `integrity_check`), the entries' checksums, the
+    /// totals, the eviction order and the indexes. Changes no data, blocks no other call, and reads one snapshot. If there are problems
+    /// other than damaged entries, the next opening salvages the readable entries.
+    ///
+    /// - Complexity: O(size of the file).
+    package func verify() throws(VellumError) -> VerificationReport {
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            let connection = try Connection(path: path)
+            try connection.execute(SQL.readerSettings)
+            try connection.execute(SQL.begin)
+            let report = try VerificationReport(reading: connection)
+            if report.needsSalvage {
+                if let failure = connection.readFailure() { throw failure }
+                Recovery.markDamaged(path)
+            }
+            return report
+        }
+    }
+
+    // MARK: The log
+
+    /// Schedules the copying of the log and the return of free pages.
+    func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
+        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in try file.checkpoint() }
+    }
+
+    /// Returns free pages to the file system and copies the log into the database.
+    func checkpoint() throws(SQLiteError) {
+        let hasMoreSpace = try reclaimSpace()
+        defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
+        let (blocked, isUntruncated) = try log.copy()
+        // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
+        if isUntruncated { scheduleCheckpoint(after: .milliseconds(50)) }
+        if let left = log.timeToNextRestart { scheduleCheckpoint(after: .milliseconds(Int(left))) }
+        if let blocked {
+            Log.logHeldBack(path, blocked.logSize, by: blocked.process)
+            let event = StoreEvent.logHeldBack(process: blocked.process, logSize: blocked.logSize)
+            for owner in owners { owner.archiveDidReport(event) }
+        }
+        do throws(SQLiteError) {
+            try analyseIndexes()
+        } catch {
+            // Statistics may be missing or old. Another checkpoint makes them.
+            guard error.isFull || VellumError(error).code == .busy else { throw error }
+        }
+    }
 
     // MARK: Free pages
 
@@ -61,13 +109,13 @@ extension DatabaseFile {
                 switch try returnManyPages(isClosing: isClosing) {
                 case .noneLeft: return false
                 case .leftToAnother: return true
-                case .someLeft where isLogLong: return true
+                case .someLeft where log.isLong: return true
                 case .someLeft: letWritersIn()
                 }
             }
         } catch {
             guard error.isFull else { throw error }
-            return try retryingWhenFull { () throws(SQLiteError) in
+            return try log.retryingWhenFull { () throws(SQLiteError) in
                 try withWriter { (writer) throws(SQLiteError) in try writer.returnPages(16) } ?? false
             }
         }
@@ -90,8 +138,6 @@ extension DatabaseFile {
         } ?? .noneLeft
     }
 
-    var isLogLong: Bool { (withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
-
     /// Whether a thread is trying to write on a full disk.
     var isWritingOnFullDisk: Bool { withWriter { $0.isOnFullDisk } ?? false }
 
@@ -102,7 +148,7 @@ extension DatabaseFile {
             // The pages that became free are returned.
             guard try file.deleteCleared() else { return file.scheduleCheckpoint() }
             // A log that is still long is held by a reader.
-            file.scheduleDeletingCleared(after: file.isLogLong || file.isWritingOnFullDisk ? .milliseconds(50) : nil)
+            file.scheduleDeletingCleared(after: file.log.isLong || file.isWritingOnFullDisk ? .milliseconds(50) : nil)
         }
     }
 
@@ -112,7 +158,7 @@ extension DatabaseFile {
     private func deleteCleared() throws(SQLiteError) -> Bool {
         var hasMore = true
         do throws(SQLiteError) {
-            while hasMore, !isLogLong {
+            while hasMore, !log.isLong {
                 switch try deleteManyCleared() {
                 case .someLeft: letWritersIn()
                 case .noneLeft: hasMore = false
@@ -121,8 +167,8 @@ extension DatabaseFile {
             }
         } catch {
             guard error.isFull else { throw error }
-            try emptyLog()
-            hasMore = try deleteFewCleared()
+            try log.emptyLog()
+            hasMore = try log.deleteFewCleared()
         }
         if hasMore { try checkpoint() }
         return hasMore
@@ -135,20 +181,6 @@ extension DatabaseFile {
             if writer.isOnFullDisk { return .leftToAnother }
             return try writer.deleteCleared(limit: 256) ? .someLeft : .noneLeft
         } ?? .noneLeft
-    }
-
-    /// Deletes as many as a full disk has room for: the key of each may be on a page of its own, which needs room in the log.
-    func deleteFewCleared() throws(SQLiteError) -> Bool {
-        try withWriter { (writer) throws(SQLiteError) in
-            writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
-        } ?? false
-    }
-
-    /// Whether the file is more than a megabyte larger than its pages, because pages were returned and it was not truncated yet.
-    func hasUntruncatedSpace() throws(SQLiteError) -> Bool {
-        let bytes = try withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages }
-        guard let bytes else { return false }
-        return FileSystem.size(path) > Int(bytes) + 1 << 20
     }
 
     /// Schedules the return of space that an earlier process left.
@@ -211,7 +243,7 @@ extension DatabaseFile {
     /// - Returns: Whether there may be more.
     func writeTouches(of archive: Archive) throws(SQLiteError) -> Bool {
         let limit = 256  // Each may change a different page, and the log is bounded.
-        let written = try retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(of: archive, limit: limit) }
+        let written = try log.retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(of: archive, limit: limit) }
         guard let (count, commit) = written else { return false }
         didCommit(commit)
         return count == limit

@@ -127,7 +127,7 @@ extension DatabaseFile {
             }
             if try Recovery.isSoundAfterAll(path, kind) {
                 let file = try open(path, options, pendingEvents: [])
-                file.wasFoundSound.store(true, ordering: .relaxed)
+                file.opening.withLock { $0.wasFoundSound = true }
                 return file
             }
             return try open(path, options, pendingEvents: try Recovery.repair(path, kind, at: clock.now()))
@@ -144,7 +144,7 @@ extension DatabaseFile {
         // After the old file was set aside there is no file yet.
         _ = try FileSystem.createIfMissing(path)
         CrashPoint.reached(.filePlaced)
-        let connection = try connect(path, options.kind)
+        let connection = try Schema.connect(path, options.kind)
         var pendingEvents = pendingEvents
         if FileSystem.isOnNetwork(path) {
             Log.warning("An archive is on a network file system, where locks are unreliable. Move it to a local disk.")
@@ -154,24 +154,12 @@ extension DatabaseFile {
         try options.attributes.apply(toMappedFile: path + ChangesFile.suffix)
         // The process that marked the file as retired was killed, or found the file intact: it was not set aside.
         if changesFile.page.isRetired { changesFile.page.reset() }
-        let file = try DatabaseFile(
-            path: path, kind: options.kind, identity: try identity(of: path), connection: connection, changesFile: changesFile,
-            clock: options.clock)
-        file.pendingEvents.withLock { $0 = pendingEvents }
+        let location = FileLocation(path, try identity(of: path), changesFile)
+        let file = try DatabaseFile(location, options.kind, connection, clock: options.clock)
+        file.opening.withLock { $0.events = pendingEvents }
         try file.withWriter { (writer) throws(SQLiteError) in try file.waitForOpenBatches(writer.connection) }
         file.scheduleReclaiming()
         return file
-    }
-
-    /// Opens a connection and checks or creates the schema.
-    static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
-        let connection = try Connection(path: path)
-        CrashPoint.reached(.fileConnected)
-        try Schema.prepare(connection, kind)
-        if connection.isReadOnly, FileSystem.isWritable(path) {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
-        }
-        return connection
     }
 
     /// Creates the folder and the file if missing, readable only by its owner, and returns the file's path without symbolic links.

@@ -14,7 +14,7 @@ extension DatabaseFile {
     /// Schedules a sweep for this moment, but within an hour at the latest, because the wall clock may be set meanwhile.
     func scheduleSweep(for end: WallInstant) {
         let now = clock.now()
-        if isLate(end.rawValue) || isLate(nextSweep.load(ordering: .relaxed)) {
+        if isLate(end.rawValue) || isLate(maintenance.nextSweep.load(ordering: .relaxed)) {
             scheduleSweep(afterMilliseconds: 0)
         } else {
             let latest = min(end, now.advanced(byMilliseconds: 3_600_000))
@@ -23,9 +23,9 @@ extension DatabaseFile {
     }
 
     private func scheduleSweep(afterMilliseconds delay: Int64) {
-        nextSweep.store(clock.now().advanced(byMilliseconds: delay).rawValue, ordering: .relaxed)
+        maintenance.nextSweep.store(clock.now().advanced(byMilliseconds: delay).rawValue, ordering: .relaxed)
         schedule(.sweep, after: .milliseconds(Int(delay))) { (file) throws(SQLiteError) in
-            file.nextSweep.store(.max, ordering: .relaxed)
+            file.maintenance.nextSweep.store(.max, ordering: .relaxed)
             do throws(SQLiteError) {
                 if try file.sweep() {
                     file.scheduleSweep(afterMilliseconds: 10)
@@ -43,7 +43,7 @@ extension DatabaseFile {
     /// Returns whether a writer must schedule a sweep: the entry ends before the next sweep, or the next sweep is overdue because the clock
     /// was set.
     func needsSweep(for end: WallInstant) -> Bool {
-        let next = nextSweep.load(ordering: .relaxed)
+        let next = maintenance.nextSweep.load(ordering: .relaxed)
         return end.rawValue < next || isLate(next)
     }
 
@@ -77,39 +77,20 @@ extension DatabaseFile {
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
         let now = clock.now()
         try writePoliciesDaily(of: archive, at: now)
-        let block = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Int64? in
+        // In one turn at the lock: a block that is taken is swept, or noted again.
+        let commit = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Commit? in
             // Other processes may have changed the retention policies since.
             if archive.upkeep.withLock({ $0.sweepMap.mayBeDue(at: now) }) { try writer.prepareSweep(of: archive) }
             guard let block = archive.upkeep.withLock({ $0.sweepMap.takeDue(at: now) }) else { return nil }
             do throws(SQLiteError) {
-                // Most blocks of an archive that was just opened hold no expired entry: then nothing is written.
-                let cleared = try writer.contents(of: archive).totals.cleared
-                return try writer.tables(of: archive).hasEnded(in: block, of: archive, after: cleared, at: now) ? block : nil
+                return try writer.sweep(block, of: archive, at: now, limit: Self.batch, by: clock)
             } catch {
-                noteUnswept(block, of: archive, at: now, after: error)
+                if !error.isVersionReplaced { archive.upkeep.withLock { $0.sweepMap.note(block: block, end: now) } }
                 throw error
             }
         }
-        if let block { try sweep(block, of: archive, at: now) }
+        if let commit { didCommit(commit) }
         return archive.upkeep.withLock { $0.sweepMap.mayBeDue(at: now) }
-    }
-
-    private func noteUnswept(_ block: Int64, of archive: Archive, at now: WallInstant, after error: SQLiteError) {
-        if !error.isVersionReplaced { archive.upkeep.withLock { $0.sweepMap.note(block: block, end: now) } }
-    }
-
-    private func sweep(_ block: Int64, of archive: Archive, at now: WallInstant) throws(SQLiteError) {
-        CrashPoint.reached(.sweepBegins)
-        do throws(SQLiteError) {
-            let swept: Void? = try inTransaction(archive) { (edit) throws(SQLiteError) in
-                // Evaluated again: the thread may have waited, and entries written since under a clock that was set back have not expired.
-                try edit.sweep(block, at: clock.now(), limit: Self.batch)
-            }
-            if swept != nil { CrashPoint.reached(.sweepCommitted) }
-        } catch {
-            noteUnswept(block, of: archive, at: now, after: error)
-            throw error
-        }
     }
 
     /// When the next sweep is due; `nil` if none is ever needed. An archive with policies needs one at least once a day, which writes them.
@@ -151,5 +132,23 @@ extension DatabaseFile {
         guard isNew else { return }
         try withWriter(of: archive) { (writer) throws(SQLiteError) in try writer.prepareSweep(of: archive) }
         try writePolicies(of: archive, at: now)
+    }
+}
+
+extension Writer {
+    /// - Returns: `nil` if no entry of the block has expired: then nothing is written. So it is with most blocks of an archive that was just
+    ///   opened.
+    fileprivate func sweep(
+        _ block: Int64, of archive: Archive, at now: WallInstant, limit: Int, by clock: WallClock
+    ) throws(SQLiteError) -> Commit? {
+        let cleared = try contents(of: archive).totals.cleared
+        guard try tables(of: archive).hasEnded(in: block, of: archive, after: cleared, at: now) else { return nil }
+        CrashPoint.reached(.sweepBegins)
+        let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
+            // Evaluated again: the thread may have waited, and entries written since under a clock that was set back have not expired.
+            try transaction.edit(of: archive).sweep(block, at: clock.now(), limit: limit)
+        }
+        CrashPoint.reached(.sweepCommitted)
+        return commit
     }
 }

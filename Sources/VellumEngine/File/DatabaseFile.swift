@@ -20,57 +20,37 @@ package import VellumCore
 
     /// What the file holds.
     package let kind: FileKind
-    let path: String
-    let identity: FileIdentity
-    /// The changes that this process and others announce.
-    let changesFile: ChangesFile
+    let location: FileLocation
     /// Notifies observers of changes.
     let watcher: ChangeWatcher
-    /// Finds other processes that have the file open.
-    let heartbeat: OtherProcesses
-    let forkGuard = ForkGuard()
-    /// The state. Read it through ``state``; only ``move(from:to:)`` and ``closeWriter(as:_:)`` change it.
-    let atomicState = Atomic(FileState.open)
-    /// The identity of the log file when it was first seen; `nil` before.
-    let seenLog: Locked<FileIdentity?> = Locked(nil)
-    /// When the file's location was last checked, in milliseconds of a monotonic clock.
-    let lastLook = Atomic(Int64.min / 2)
     /// The connection that writes, and the open archives.
     let writing: WriterLock
     let readers: ReadPool
+    let log: LogKeeper
     let clock: WallClock
     let maintenance = Maintenance()
-    /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
-    let nextSweep = Atomic(Int64.max)
-    let syncing = Locked(LogSync())
-    let syncQueue = Locked(SyncQueue())
-    let checkpointing: Locked<Connection?> = Locked(nil)
-    let restarts = Locked(RestartBackoff())
-    /// Held while the file is suspended, resumed or closed. Taken before every other lock of the file.
-    let suspending = Locked(())
-    /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
-    let nextRestart = Atomic(Int64.min)
     let stores = StoreTable()
     package let transactions = RunningTransactions()
     /// The number of handles that hold the file.
     let holds = Atomic(0)
-    /// Events of opening the file, reported to the first store that is opened.
-    let pendingEvents = Locked<[StoreEvent]>([])
-    /// Whether it was marked as damaged when it was opened, and no damage was found.
-    let wasFoundSound = Atomic(false)
+    /// What opening the file has found, until the first store is opened.
+    let opening = Locked(Opening())
+    /// Held while the file is suspended, resumed or closed. Taken before every other lock of the file.
+    private let suspending = Locked(())
 
-    init(
-        path: String, kind: FileKind, identity: FileIdentity, connection: sending Connection, changesFile: ChangesFile, clock: WallClock
-    ) throws(SQLiteError) {
-        self.path = path
-        self.kind = kind
-        heartbeat = OtherProcesses(database: path, identity)
-        self.changesFile = changesFile
-        watcher = ChangeWatcher(changesFile)
-        self.identity = identity
-        self.clock = clock
-        readers = ReadPool(path: path, changesFile: changesFile)
-        writing = try WriterLock(connection, notifying: changesFile)
+    struct Opening {
+        /// The events to report to the first store.
+        var events: [StoreEvent] = []
+        /// Whether it was marked as damaged, and no damage was found.
+        var wasFoundSound = false
+    }
+
+    init(_ location: FileLocation, _ kind: FileKind, _ connection: sending Connection, clock: WallClock) throws(SQLiteError) {
+        (self.location, self.kind, self.clock) = (location, kind, clock)
+        watcher = ChangeWatcher(location.changesFile)
+        readers = ReadPool(path: location.path, changesFile: location.changesFile)
+        writing = try WriterLock(connection, notifying: location.changesFile)
+        log = LogKeeper(location, writing, readers)
     }
 
     deinit {
@@ -91,7 +71,7 @@ package import VellumCore
 
     private func shutDown() throws(VellumError) {
         // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
-        guard forkGuard.isThisProcess else { return }
+        guard location.isOfThisProcess else { return }
         try suspending.withLock { _ throws(VellumError) in try shutDownAlone() }
     }
 
@@ -116,7 +96,7 @@ package import VellumCore
                 guard error.isDamage else { throw error }
                 damage = error
             }
-            try releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
+            try log.releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
                 sync = LogSync()
                 readers.close()
                 CrashPoint.reached(.closingReadersClosed)
@@ -127,7 +107,7 @@ package import VellumCore
                     throw error
                 }
             }
-            FileRegistry.shared.remove(self, identity)
+            FileRegistry.shared.remove(self)
             if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
@@ -162,11 +142,20 @@ package import VellumCore
     private func releaseAll() {
         readers.close()
         closeWriter(as: .closed) { _ in }
-        FileRegistry.shared.remove(self, identity)
+        FileRegistry.shared.remove(self)
     }
 }
 
 extension DatabaseFile {
+    var path: String { location.path }
+    var state: FileState { location.state }
+
+    /// Whether the file was closed or has vanished. It must be opened again then.
+    package var isClosed: Bool { location.isClosed }
+
+    /// Whether another process has the file open.
+    package var isShared: Bool { location.isShared }
+
     /// Runs `body` if the file may be used and is still at its path, and maps its errors.
     ///
     /// - Throws: ``VellumError``, as ``checkUsable()`` and ``mappingErrors(_:)`` do.
@@ -180,18 +169,117 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             return try body()
         } catch {
-            throw VellumError(classify(error)).located(archive: nil, path: path)
+            throw located(error)
         }
     }
+
+    /// The error for the caller, with the file's path. Records damage.
+    func located(_ error: SQLiteError) -> VellumError { VellumError(classify(error)).located(archive: nil, path: path) }
 
     /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
-        if error.isDamage || error.isOfDevice || error.isCannotOpen, FileIdentity(path: path) != identity || changesFile.page.isRetired {
+        if error.isDamage || error.isOfDevice || error.isCannotOpen, FileIdentity(path: path) != location.identity || location.changesFile.page.isRetired {
             // The file that failed is not the one at the path: it, or its folder, was removed or replaced.
             abandon()
             return .vanished
         }
         return Recovery.classify(error, of: path)
+    }
+}
+
+// Suspending, for an app that is about to be suspended.
+
+extension DatabaseFile {
+    /// Commits open transactions, ends running work and releases every lock and file until ``resume()``. For an app that is about to be
+    /// suspended: the system kills apps that hold a lock then (0xDEAD10CC).
+    ///
+    /// Values in memory are still found while no other process writes. Calls that need the disk throw ``VellumError/Code/suspended``.
+    /// Blocks until running calls have ended. Suspending a suspended file does nothing.
+    ///
+    /// - Throws: ``VellumError`` if the open transaction cannot be committed; the file is not suspended then.
+    package func suspend() throws(VellumError) {
+        try suspending.withLock { _ throws(VellumError) in try suspendAlone() }
+    }
+
+    private func suspendAlone() throws(VellumError) {
+        guard state != .suspended else { return }
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllTouches()
+        }
+        guard location.move(from: .open, to: .suspended) else { return }
+        do throws(SQLiteError) {
+            try log.releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
+                sync.release()
+                readers.suspend()
+                try writing.close { (writer) throws(SQLiteError) in _ = try writer?.commitBatch() }
+            }
+            location.forgetLog()
+        } catch {
+            readers.resume()
+            location.move(from: .suspended, to: .open)
+            throw VellumError(error)
+        }
+    }
+
+    /// Reopens the file after ``suspend()``. Does nothing if the file is not suspended.
+    ///
+    /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it is no longer at its path.
+    package func resume() throws(VellumError) {
+        guard location.isOfThisProcess else { throw .forked }
+        try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
+        watcher.poke()
+        scheduleWritingTouches()
+        if nextEnd != nil { scheduleSweep() }
+        if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }
+        scheduleReclaiming()
+    }
+
+    private func resumeAlone() throws(VellumError) {
+        guard state == .suspended else { return }
+        try checkLocation()
+        do throws(SQLiteError) {
+            try writing.reopen { (lasting) throws(SQLiteError) in
+                guard state == .suspended else { return nil }
+                let connection = try Connection(path: path)
+                try connection.execute(SQL.writerSettings)
+                try Features(of: connection).apply(to: connection)
+                let writer = try Writer(connection, notifying: location.changesFile, openBatch: writing.openBatch, lasting)
+                try waitForOpenBatches(connection)
+                readers.resume()
+                location.move(from: .suspended, to: .open)
+                return writer
+            }
+        } catch {
+            throw VellumError(error)
+        }
+    }
+
+    // MARK: Flushing
+
+    /// Makes everything acknowledged before the call survive power loss, including the eviction order.
+    func flush() throws(VellumError) {
+        try withUsableFile { () throws(SQLiteError) in
+            try commitBatch()
+            try writeAllTouches()
+            let commits = withWriter { writer in
+                writer.countCommit()
+                return writer.lasting.commits
+            }
+            guard let commits else { return }
+            try log.sync(through: commits)
+        }
+    }
+
+    /// Flushes for a handle that closes while others stay open. A vanished file is not an error here.
+    func flushForClosing() throws(VellumError) {
+        guard location.isAtWork else { return }
+        do throws(VellumError) {
+            try flush()
+        } catch {
+            guard error.code != .vanished else { return }
+            throw error
+        }
     }
 }

@@ -13,7 +13,7 @@ public import VellumCore
 
     init(file: DatabaseFile, _ archive: Archive) {
         (self.file, self.archive) = (file, archive)
-        changes = ArchiveChanges(file.changesFile, archive: archive.id, hash: archive.checksum.hash)
+        changes = ArchiveChanges(file.location.changesFile, archive: archive.id, hash: archive.checksum.hash)
     }
 
     package var name: String { archive.name }
@@ -55,31 +55,26 @@ public import VellumCore
 
     // MARK: Reading
 
-    /// - Parameter onlyCommitted: Whether relaxed writes of an open transaction need not be seen.
-    func read<Result: Sendable>(
-        onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
-    ) throws(VellumError) -> Result {
-        try archive.checkOpen()
-        return try file.reading(archive, onlyCommitted: onlyCommitted, body)
-    }
-
     @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
-        let found = try read { (tables) throws(SQLiteError) in try tables.entry(forKey: key) }
-        guard let found else { return nil }
-        return try intact(found)
+        try found(try file.reading(archive) { (tables) throws(SQLiteError) in try tables.entry(forKey: key) })
     }
 
-    private func intact(_ found: ArchiveTables.Found) throws(VellumError) -> Entry {
-        guard case .entry(let entry) = found else { throw .corruptEntry }
-        if entry.idle != nil { archive.hasSlidingUses.store(true, ordering: .relaxed) }
-        return entry
+    /// What was found in the file, if it matches its checksum.
+    func found(_ found: ArchiveTables.Found?) throws(VellumError) -> Entry? {
+        switch found {
+        case .entry(let entry):
+            if entry.idle != nil { archive.hasSlidingUses.store(true, ordering: .relaxed) }
+            return entry
+        case .damaged: throw .corruptEntry
+        case nil: return nil
+        }
     }
 
     /// Reads the entries under the keys, in their order, from one snapshot.
     ///
     /// - Returns: Also the first key whose entry is damaged.
     func entries(forKeys keys: [EntryKey]) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
-        let found = try read { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
+        let found = try file.reading(archive) { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
             var found: [ArchiveTables.Found?] = []
             found.reserveCapacity(keys.count)
             for key in keys { found.append(try tables.entry(forKey: key)) }
@@ -89,51 +84,35 @@ public import VellumCore
         entries.reserveCapacity(keys.count)
         for (key, found) in zip(keys, found) {
             if case .damaged = found { return ([], key) }
-            let entry: Entry? = if let found { try intact(found) } else { nil }
-            entries.append(entry)
+            entries.append(try self.found(found))
         }
         return (entries, nil)
     }
 
     @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
-        let written = try read { (tables) throws(SQLiteError) in try tables.lastUse(ofKey: key) }
+        let written = try file.reading(archive) { (tables) throws(SQLiteError) in try tables.lastUse(ofKey: key) }
         guard let written else { return nil }
         guard let known = archive.owner?.lastUse(ofKey: key, entryID: written.entryID) else { return written.stamp }
         return max(known, written.stamp)
     }
 
     /// Whether an entry may have an age of its own.
-    func mayExpire() throws(VellumError) -> Bool { try read { (tables) throws(SQLiteError) in try tables.mayExpire() } }
+    func mayExpire() throws(VellumError) -> Bool { try file.reading(archive) { (tables) throws(SQLiteError) in try tables.mayExpire() } }
 
     @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
-        try read { (tables) throws(SQLiteError) in try tables.totals() }
+        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.totals() }
     }
 
     @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(VellumError)
         -> [ListedKey]
     {
         let pending = archive.owner?.pendingTouches() ?? []
-        return try read { (tables) throws(SQLiteError) in
+        return try file.reading(archive) { (tables) throws(SQLiteError) in
             try tables.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
         }
     }
 
     // MARK: Writing
-
-    /// Carries out writes to archives of one file in one transaction, and calls `committed` under the writer's lock.
-    package static func commit(
-        _ writes: [ArchiveWrite], in file: DatabaseFile, durability: Durability, committed: ([WriteOutcome]) -> Void
-    ) throws(VellumError) {
-        if file.transactions.areRunning, writes.contains(where: { $0.changesFile }) { try file.transactions.refuseWrite() }
-        var last: Archive?
-        for write in writes where write.archive !== last {
-            last = write.archive
-            try write.archive.checkOpen()
-            if write.archive.updates.load(ordering: .relaxed) > 0 { try UpdateTurn.refuse(writes, in: write.archive) }
-        }
-        for write in writes where write.isSliding { write.archive.hasSlidingUses.store(true, ordering: .relaxed) }
-        try file.commit(writes, durability: durability, updatingMemory: committed)
-    }
 
     /// Removes up to `limit` entries that were last used before `stamp`.
     ///
@@ -187,7 +166,7 @@ public import VellumCore
             if error.code == .vanished { return file.remove(archive) }
             // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
             // because no later sync can be trusted.
-            if error.code == .damagedFile || file.hasLostSync {
+            if error.code == .damagedFile || file.log.hasLostSync {
                 file.remove(archive)
             } else {
                 archive.isClosed.store(false, ordering: .releasing)

@@ -9,12 +9,12 @@ final class FileRegistry: Sendable {
     private final class Weak {
         weak var file: DatabaseFile?
         let id: ObjectIdentifier
-        let forkGuard: ForkGuard
+        let location: FileLocation
 
         init(_ file: DatabaseFile) {
             self.file = file
             id = ObjectIdentifier(file)
-            forkGuard = file.forkGuard
+            location = file.location
         }
     }
 
@@ -31,7 +31,7 @@ final class FileRegistry: Sendable {
         try opening.withLock { _ in
             let identity = try identity()
             // SQLite keeps a file's locks per process, so a forked child would use those of its parent, even after releasing the file.
-            guard files.withLock({ $0[identity]?.forkGuard.isThisProcess ?? true }) else { throw VellumError.forked }
+            guard files.withLock({ $0[identity]?.location.isOfThisProcess ?? true }) else { throw VellumError.forked }
             if let file = files.withLock({ $0[identity]?.file }), try isAtItsPath(file) {
                 try holding(file)
                 return file
@@ -39,7 +39,7 @@ final class FileRegistry: Sendable {
             let file = try open(identity)
             try holding(file)
             // Opening may have replaced a damaged file with a new one.
-            files.withLock { $0[file.identity] = Weak(file) }
+            files.withLock { $0[file.location.identity] = Weak(file) }
             return file
         }
     }
@@ -61,7 +61,8 @@ final class FileRegistry: Sendable {
         }
     }
 
-    func remove(_ file: DatabaseFile, _ identity: FileIdentity) {
+    func remove(_ file: DatabaseFile) {
+        let identity = file.location.identity
         files.withLock { files in
             // Another open file may have replaced it already. Compared by identifier: a strong reference taken here might be the last
             // one, and its `deinit` would take this lock again.

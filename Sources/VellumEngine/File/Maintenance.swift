@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 internal import VellumCore
 
 /// Schedules background work: each kind at most once at a time, after its delay, on a background queue.
@@ -36,6 +37,8 @@ final class Maintenance: Sendable {
     /// Building indexes runs user-supplied codecs, which may be slow, so it does not delay other work.
     private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
     private let due = Locked<[Task: DispatchTime]>([:])
+    /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
+    let nextSweep = Atomic(Int64.max)
 
     init() {
         // Dispatch opens its timer descriptor on the first delayed call, and ends the process if no descriptor is left then. Work without a

@@ -33,6 +33,15 @@ final class WriterLock: Sendable {
         }
     }
 
+    /// Carries out writes with the writer: ``Writer/carryOut(_:isRelaxed:sharing:_:)``. Returns `nil` if there is none.
+    func carryOut(
+        _ writes: [ArchiveWrite], isRelaxed: Bool, of file: DatabaseFile, _ update: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) -> Commit? {
+        try guarded.withLock { (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
+            try guarded.writer?.carryOut(writes, isRelaxed: isRelaxed, sharing: { file.isShared }, update)
+        }
+    }
+
     // MARK: Archives
 
     /// The open archives, in the order of their creation.
@@ -47,9 +56,9 @@ final class WriterLock: Sendable {
             let (archive, result) = try open(writer)
             // A store that was opened without the version must not go on beside this one.
             let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
-            earlier?.isListed.store(false, ordering: .relaxed)
+            earlier?.isListed = false
             earlier?.versionWasReplaced()
-            archive.isListed.store(true, ordering: .relaxed)
+            archive.isListed = true
             return (archive, result)
         }
     }
@@ -63,7 +72,7 @@ final class WriterLock: Sendable {
                 writer.forget(archive)
             }
             guarded.archives[archive.id] = nil
-            archive.isListed.store(false, ordering: .relaxed)
+            archive.isListed = false
         }
     }
 

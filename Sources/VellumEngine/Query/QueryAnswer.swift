@@ -1,19 +1,4 @@
-public import Foundation
-public import VellumCore
-
-/// An entry that a query has read.
-struct StoredEntry: Sendable {
-    var key: EntryKey
-    var entry: Entry
-    /// Whether it matches its checksum.
-    var isIntact: Bool
-}
-
-/// The size of a batch of reads.
-struct ReadLimit: Sendable {
-    var entries: Int
-    var bytes = 4 << 20
-}
+internal import VellumCore
 
 /// The reads of one query. One thread at a time uses it.
 final class QueryReads {
@@ -33,14 +18,6 @@ struct ScannedEntries: Sendable {
 
     /// Whether there may be more.
     var hasMore: Bool { entries.last.map { $0.entry.id < through } ?? false }
-}
-
-/// What an index covers in a snapshot.
-struct IndexCoverage: Sendable {
-    /// Whether there is an index of the declared shape.
-    var isUsable: Bool
-    /// Whether it covers every entry.
-    var isWhole: Bool
 }
 
 /// What to ask the index, which depends on what it covers in the snapshot that is read.
@@ -74,39 +51,4 @@ struct QueryAnswer: Sendable {
     var entries: [StoredEntry]
     /// How many ids `entries` covers, including those without an entry.
     var looked: Int
-}
-
-/// A range of entries that are not indexed yet.
-struct UnbuiltRows: Hashable, Sendable {
-    var after: Int64
-    var through: Int64
-}
-
-/// The result of indexing an entry.
-@usableFromInline package enum IndexedOutcome: Sendable {
-    case values(IndexedValues)
-    /// One of its values cannot be indexed. Queries read the entry.
-    case noPlace
-    /// It cannot be decoded. Queries read the entry, in case it can be decoded later.
-    case undecodable
-    /// It is of an older version of its type: this is to take its place.
-    case migrated(MigratedEntry)
-    /// It is of an older version, and no longer needed.
-    case removed
-}
-
-/// What a migration made of an entry.
-@usableFromInline package struct MigratedEntry: Sendable {
-    @usableFromInline package var key: EntryKey
-    @usableFromInline package var bytes: Data
-    @usableFromInline package var version: Int64
-    /// Its values for the index; `nil` if one of them cannot be indexed, or nothing is.
-    @usableFromInline package var indexed: IndexedValues?
-
-    @usableFromInline package init(key: EntryKey, bytes: Data, version: Int64, indexed: IndexedValues?) {
-        self.key = key
-        self.bytes = bytes
-        self.version = version
-        self.indexed = indexed
-    }
 }

@@ -12,8 +12,8 @@ internal import VellumCore
 package final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
-    /// The error that every statement throws, if the connection may not be used.
-    var refusal: SQLiteError?
+    /// Room for a key and a value of the statement that runs.
+    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)
     /// The error that every transaction that writes throws, if the file may only be read.
     var writeRefusal: SQLiteError?
     let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
@@ -90,19 +90,23 @@ package final class Connection {
         sqlite3_close_v2(handle)
         if let identity { OpenDatabases.shared.remove(identity) }
         frames.deallocate()
+        room.deallocate()
     }
 
     /// How long to wait for another process at most, in milliseconds.
     private static let longestWait: Int64 = 10_000
 
+    /// Where the running statement has its key.
+    var keyRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: room[..<4096]) }
+    /// Where the running statement has its value.
+    var valueRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: room[4096...]) }
+
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-        if let refusal { throw refusal }
-        return try Statement(sql, on: self, handle)
+        try Statement(sql, on: self, handle)
     }
 
     /// Runs statements and ignores the rows they return.
     package func execute(_ sql: String) throws(SQLiteError) {
-        if let refusal { throw refusal }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw lastError(code) }
     }
@@ -347,4 +351,14 @@ package final class Connection {
         guard let pages = logIndexHeader()?.load(fromByteOffset: 20, as: UInt32.self), pages > 0 else { return nil }
         return Int64(pages)
     }
+}
+
+/// Sizes of the log, in pages of 4 KiB, at which something is done about it.
+enum LogLimit {
+    /// At this size the log is copied into the database in the background.
+    static let checkpointAt = 512
+    /// At this size callers wait for the copying: 6 MB of the 8 MB guaranteed. The rest is for running transactions.
+    static let waitFor = 1536
+    /// A file of the log that a large transaction left longer than this gives its bytes back once it is copied.
+    static let mostBytes = 8 << 20
 }

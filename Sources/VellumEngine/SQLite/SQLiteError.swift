@@ -185,3 +185,7 @@ extension VellumError {
         }
     }
 }
+
+extension Log {
+    package static func error(_ message: String, _ cause: SQLiteError) { error(message, sqliteCode: cause.code) }
+}

@@ -43,8 +43,15 @@ package final class Statement {
     /// Binds a copy of the bytes.
     func bind(copying data: Data, at index: Int32) { data.withUnsafeBytes { bind($0, at: index, Self.copied) } }
 
-    /// Binds a copy of the key's bytes.
-    func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, Self.copied) } }
+    /// Binds a copy of the key's bytes, which is valid until another statement of the connection binds a key.
+    func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, in: owner.keyRoom) } }
+
+    /// Copies small values to room that the connection has anyway: SQLite would allocate some for each.
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, in room: UnsafeMutableRawBufferPointer) {
+        guard bytes.count <= room.count else { return bind(bytes, at: index, Self.copied) }
+        room.copyMemory(from: bytes)
+        bind(UnsafeRawBufferPointer(rebasing: room[..<bytes.count]), at: index, nil)
+    }
 
     private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?) {
         if let start = bytes.baseAddress, bytes.count > 0 {
@@ -115,13 +122,10 @@ package final class Statement {
         while try step() {}
     }
 
-    /// The size from which on a copy of a value takes longer than the closure that binds it in place.
-    private static let largestCopy = 4096
-
-    /// Binds a value, small ones by copy, and runs the statement to its end.
+    /// Binds a value, small ones by copy and large ones in place, and runs the statement to its end.
     func run(binding data: Data, at index: Int32) throws(SQLiteError) {
-        if data.count < Self.largestCopy {
-            bind(copying: data, at: index)
+        if data.count <= owner.valueRoom.count {
+            data.withUnsafeBytes { bind($0, at: index, in: owner.valueRoom) }
             return try run()
         }
         let result = data.withUnsafeBytes { bytes -> Result<Void, SQLiteError> in

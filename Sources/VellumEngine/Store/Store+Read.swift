@@ -307,7 +307,7 @@ extension Store {
     @usableFromInline
     func entryOnDisk(forKey key: EntryKey) throws(VellumError) -> Entry? {
         do throws(VellumError) {
-            return try disk.entry(forKey: key)
+            return try disk.found(try disk.file.reading(disk.archive) { (tables) throws(SQLiteError) in try tables.entry(forKey: key) })
         } catch {
             if error.code == .damagedEntry { state.archiveDidReport(.damagedEntry(key: key.normalized, error)) }
             throw error

@@ -200,3 +200,12 @@ extension StoreTransaction {
         return condition.wasMetAtCommit
     }
 }
+
+extension StoreTransaction {
+    /// Makes the first write depend on a condition, and all others on the first: either all writes are carried out or none.
+    mutating func setCondition(_ condition: WriteCondition) {
+        for index in writes.indices {
+            writes[index].condition = index == 0 ? condition : WriteCondition(following: condition)
+        }
+    }
+}

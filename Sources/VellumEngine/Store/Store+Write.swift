@@ -178,18 +178,12 @@ extension Store {
         remove(key, .remove, in: store)
     }
 
-    /// Adds a removal of a query's result, if it is unchanged at the commit.
-    mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
-        let isOnDisk = origin.entryID > 0 && origin.entryID < .max
-        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.entryID, revision: origin.revision) : .remove, in: store)
-    }
-
     /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
         remove(key, .remove, in: store, because: .expired)
     }
 
-    private mutating func remove<Value>(
+    mutating func remove<Value>(
         _ key: EntryKey, _ operation: ArchiveWrite.Operation, in store: Store<Value>, because cause: RemovalCause = .explicit
     ) {
         add(operation, key, to: store) { outcome, _ in
@@ -233,7 +227,7 @@ extension Store {
         var updates: [MemoryUpdate] = []
         // Also runs if the writes are committed but the sync failed: memory has the new values already.
         defer { for update in updates { update.deferredEffects() } }
-        try DiskArchive.commit(writes, in: file, durability: durability) { outcomes in
+        try file.commit(writes, durability: durability) { outcomes in
             updates.reserveCapacity(outcomes.count)
             for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
         }

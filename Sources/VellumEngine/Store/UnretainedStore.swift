@@ -14,8 +14,12 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     /// Returns the value under the key: ``Store/value(forKey:under:)``.
     @inlinable
     package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
-        try reference._withUnsafeGuaranteedRef { store in
-            Result { () throws(VellumError) in try store.value(forKey: key, under: expiration) }
+        try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
+            do throws(VellumError) {
+                return .success(try store.value(forKey: key, under: expiration))
+            } catch {
+                return .failure(error)
+            }
         }.get()
     }
 

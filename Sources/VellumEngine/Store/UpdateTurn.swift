@@ -131,6 +131,17 @@ enum Retrying {
     @inlinable static var most: Int { 64 }
 }
 
+extension Archive {
+    /// Throws if the archive's handle was closed, or the caller is inside the update of a key that it writes.
+    func check(_ writes: [ArchiveWrite]) throws(VellumError) {
+        try checkOpen()
+        if updates.load(ordering: .relaxed) > 0 { try UpdateTurn.refuse(writes, in: self) }
+        for index in writes.indices where writes[index].archive === self && writes[index].isSliding {
+            hasSlidingUses.store(true, ordering: .relaxed)
+        }
+    }
+}
+
 extension VellumError {
     static let recursiveUpdate = VellumError(
         .recursiveUpdate,

@@ -8,7 +8,7 @@ extension Store<Person> {
     /// The names of the people whose index rows are wrong.
     func disagreements() throws -> [String] {
         let catalog = try #require(self.catalog)
-        return try disk.read { (archive) throws(SQLiteError) in
+        return try disk.file.reading(disk.archive) { (archive) throws(SQLiteError) in
             var wrong: [String] = []
             for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
                 let held = try archive.indexed(stored.entry.id, catalog.shape)

@@ -28,7 +28,7 @@ struct IndexDefectTests {
         let request = IndexRequest(whole: query, partial: nil)
         let (shape, now) = (archive.archive.shape, setup.clock.now)
         let answer = try archive.file.readers.withoutLeases { () throws(VellumError) in
-            try archive.read(onlyCommitted: true) { (reader) throws(SQLiteError) in
+            try archive.file.reading(archive.archive, onlyCommitted: true) { (reader) throws(SQLiteError) in
                 _ = try reader.extent(of: shape)
                 #expect(throws: Never.self) { try store.record(Person("late", age: 1), forKey: "late") }
                 return try reader.answer(request, shape, validAt: now, ReadLimit(entries: 100))

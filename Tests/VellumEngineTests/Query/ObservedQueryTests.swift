@@ -114,7 +114,7 @@ struct ObservedQueryTests {
     /// A change that was announced before may be committed between two snapshots.
     @Test func aCommitThatRunsCountsAsAChange() throws {
         change(at: [])
-        let page = store.disk.file.changesFile.page
+        let page = store.disk.file.location.changesFile.page
         let (number, _) = page.announce([ChangePage.Announcement(archive: store.disk.archive.id, keys: nil)], by: 7, of: getpid())
         _ = try store.observed(QueryDescription(), undecodable: .fail) { false }
         #expect(codec.decoded == 3 * Self.count)

@@ -57,7 +57,7 @@ extension Setup {
 extension Store<Person> {
     /// The versions of the entries on disk.
     func versions() throws -> [Int64] {
-        try disk.read { (archive) throws(SQLiteError) in
+        try disk.file.reading(disk.archive) { (archive) throws(SQLiteError) in
             try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)).map(\.entry.typeVersion)
         }
     }
@@ -66,7 +66,7 @@ extension Store<Person> {
     func indexDefects() throws -> [String] {
         let catalog = try #require(self.catalog)
         let codec = self.codec
-        return try disk.read { (archive) throws(SQLiteError) in
+        return try disk.file.reading(disk.archive) { (archive) throws(SQLiteError) in
             var wrong: [String] = []
             for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
                 let held = try archive.indexed(stored.entry.id, catalog.shape)

@@ -8,13 +8,15 @@ internal import VellumCore
 enum FilePaths {
     /// The suffixes of the files that SQLite opens beside a database.
     static let ofSQLite = ["-wal", "-shm", "-journal"]
+    /// The suffix of the file in which processes announce changes, and that of a copy with a repaired header.
+    static let (changesSuffix, copySuffix) = ("-changes", "-repaired")
     /// The suffixes of every file that this package may create beside a database, with SQLite's side files of each.
     private static let ofRecovery: [String] =
-        ofSQLite + [ChangesFile.suffix, "-damaged", ".salvaged"]
-        + [".salvaging", FileHeader.copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
+        ofSQLite + [changesSuffix, "-damaged", ".salvaged"]
+        + [".salvaging", copySuffix].flatMap { copy in ([""] + ofSQLite).map { copy + $0 } }
 
     /// The longest name of a database, in bytes: a damaged one gets a longer one (``Recovery/freeName(_:_:_:)``), and so do its side files.
-    static let longestName = Int(NAME_MAX) - ".damaged-".utf8.count - "\(Int64.min)-99".utf8.count - ChangesFile.suffix.utf8.count
+    static let longestName = Int(NAME_MAX) - ".damaged-".utf8.count - "\(Int64.min)-99".utf8.count - changesSuffix.utf8.count
     /// The longest path of a database, in bytes. SQLite opens none above 512 with the name of a journal, also not that of a new copy.
     static let longestPath = 512 - "-journal".utf8.count - ".salvaging".utf8.count
 

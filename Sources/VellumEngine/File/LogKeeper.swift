@@ -2,71 +2,85 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-// The log: checkpoints, restarts, and what is done when it cannot grow.
+/// Keeps the log of a file short and synced: copies it into the database, restarts it, makes room when the disk is full.
+///
+/// One connection checkpoints and one syncs, each under its own lock, so that no writer waits for either.
+final class LogKeeper: Sendable {
+    let location: FileLocation
+    let writing: WriterLock
+    private let readers: ReadPool
+    let checkpointing: Locked<Connection?> = Locked(nil)
+    private let restarts = Locked(RestartBackoff())
+    /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
+    private let nextRestart = Atomic(Int64.min)
+    let syncing = Locked(LogSync())
+    let syncQueue = Locked(SyncQueue())
 
-extension DatabaseFile {
-    /// Schedules the copying of the log and the return of free pages.
-    func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
-        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in try file.checkpoint() }
+    init(_ location: FileLocation, _ writing: WriterLock, _ readers: ReadPool) {
+        (self.location, self.writing, self.readers) = (location, writing, readers)
     }
+
+    private var page: ChangePage { location.changesFile.page }
+
+    /// Whether a reader blocks the log. The next try is scheduled then.
+    var isBlocked: Bool { CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) }
+
+    /// When to try again to restart a log that a reader of another process blocks, in milliseconds from now; `nil` if none does.
+    var timeToNextRestart: Int64? {
+        let next = nextRestart.load(ordering: .relaxed)
+        guard next > .min else { return nil }
+        // The time may have come a moment ago, and the coarse clock may be a few milliseconds late.
+        return min(max(next - CoarseClock.milliseconds, 0), RestartBackoff.longest) + 5
+    }
+
+    /// Whether the log is copied in the background.
+    var isLong: Bool { (writing.withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
+
+    // MARK: Copying
 
     /// Copies the log into the database, so that the next writer can restart it.
     ///
     /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
     /// constant use would never restart otherwise.
-    func checkpoint() throws(SQLiteError) {
-        let hasMoreSpace = try reclaimSpace()
-        defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
-        let blockedLog = try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) -> BlockedLog? in
-            guard state == .open else { return nil }
+    ///
+    /// - Returns: What to report about a log that is blocked, and whether the file is to be truncated later.
+    func copy() throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
+        try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
             // Another thread may have tried while this one waited for the lock.
-            guard CoarseClock.milliseconds >= nextRestart.load(ordering: .relaxed) else { return nil }
+            guard location.state == .open, !isBlocked else { return (nil, false) }
             if connection == nil {
-                let new = try Connection(path: path)
+                let new = try Connection(path: location.path)
                 try new.execute(SQL.writerSettings)
                 connection = new
             }
-            guard let connection else { return nil }
+            guard let connection else { return (nil, false) }
             return try copyLog(connection)
-        }
-        scheduleNextRestart()
-        if let blockedLog {
-            Log.logHeldBack(path, blockedLog)
-            let event = StoreEvent.logHeldBack(process: blockedLog.process, logSize: blockedLog.logSize)
-            for owner in owners { owner.archiveDidReport(event) }
-        }
-        do throws(SQLiteError) {
-            try analyseIndexes()
-        } catch {
-            // Statistics may be missing or old. Another checkpoint makes them.
-            guard error.isFull || VellumError(error).code == .busy else { throw error }
         }
     }
 
-    /// - Returns: What to report about a log that is blocked.
-    private func copyLog(_ connection: Connection) throws(SQLiteError) -> BlockedLog? {
-        let isLong = isLogLong
+    private func copyLog(_ connection: Connection) throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
+        let isLong = isLong
         if isLong {
             // One process at a time. Meanwhile others end idle snapshots, and wait if the log gets too long.
             let now = CoarseClock.milliseconds
-            guard !changesFile.page.isLogRestartRequested(at: now) else {
+            guard !page.isLogRestartRequested(at: now) else {
                 nextRestart.store(now + 20, ordering: .relaxed)
-                return nil
+                return (nil, false)
             }
-            changesFile.page.requestLogRestart(until: now + 200)
+            page.requestLogRestart(until: now + 200)
         }
-        defer { if isLong { changesFile.page.requestLogRestart(until: 0) } }
+        defer { if isLong { page.requestLogRestart(until: 0) } }
         CrashPoint.reached(.checkpointBegins)
         let (logged, copied) = try copyWithoutWaiting(connection)
         CrashPoint.reached(.logCopied)
         // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
-        if logged < 0 || copied < logged, try hasUntruncatedSpace() { scheduleCheckpoint(after: .milliseconds(50)) }
+        let isUntruncated = logged < 0 || copied < logged ? try hasUntruncatedSpace() : false
         guard logged >= LogLimit.checkpointAt else {
             restarts.withLock { $0.succeed() }
             nextRestart.store(.min, ordering: .relaxed)
-            return nil
+            return (nil, isUntruncated)
         }
-        return try restartLog(copied: copied)
+        return (try restartLog(copied: copied), isUntruncated)
     }
 
     /// Copies as much of the log as possible without waiting for readers.
@@ -74,19 +88,10 @@ extension DatabaseFile {
     /// At the end SQLite shortens the file to its pages, and may take away the room that a writer has just made: see
     /// ``WriteConnection/makeRoom()``. So writers wait if the disk is almost full; each looks for its room again.
     private func copyWithoutWaiting(_ connection: Connection) throws(SQLiteError) -> (logged: Int, copied: Int) {
-        if FileSystem.isAlmostFull(path) {
-            return try withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)
+        if FileSystem.isAlmostFull(location.path) {
+            return try writing.withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)
         }
         return try connection.checkpoint()
-    }
-
-    /// Schedules the next try to restart a log that a reader of another process blocks.
-    func scheduleNextRestart() {
-        let next = nextRestart.load(ordering: .relaxed)
-        guard next > .min else { return }
-        // The time may have come a moment ago, and the coarse clock may be a few milliseconds late.
-        let left = min(max(next - CoarseClock.milliseconds, 0), RestartBackoff.longest)
-        scheduleCheckpoint(after: .milliseconds(Int(left) + 5))
     }
 
     /// A log that cannot be restarted.
@@ -120,14 +125,14 @@ extension DatabaseFile {
         nextRestart.store(next, ordering: .relaxed)
         guard let oldest, isTime else { return nil }
         return BlockedLog(
-            process: heartbeat.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(path + "-wal")))
+            process: location.otherProcesses.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(location.path + "-wal")))
     }
 
     /// - Returns: The slots of the readers that block it; `nil` if the log was restarted.
     private func tryRestartingLog() throws(SQLiteError) -> [Int]? {
         try readers.withoutLeases { () throws(SQLiteError) in
             // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
-            try withWriter { (writer) throws(SQLiteError) -> [Int]? in
+            try writing.withWriter { (writer) throws(SQLiteError) -> [Int]? in
                 try writer.commitBatch()
                 do throws(SQLiteError) {
                     CrashPoint.reached(.restartBegins)
@@ -143,6 +148,15 @@ extension DatabaseFile {
             } ?? nil
         }
     }
+
+    /// Whether the file is more than a megabyte larger than its pages, because pages were returned and it was not truncated yet.
+    func hasUntruncatedSpace() throws(SQLiteError) -> Bool {
+        let bytes = try writing.withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages }
+        guard let bytes else { return false }
+        return FileSystem.size(location.path) > Int(bytes) + 1 << 20
+    }
+
+    // MARK: A full disk
 
     /// Runs a write. If the disk is full, empties the log and tries again: the file can then take the log's space. If that is not enough, deletes
     /// what is left of emptied archives, a few entries at a time, until the write succeeds.
@@ -180,7 +194,7 @@ extension DatabaseFile {
             }
             do throws(SQLiteError) {
                 if try deleteFewCleared() { continue }
-                guard withWriter({ $0.lasting.commits != commits }) ?? false else { break }
+                guard writing.withWriter({ $0.lasting.commits != commits }) ?? false else { break }
             } catch {
                 guard error.isFull else { throw error }
             }
@@ -196,13 +210,45 @@ extension DatabaseFile {
     func emptyLog() throws(SQLiteError) -> UInt64? {
         try checkpointing.withLock { _ throws(SQLiteError) in
             try readers.withoutLeases { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) in
+                try writing.withWriter { (writer) throws(SQLiteError) in
                     try writer.commitBatch()
                     try writer.connection.truncateLog()
                     writer.forgetRoom()
                     return writer.lasting.commits
                 }
             }
+        }
+    }
+
+    /// Deletes as many entries of emptied archives as a full disk has room for: the key of each may be on a page of its own, which needs room in
+    /// the log.
+    func deleteFewCleared() throws(SQLiteError) -> Bool {
+        try writing.withWriter { (writer) throws(SQLiteError) in
+            writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
+        } ?? false
+    }
+
+    // MARK: Releasing
+
+    /// Releases the connection that checkpoints, and runs `body` with what syncs the log, in the lock order of everything else.
+    func releasingConnections(_ body: (inout sending LogSync) throws(SQLiteError) -> sending Void) throws(SQLiteError) {
+        try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
+            checkpointer = nil
+            try syncing.withLock(body)
+        }
+    }
+
+    /// Releases the connections for good.
+    ///
+    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at its path may belong to another database.
+    func release(keepingLog: Bool) {
+        checkpointing.withLock { connection in
+            if keepingLog { connection?.keepLog() }
+            connection = nil
+        }
+        syncing.withLock { sync in
+            if keepingLog { sync.keepLog() }
+            sync = LogSync()
         }
     }
 }

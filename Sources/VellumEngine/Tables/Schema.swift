@@ -5,6 +5,17 @@ enum Schema {
     /// The format that this version reads and writes. Files with a higher number are refused.
     static let formatVersion = 1
 
+    /// Opens a connection and checks or creates the schema.
+    static func connect(_ path: String, _ kind: FileKind) throws -> Connection {
+        let connection = try Connection(path: path)
+        CrashPoint.reached(.fileConnected)
+        try prepare(connection, kind)
+        if connection.isReadOnly, FileSystem.isWritable(path) {
+            throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
+        }
+        return connection
+    }
+
     /// Checks that the file has this package's format and the given kind, and that its schema holds nothing foreign. Creates the schema
     /// in an empty file. Several processes may call this concurrently.
     ///
@@ -98,4 +109,18 @@ extension VellumError {
             The file \(path) holds \(present.name) and cannot also hold \(wanted.name). It was not changed; choose another name or folder.
             """)
     }
+}
+
+extension SQL {
+    /// The tables of every file, by their names.
+    static let tables: KeyValuePairs = [
+        "archives": ArchiveTable.create, "entries": EntryTable.create, "touches": RecencyTables.createTouches,
+        "recency": RecencyTables.createRecency, "indexes": IndexTables.create, "retention": RetentionTable.create,
+        "features": Features.create,
+    ]
+
+    /// The indexes of every file.
+    static let indexes: KeyValuePairs = [
+        "entries_by_hash": EntryTable.createIndex
+    ]
 }

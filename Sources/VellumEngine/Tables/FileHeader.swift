@@ -66,11 +66,10 @@ struct FileHeader {
     }
 
     /// The suffix of a copy of a damaged file.
-    static let copySuffix = "-repaired"
 
     /// Copies the file and its log, and returns the path of the copy.
     static func copy(of path: String) throws -> String {
-        let copy = path + copySuffix
+        let copy = path + FilePaths.copySuffix
         try removeCopy(copy)
         for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
             // Copying a sparse file would fill the disk with zeros.

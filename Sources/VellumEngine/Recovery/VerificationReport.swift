@@ -30,42 +30,21 @@ package struct VerificationReport: Hashable, Sendable {
     }
 }
 
-extension DatabaseFile {
-    /// Reads the whole file and returns the problems found: in its structure (SQLite's `integrity_check`), the entries' checksums, the
-    /// totals, the eviction order and the indexes. Changes no data, blocks no other call, and reads one snapshot. If there are problems
-    /// other than damaged entries, the next opening salvages the readable entries.
-    ///
-    /// - Complexity: O(size of the file).
-    package func verify() throws(VellumError) -> VerificationReport {
-        try withUsableFile { () throws(SQLiteError) in
-            try commitBatch()
-            let connection = try Connection(path: path)
-            try connection.execute(SQL.readerSettings)
-            try connection.execute(SQL.begin)
-            let report = try Self.report(reading: connection)
-            if report.needsSalvage {
-                if let failure = connection.readFailure() { throw failure }
-                Recovery.markDamaged(path)
-            }
-            return report
-        }
-    }
-
-    /// Returns the report on the file that a connection reads.
-    static func report(reading connection: Connection) throws(SQLiteError) -> VerificationReport {
-        var report = VerificationReport()
+extension VerificationReport {
+    /// Reads the whole file.
+    init(reading connection: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {
             let schema = try SchemaCheck(connection, mayHaveMoreTables: try Features(of: connection).mayHaveMoreTables)
             try schema.run()
             guard schema.isWhole else {
                 throw SQLiteError(code: SQLiteError.corrupt, message: "The file lacks a table or an index.")
             }
-            try SQL.appendStructuralProblems(of: connection, to: &report.structuralProblems)
+            try SQL.appendStructuralProblems(of: connection, to: &structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
             var found: [ArchiveTable.Found] = []
             while try list.step() {
                 let archive = ArchiveTable.Listed(list)
-                report.archives.append(.init(name: archive.name ?? ""))
+                archives.append(.init(name: archive.name ?? ""))
                 found.append(.init(id: archive.id, hash: archive.hash))
             }
             list.reset()
@@ -80,12 +59,11 @@ extension DatabaseFile {
                 guard 1...EntryID.lastArchive ~= found.id else {
                     throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.")
                 }
-                try verify(&report.archives[index], found, connection)
+                try Self.verify(&archives[index], found, connection)
             }
         } catch  where error.isDamage {
-            report.structuralProblems.append(error.message)
+            structuralProblems.append(error.message)
         }
-        return report
     }
 
     private static func verify(
@@ -94,7 +72,7 @@ extension DatabaseFile {
         // Reads the archive's row, totals and policies as the writer does.
         _ = try ArchiveTable.find(archive.name, on: connection)
         let number = found.id
-        let known = Archive(found, name: archive.name)
+        let known = VellumEngine.Archive(found, name: archive.name)
         let (checksum, tables) = (known.checksum, ArchiveTables(id: number, checksum: known.checksum, connection: connection))
         let contents = try tables.readContents(of: known)
         _ = try tables.allPolicies(of: known)

@@ -4,23 +4,9 @@ internal import VellumCore
 
 // The sync of the log that makes commits survive power loss. Concurrent callers share one sync.
 
-extension DatabaseFile {
-    /// Makes everything acknowledged before the call survive power loss, including the eviction order.
-    func flush() throws(VellumError) {
-        try withUsableFile { () throws(SQLiteError) in
-            try commitBatch()
-            try writeAllTouches()
-            let commits = withWriter { writer in
-                writer.countCommit()
-                return writer.lasting.commits
-            }
-            guard let commits else { return }
-            try syncLog(through: commits)
-        }
-    }
-
+extension LogKeeper {
     /// Makes commits up to this one survive power loss. Blocks until a sync covers them; concurrent callers share one sync.
-    func syncLog(through commit: UInt64) throws(SQLiteError) {
+    func sync(through commit: UInt64) throws(SQLiteError) {
         while true {
             switch syncQueue.withLock({ $0.join(for: commit) }) {
             case .covered: return
@@ -33,7 +19,7 @@ extension DatabaseFile {
 
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
         // Everything committed before now is in the log, so this sync covers it.
-        let covered = withWriter { $0.lasting.commits } ?? commit
+        let covered = writing.withWriter { $0.lasting.commits } ?? commit
         let result = Result { () throws(SQLiteError) in try syncLogNow() }
         let waiting = syncQueue.withLock { queue in
             switch result {
@@ -50,10 +36,10 @@ extension DatabaseFile {
     /// - Throws: ``SQLiteError`` if the log cannot be opened, which does not affect what was written.
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
-            guard state != .suspended else { throw .suspended }
+            guard location.state != .suspended else { throw .suspended }
             // Closing the file has copied and synced the log.
-            guard !isClosed else { return nil }
-            let connection = try sync.openConnection(path: path)
+            guard !location.isClosed else { return nil }
+            let connection = try sync.openConnection(path: location.path)
             CrashPoint.reached(.syncBegins)
             do throws(SQLiteError) {
                 try connection.syncLog()

@@ -2,7 +2,7 @@ internal import VellumCore
 
 /// SQL that belongs to no table: settings, transactions, and statements about the file as a whole.
 ///
-/// Each table has a file of its own in this folder, with its statements and the structs that read their rows. All archives share the tables
+/// Each table has a file of its own in `Tables`, with its statements and the structs that read their rows. All archives share the tables
 /// of entries and uses; the tables of an archive's index carry its number. Numbers come from the table `archives`, never from user-supplied
 /// text.
 enum SQL {
@@ -84,18 +84,6 @@ enum SQL {
     static let undoPart = "ROLLBACK TO part; RELEASE part"
 
     // MARK: Schema
-
-    /// The tables of every file, by their names.
-    static let tables: KeyValuePairs = [
-        "archives": ArchiveTable.create, "entries": EntryTable.create, "touches": RecencyTables.createTouches,
-        "recency": RecencyTables.createRecency, "indexes": IndexTables.create, "retention": RetentionTable.create,
-        "features": Features.create,
-    ]
-
-    /// The indexes of every file.
-    static let indexes: KeyValuePairs = [
-        "entries_by_hash": EntryTable.createIndex
-    ]
 
     /// How many tables and indexes there are: reading it makes a connection open the log.
     static let tableCount = "SELECT count(*) FROM sqlite_schema"

@@ -172,3 +172,11 @@ package final class QueryCursor<Value> {
         return values
     }
 }
+
+extension StoreTransaction {
+    /// Adds a removal of a query's result, if it is unchanged at the commit.
+    mutating func remove<Value>(_ origin: QueryOrigin, in store: Store<Value>) {
+        let isOnDisk = origin.entryID > 0 && origin.entryID < .max
+        remove(origin.key, isOnDisk ? .removeUnchanged(entryID: origin.entryID, revision: origin.revision) : .remove, in: store)
+    }
+}

@@ -27,7 +27,7 @@ package final class FileHold: Sendable {
     ///
     /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
     package func close() throws(VellumError) {
-        guard file.forkGuard.isThisProcess, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard file.location.isOfThisProcess, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         do throws(VellumError) {
             try FileRegistry.shared.endHold(on: file)
         } catch {
@@ -51,7 +51,7 @@ package final class StoreHold<Value>: Sendable {
     }
 
     deinit {
-        if file.forkGuard.isThisProcess, !mark.isClosed { file.stores.endHold(on: store) }
+        if file.location.isOfThisProcess, !mark.isClosed { file.stores.endHold(on: store) }
         mark.deallocate()
     }
 
@@ -75,7 +75,7 @@ package final class StoreHold<Value>: Sendable {
     /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
     package func close() throws(VellumError) {
         // A forked child must not close its parent's file, and locks may have been held at the fork.
-        guard file.forkGuard.isThisProcess, !mark.set(true) else { return }
+        guard file.location.isOfThisProcess, !mark.set(true) else { return }
         do throws(VellumError) {
             // Under the opening lock, so that no caller gets a store that is being closed, or opens a second one.
             let isLast = try file.stores.opening.withLock { _ throws(VellumError) in
@@ -97,19 +97,6 @@ package final class StoreHold<Value>: Sendable {
         } catch {
             // A file that is gone has nothing left to close.
             if !store.isClosed { mark.set(false) }
-            throw error
-        }
-    }
-}
-
-extension DatabaseFile {
-    /// Flushes for a handle that closes while others stay open. A vanished file is not an error here.
-    func flushForClosing() throws(VellumError) {
-        guard isAtWork else { return }
-        do throws(VellumError) {
-            try flush()
-        } catch {
-            guard error.code != .vanished else { return }
             throw error
         }
     }

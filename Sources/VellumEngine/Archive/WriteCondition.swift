@@ -72,25 +72,3 @@ public import VellumCore
     /// Whether the condition, and all others of its transaction, were met when they were carried out, the last time.
     var wasMetAtCommit: Bool { group.areMet.load(ordering: .acquiring) }
 }
-
-/// What distinguishes an entry from those that were under its key before or after it.
-@usableFromInline package struct EntryVersion: Hashable, Sendable {
-    @usableFromInline package var entryID: Int64
-    @usableFromInline package var written: WallInstant
-    @usableFromInline package var revision: UInt32
-
-    @usableFromInline package init(entryID: Int64, written: WallInstant, revision: UInt32) {
-        self.entryID = entryID
-        self.written = written
-        self.revision = revision
-    }
-}
-
-extension StoreTransaction {
-    /// Makes the first write depend on a condition, and all others on the first: either all writes are carried out or none.
-    mutating func setCondition(_ condition: WriteCondition) {
-        for index in writes.indices {
-            writes[index].condition = index == 0 ? condition : WriteCondition(following: condition)
-        }
-    }
-}

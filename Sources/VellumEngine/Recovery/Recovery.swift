@@ -30,9 +30,9 @@ enum Recovery {
         guard !isLogWithoutDatabase(path) else { return false }
         if let failure = readFailure(of: path) { throw failure }
         do {
-            let connection = try DatabaseFile.connect(path, kind)
+            let connection = try Schema.connect(path, kind)
             try connection.execute(SQL.begin)  // Others may write meanwhile.
-            let report = try DatabaseFile.report(reading: connection)
+            let report = try VerificationReport(reading: connection)
             guard !report.needsSalvage else { return false }
         } catch let error as SQLiteError where error.isDamage {
             return false

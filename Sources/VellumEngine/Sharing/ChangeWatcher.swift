@@ -73,12 +73,6 @@ final class ChangeWatcher: Sendable {
         file.page.wakeWaiters()
     }
 
-    /// A commit of this process. What it announced is on the page.
-    func hear(_ commit: Commit) {
-        guard isObserving, commit.due.isOpen || commit.author != .transaction else { return }
-        poke()
-    }
-
     /// The page is in another file now, at which the thread does not wait.
     func pageWasReplaced() {
         let thread = state.withLock { state -> Int? in

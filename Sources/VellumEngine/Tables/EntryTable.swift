@@ -102,11 +102,11 @@ enum EntryTable {
 
     // MARK: Without the bytes
 
-    /// The columns of an ``EntryHead``, of the entry with this hash and key among those after an id.
+    /// The columns of an ``EntryHead`` and the key, of the entries with this hash among those after an id.
     static func find(_ n: Int64) -> String {
         """
-        SELECT id, \(size), written, expires, checksum, idle, \(lastUse) FROM entries \
-        WHERE hash = ?2 AND key = ?1 AND id > ?3 AND id < \(EntryID.end(of: n))
+        SELECT id, \(size), written, expires, checksum, idle, \(lastUse), key FROM entries \
+        WHERE hash = ?1 AND id > ?2 AND id < \(EntryID.end(of: n))
         """
     }
 
@@ -247,9 +247,11 @@ struct EntryHead {
     var lastUse: UseStamp
     var revision: UInt32
 
-    private enum Column: Int32 { case id, size, written, expires, checksum, idle, lastUse }
+    private enum Column: Int32 { case id, size, written, expires, checksum, idle, lastUse, key }
 
-    init(_ row: Statement) {
+    /// - Returns: `nil` if the row has another key.
+    init?(_ row: Statement, of key: EntryKey) {
+        guard key.hasBytes(row.bytes(Column.key)) else { return nil }
         id = row.int(Column.id).value
         size = row.int(Column.size).value
         validity = Validity(

@@ -48,7 +48,7 @@ extension Recovery {
     private static func isIntact(_ path: String, _ kind: FileKind) throws -> Bool {
         guard FileSystem.size(path) > 1 else { return false }
         do {
-            _ = try DatabaseFile.connect(path, kind)
+            _ = try Schema.connect(path, kind)
             return true
         } catch let error as SQLiteError where error.isDamage {
             return false

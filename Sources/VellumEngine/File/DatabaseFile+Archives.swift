@@ -2,159 +2,9 @@ internal import Foundation
 internal import Synchronization
 package import VellumCore
 
-// The archives of the file, and their stores: one for each name, shared by all callers.
+// The archives of the file: opened for a store, with an owner, and closed.
 
 extension DatabaseFile {
-    /// What to do if an archive is already open with other limits or another durability than requested.
-    package enum DifferencePolicy: Sendable {
-        /// Throw ``VellumError/Code/contradiction``.
-        case refuse
-        /// Share it, grant what can be granted, and report the rest.
-        case share
-        /// Share it. Of memory and disk each, the first size that anyone gives since the archive was opened applies; later ones are ignored, and
-        /// one notice is logged.
-        case keepFirst
-    }
-
-    /// The limits of an archive for which no size was ever given.
-    package struct DefaultLimits: Sendable {
-        package var memory: Capacity
-        package var disk: Capacity
-
-        package init(memory: Capacity, disk: Capacity) {
-            self.memory = memory
-            self.disk = disk
-        }
-
-        package static let unlimited = DefaultLimits(memory: .unlimited, disk: .unlimited)
-    }
-
-    /// Opens the archive of that name, or returns its store if it is open.
-    ///
-    /// The disk limit belongs to the archive and is stored in the file. A given size replaces it: a larger one at any time, a smaller one
-    /// only when the archive is opened for the first time in a process; what that removes is logged and reported
-    /// (``StoreEvent/limitLowered(_:)``). The memory limit belongs to the open store, and can only be raised while that is open.
-    ///
-    /// - Parameters:
-    ///   - name: Any string. Names are compared like keys.
-    ///   - codec: Turns values into bytes and back.
-    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as the options say.
-    package func store<Value>(
-        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
-    ) throws(VellumError) -> Store<Value> {
-        try open(name, codec, options, isHeld: false)
-    }
-
-    /// Opens the archive like ``store(named:codec:_:)`` and counts a hold on its store. If no handle has held the store before, the requested
-    /// limits are applied as in a first opening.
-    package func hold<Value>(
-        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
-    ) throws(VellumError) -> StoreHold<Value> {
-        do throws(VellumError) {
-            return StoreHold(try open(name, codec, options, isHeld: true), in: self)
-        } catch {
-            throw isRepairedByOpening(after: error) ? .closed : error
-        }
-    }
-
-    /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens it again, which repairs it.
-    private func isRepairedByOpening(after error: VellumError) -> Bool {
-        // Whoever has just repaired it, or looked for damage in vain, would meet the same damage.
-        guard error.code == .damagedFile, !wasFoundSound.load(ordering: .relaxed), pendingEvents.withLock(\.isEmpty),
-            stores.table.withLock(\.isEmpty), holds.load(ordering: .acquiring) <= 1
-        else { return false }
-        do throws(VellumError) {
-            try close()
-        } catch {
-            Log.error("A damaged file could not be closed.", error)
-        }
-        return isClosed
-    }
-
-    private func open<Value>(
-        _ name: String, _ codec: any Codec<Value>, _ options: StoreOptions<Value>, isHeld: Bool
-    ) throws(VellumError) -> Store<Value> {
-        // Checked before taking locks, which another thread may have held at the fork.
-        guard forkGuard.isThisProcess else { throw .forked }
-        var isFirst = false
-        let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
-            let key = EntryKey(name)
-            if let open = stores.open(key), open.holds(version: options.cacheVersion) {
-                guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
-                if isHeld { isFirst = stores.hold(store) }
-                return (store, nil)
-            }
-            let opened = try openArchive(
-                named: name, version: options.cacheVersion, mayReplaceVersion: options.mayReplaceVersion, disk: options.disk,
-                otherwise: options.defaults.disk)
-            let store = Store(
-                disk: opened.archive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
-            stores.add(store, key, opened.archive.archive)
-            _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
-            if isHeld { _ = stores.hold(store) }
-            return (store, opened)
-        }
-        do throws(VellumError) {
-            try finishOpening(store, name, opened, options, isFirst: isFirst)
-            return store
-        } catch {
-            if isHeld { stores.endHold(on: store) }
-            throw error
-        }
-    }
-
-    /// Completes an opening without holding a lock, because log handlers and the codec are user-supplied code.
-    private func finishOpening<Value>(
-        _ store: Store<Value>, _ name: String, _ opened: OpenedArchive?,
-        _ options: StoreOptions<Value>, isFirst: Bool
-    ) throws(VellumError) {
-        if let opened {
-            finish(opened.limits, of: opened.archive.archive)
-            if let replaced = opened.replaced {
-                Log.versionReplaced(name, replaced)
-                store.state.archiveDidReport(.versionReplaced(replaced.change))
-            }
-            guard let catalog = options.indexing else { return }
-            try declareIndex(catalog.shape, of: opened.archive, for: store)
-            if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
-        } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
-            let first = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
-            do throws(VellumError) {
-                try store.reconfigure(
-                    memory: first.isFirstOfMemory ? options.memory ?? store.capacities.memory : store.capacities.memory,
-                    disk: first.isFirstOfDisk ? options.disk : nil, caching: options.caching)
-            } catch {
-                if first.isFirstOfDisk { stores.takeBackDiskSize(of: store) }
-                throw error
-            }
-        } else if options.policy == .keepFirst {
-            try keepFirst(options, of: store, name)
-        } else if let refused = try grant(options, to: store, name) {
-            Log.notice("\(refused)")
-            store.report(refused)
-        }
-    }
-
-    /// Declares the index. If the disk is full, busy or read-only, the archive opens without it: queries stay correct.
-    private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(VellumError) {
-        do throws(VellumError) {
-            try diskArchive.declareIndex(shape)
-        } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
-            Log.notice("The indexes of an archive could not be changed. Its queries run without them. \(error)")
-            store.report(error)
-        }
-    }
-
-    /// Returns the store of the archive of that name; `nil` if it is not open.
-    ///
-    /// - Throws: ``VellumError/Code/contradiction`` if it is open for another type.
-    package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(VellumError) -> Store<Value>? {
-        guard forkGuard.isThisProcess else { throw .forked }
-        guard let open = stores.open(EntryKey(name)) else { return nil }
-        guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
-        return store
-    }
-
     /// Opens the disk tier of an archive for a store of the caller.
     ///
     /// - Important: Open at most one tier for a name at a time: an archive has one owner.
@@ -165,20 +15,20 @@ extension DatabaseFile {
     }
 
     /// An archive that was opened, and what that changed in the file.
-    private struct OpenedArchive {
+    struct OpenedArchive {
         var archive: DiskArchive
         var limits: LimitOutcome
         /// The version of the cache that it held before, if that was another one.
         var replaced: ReplacedVersion?
     }
 
-    private func openArchive(
+    func openArchive(
         named name: String, version: String?, mayReplaceVersion: Bool, disk: Capacity?, otherwise fallback: Capacity
     ) throws(VellumError) -> OpenedArchive {
         let normal = EntryKey(name).normalized
         let version = version.map { EntryKey($0).normalized }
         let opened = try withUsableFile { () throws(SQLiteError) in
-            try retryingWhenFull { () throws(SQLiteError) in
+            try log.retryingWhenFull { () throws(SQLiteError) in
                 try writing.list { (writer) throws(SQLiteError) -> (Archive, ReplacedVersion?) in
                     let found = try writer.archive(named: normal)
                     // An earlier handle's relaxed writes.
@@ -206,6 +56,46 @@ extension DatabaseFile {
             remove(archive)
             throw error
         }
+    }
+
+    /// Logs a lowered limit. Called without a lock.
+    func finish(_ outcome: LimitOutcome, of archive: Archive) {
+        if outcome.isLowered { Log.limitLowered(archive.name, outcome.change) }
+    }
+
+    /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
+    ///
+    /// - Parameter newLimit: Returns the new limit for the stored one and the number of bytes held.
+    func setLimit(
+        of archive: Archive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitOutcome {
+        // Usually the limit is unchanged and not exceeded: then nothing is written.
+        let unchanged = try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
+            try writer.commitBatch()
+            writer.forgetContents()
+            let totals = try writer.contents(of: archive).totals
+            let capacity = archive.limit.capacity(of: totals.limit)
+            let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
+            let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
+            return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
+        }
+        if let unchanged { return unchanged }
+        var outcome: LimitOutcome?
+        while true {
+            let before = outcome
+            let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
+                try edit.setLimit { stored, held in before == nil ? newLimit(stored, held) : stored }
+            }
+            guard let step else { throw .closedArchive }
+            archive.note(step.after)
+            CrashPoint.reached(.shrinkBatchCommitted)
+            outcome = before?.followed(by: step) ?? step
+            if !step.isOver { break }
+            // Nothing was left to evict, although the totals exceed the limit: they are damaged.
+            if step.removed.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
+        }
+        guard let outcome else { throw .closedArchive }
+        return outcome
     }
 
     /// Returns the names of the archives in the file, in the order of their creation.
@@ -245,9 +135,9 @@ extension DatabaseFile {
         } catch {
             Log.error("The eviction order of an archive could not be read.", error)
         }
-        let events = pendingEvents.withLock { pendingEvents in
-            defer { pendingEvents = [] }
-            return pendingEvents
+        let events = opening.withLock { opening in
+            defer { opening.events = [] }
+            return opening.events
         }
         for event in events { owner.archiveDidReport(event) }
         guard let outcome else { return }
@@ -261,7 +151,7 @@ extension DatabaseFile {
     /// Commits relaxed writes and removes an archive that is being closed.
     func remove(_ archive: Archive) {
         // A forked child must not write to its parent's file.
-        guard forkGuard.isThisProcess else { return }
+        guard location.isOfThisProcess else { return }
         stores.remove(archive)
         writing.remove(archive) { writer in
             do throws(SQLiteError) {
@@ -273,28 +163,12 @@ extension DatabaseFile {
     }
 }
 
-extension VellumError {
-    fileprivate static func open(_ store: any OpenableStore, notFor type: Any.Type) -> VellumError {
-        VellumError(
-            .contradiction,
-            "The archive is open for the type \(store.valueType) and was requested for \(type). Give one of them another archive name.")
-    }
-}
-
 /// A store of any type.
 protocol OpenableStore: AnyObject, Sendable {
     var valueType: Any.Type { get }
 
     /// Whether the store is still of the archive's version, and of this one, if one is wanted.
     func holds(version: String?) -> Bool
-}
-
-extension Store: OpenableStore {
-    var valueType: Any.Type { Value.self }
-
-    func holds(version: String?) -> Bool {
-        !disk.archive.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)
-    }
 }
 
 /// The open stores by the names of their archives.
@@ -380,5 +254,16 @@ extension Writer {
         var names: [String] = []
         while try list.step() { names.append(ArchiveTable.Listed(list).name ?? "") }
         return names
+    }
+}
+
+extension ArchiveEdit {
+    /// Changes the limit, and evicts some of the entries above it.
+    fileprivate func setLimit(_ newLimit: (StoredLimit, Int64) -> StoredLimit) throws(SQLiteError) -> LimitOutcome {
+        let (before, held) = (state.totals.limit, usage.bytes)
+        let after = newLimit(before, Int64(held))
+        state.totals.limit = after
+        let removed = try evict(atMost: isOnFullDisk ? 16 : 512)
+        return LimitOutcome(before: before, after: after, removed: removed, removedBytes: held - usage.bytes, isOver: isOverLimit)
     }
 }

@@ -49,57 +49,6 @@ extension DatabaseFile {
             Log.sizesIgnored(name, open, requested: requested)
         }
     }
-
-    /// Logs a lowered limit. Called without a lock.
-    func finish(_ outcome: LimitOutcome, of archive: Archive) {
-        if outcome.isLowered { Log.limitLowered(archive.name, outcome.change) }
-    }
-
-    /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
-    ///
-    /// - Parameter newLimit: Returns the new limit for the stored one and the number of bytes held.
-    func setLimit(
-        of archive: Archive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
-    ) throws(SQLiteError) -> LimitOutcome {
-        // Usually the limit is unchanged and not exceeded: then nothing is written.
-        let unchanged = try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
-            try writer.commitBatch()
-            writer.forgetContents()
-            let totals = try writer.contents(of: archive).totals
-            let capacity = archive.limit.capacity(of: totals.limit)
-            let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
-            let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
-            return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
-        }
-        if let unchanged { return unchanged }
-        var outcome: LimitOutcome?
-        while true {
-            let before = outcome
-            let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
-                try edit.setLimit { stored, held in before == nil ? newLimit(stored, held) : stored }
-            }
-            guard let step else { throw .closedArchive }
-            archive.note(step.after)
-            CrashPoint.reached(.shrinkBatchCommitted)
-            outcome = before?.followed(by: step) ?? step
-            if !step.isOver { break }
-            // Nothing was left to evict, although the totals exceed the limit: they are damaged.
-            if step.removed.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
-        }
-        guard let outcome else { throw .closedArchive }
-        return outcome
-    }
-}
-
-extension ArchiveEdit {
-    /// Changes the limit, and evicts some of the entries above it.
-    fileprivate func setLimit(_ newLimit: (StoredLimit, Int64) -> StoredLimit) throws(SQLiteError) -> LimitOutcome {
-        let (before, held) = (state.totals.limit, usage.bytes)
-        let after = newLimit(before, Int64(held))
-        state.totals.limit = after
-        let removed = try evict(atMost: isOnFullDisk ? 16 : 512)
-        return LimitOutcome(before: before, after: after, removed: removed, removedBytes: held - usage.bytes, isOver: isOverLimit)
-    }
 }
 
 extension VellumError {

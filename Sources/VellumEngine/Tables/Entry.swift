@@ -75,6 +75,45 @@ public import VellumCore
     @usableFromInline package var version: EntryVersion { EntryVersion(entryID: id, written: written, revision: revision) }
 }
 
+/// What distinguishes an entry from those that were under its key before or after it.
+@usableFromInline package struct EntryVersion: Hashable, Sendable {
+    @usableFromInline package var entryID: Int64
+    @usableFromInline package var written: WallInstant
+    @usableFromInline package var revision: UInt32
+
+    @usableFromInline package init(entryID: Int64, written: WallInstant, revision: UInt32) {
+        self.entryID = entryID
+        self.written = written
+        self.revision = revision
+    }
+}
+
+/// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the writer compares it.
+@frozen
+@usableFromInline package struct KnownEntry: Hashable, Sendable {
+    /// The entry's id in its archive.
+    @usableFromInline package var id: Int64
+    /// Encoded bytes.
+    @usableFromInline package var size: Int
+
+    @inlinable
+    package init(id: Int64, size: Int) { (self.id, self.size) = (id, size) }
+}
+
+/// An entry that a query has read.
+struct StoredEntry: Sendable {
+    var key: EntryKey
+    var entry: Entry
+    /// Whether it matches its checksum.
+    var isIntact: Bool
+}
+
+/// The size of a batch of reads.
+struct ReadLimit: Sendable {
+    var entries: Int
+    var bytes = 4 << 20
+}
+
 /// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that neither another entry's value nor an old value
 /// under a new date matches it.
 struct Checksum: Equatable {
