@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api tsan asan crash \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api spines tsan asan crash \
 	faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -125,6 +125,8 @@ fuzz: setup
 # Checks the format and the structure of the sources.
 lint:
 	@python3 Scripts/check_structure.py
+	@while IFS=: read -r module order; do python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)" >.build/floors 2>&1 \
+		|| { cat .build/floors; exit 1; }; done <Scripts/floors.txt
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
 
 # Formats the sources.
@@ -136,6 +138,11 @@ instructions: setup
 	@sh Scripts/setup.sh valgrind valgrind valgrind
 	@$(SWIFT) build -c release --product Instructions
 	@python3 Scripts/instructions.py "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
+
+# Counts the stack frames from a client to SQLite, by gdb, and fails where there are more than there may be. Builds for a minute.
+spines: setup
+	@sh Scripts/setup.sh gdb gdb gdb
+	@python3 Scripts/spine.py $(ARGUMENTS)
 
 # Compares with alternative libraries, in one run. Takes several minutes.
 bench: instructions

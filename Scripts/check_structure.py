@@ -2,7 +2,8 @@
 """Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
 or a thread, or ends the process, where a public declaration has no sentence, where a public parameter is not tested with negative, huge and
 empty values, where the privacy manifest does not say what is called, and where a page of the documentation has a line of code that needs a
-scroll bar. Reads sources as swift-format leaves them."""
+scroll bar, where a class has more than fourteen stored properties, and where more than eight files extend one class. Reads sources as swift-format
+leaves them."""
 import plistlib
 import re
 import sys
@@ -13,7 +14,10 @@ SOURCES = PACKAGE / "Sources"
 # How many characters of code DocC shows in a window that is 1280 pixels wide, and in an item of a list.
 CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
-QUEUES = {"VellumCore/Concurrency/BlockingPool.swift", "VellumEngine/File/Maintenance.swift"}
+QUEUES = {
+    "VellumCore/Concurrency/BlockingPool.swift", "VellumCore/Concurrency/SerialQueue.swift", "VellumEngine/File/Maintenance.swift",
+    "VellumEngine/Sharing/ChangeWatcher.swift", "Shallows/Coordination/KeyedMutex+Call.swift",
+}
 # What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
 TRAPS = {
     "CBORCoding/Encoding/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
@@ -73,7 +77,7 @@ def problems(path):
                 yield f"{name}:{number}: more than six parameters"
         elif function is not None and line.rstrip().endswith(("{", " in")) and not line.strip().startswith("//") and indent - function >= 16:
             yield f"{name}:{number}: nested deeper than four levels"
-        if re.search(r"\b(DispatchQueue|Thread)[.(]", line) and not line.strip().startswith("//") and name not in QUEUES:
+        if re.search(r"\b(DispatchQueue|Thread)[.(]|startOnNewThread", line) and not line.strip().startswith("//") and name not in QUEUES:
             if "Thread.sleep" not in line and "Thread.isMainThread" not in line and "Thread.current" not in line:
                 yield f"{name}:{number}: a queue or a thread"
         if PUBLIC.match(line.strip()):
@@ -83,6 +87,38 @@ def problems(path):
                 above -= 1
             if not lines[above].strip().startswith("///"):
                 yield f"{name}:{number}: a public declaration without a sentence"
+
+
+CLASS = re.compile(r"( *)(?:@\S+ |package |public |private |fileprivate |final |open )*class (?!func |var )(\w+)")
+PROPERTY = re.compile(r"(?:@\w+(?:\([^)]*\))? |package |public |private |fileprivate |lazy |weak |unowned(?:\(\w+\))? |\w+\(set\) |nonisolated(?:\(\w+\))? )*"
+                      r"(?:let|var) (.*)")
+
+
+def class_problems():
+    """What is wrong with the size of classes."""
+    extended, classes = {}, {}
+    for path in sorted(SOURCES.rglob("*.swift")):
+        lines = path.read_text().split("\n")
+        name = str(path.relative_to(SOURCES))
+        for number, line in enumerate(lines):
+            if match := re.match(r"extension (\w+)\b", line):
+                extended.setdefault(match[1], set()).add(name)
+            if not (match := CLASS.match(line)) or line.strip().startswith("//"):
+                continue
+            classes[match[2]], stored = name, 0
+            for index, inner in enumerate(lines[number + 1:], number + 1):
+                if inner.startswith(match[1] + "}"):
+                    break
+                found = PROPERTY.match(inner.strip()) if len(inner) - len(inner.lstrip()) == len(match[1]) + 4 else None
+                # What has a body and no value is computed, unless it is observed.
+                if found and " static " not in inner and not inner.strip().startswith("static "):
+                    is_computed = "{" in found[1] and "=" not in found[1].split("{")[0]
+                    stored += not is_computed or "didSet" in lines[index + 1]
+            if stored > 14:
+                yield f"{name}: {match[2]} has {stored} stored properties, more than 14"
+    for name, own in classes.items():
+        if len(files := extended.get(name, set()) - {own}) > 8:
+            yield f"{own}: {len(files)} files extend {name}, more than 8: {', '.join(sorted(files))}"
 
 
 def api_parameters():
@@ -134,6 +170,7 @@ pages = [*PACKAGE.glob("Documentation/*.md"), *PACKAGE.glob("Documentation/*.doc
 found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in problems(path)]
 found += [problem for page in sorted(pages) for problem in wide_lines(page)]
 found += privacy_problems()
+found += class_problems()
 tables = "\n".join(path.read_text() for path in (PACKAGE / "Tests").rglob("*InputTests.swift"))
 found += [f"{name}: no row of a table in Tests/*InputTests.swift" for name in sorted(set(api_parameters())) if f'"{name}"' not in tables]
 print("\n".join(found))

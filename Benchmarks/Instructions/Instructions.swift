@@ -62,6 +62,29 @@ struct Instructions {
             for start in stride(from: few.startIndex, to: few.endIndex, by: 50) { _ = try onDisk.access(allKeys: few[start..<start + 50]) }
         }
         try other.close()
+        try measureBatch(folder, few.prefix(500))
+    }
+
+    /// Relaxed writes, and disk hits between them, while the transaction that they share is open. The difference is what such a hit takes.
+    private static func measureBatch(_ folder: URL, _ keys: ArraySlice<String>) throws {
+        let factory = ArchivesFactory(directory: folder, durability: .relaxed)
+        let store = try factory.store(for: Person.self, memoryLimit: 1.byte, diskLimit: .unlimited)
+        let more = (0..<keys.count).map { Person(2 * people + $0) }
+        for (key, person) in zip(keys, more) { _ = (try store.record(person), try store.access(archiveWithKey: key)) }
+        try measured("relaxed", calls: more.count) { for person in more { try store.record(person) } }
+        try measured("relaxed, disk hit", calls: more.count) {
+            for (key, person) in zip(keys, more) { _ = (try store.record(person), try store.access(archiveWithKey: key)) }
+        }
+        try measured("transaction", calls: keys.count) {
+            for key in keys {
+                try factory.transaction { transaction in
+                    guard var person = try transaction.access(archiveWithKey: key, in: store) else { return }
+                    person.age += 1
+                    try transaction.record(person, in: store)
+                }
+            }
+        }
+        try factory.close()
     }
 
     /// In the file of all programs without a factory of their own.

@@ -44,7 +44,8 @@ struct RoomTests {
             let length = [1, 20, 900, 4000, 40_000, EntryKey.maximumLength].randomElement(using: &random) ?? 1
             let key = EntryKey(String(repeating: "k", count: max(0, length - 4)) + "\(number % 200)")
             let entry = Entry(bytes: Data(number, count: .random(in: 0..<20_000, using: &random)), written: setup.clock.now)
-            let write = ArchiveWrite(archive: archive.archive, key: key, operation: .store(entry), stamp: store.memory.stamp(at: setup.clock.now))
+            let write = ArchiveWrite(
+                archive: archive.archive, key: key, operation: .store(entry), stamp: store.memory.stamp(at: setup.clock.now))
             let found = try file.withWriter { (writer) throws(SQLiteError) in
                 let before = try writer.bytesOfPages
                 let (growth, _) = try writer.transaction { (transaction) throws(SQLiteError) in

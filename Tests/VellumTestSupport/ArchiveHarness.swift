@@ -57,7 +57,8 @@ package final class ArchiveHarness: ArchiveOwner {
         return try commit(
             operations.enumerated().map { index, operation in
                 let condition = index == 0 ? condition : WriteCondition(following: condition)
-                return ArchiveWrite(archive: archive.archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
+                return ArchiveWrite(
+                    archive: archive.archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
             })
     }
 

@@ -122,7 +122,9 @@ extension Writer {
             let isChanged = present != upkeep.retention
             upkeep.retention = present
             if totals.expiring != 0 || !present.isUnlimited {
-                if isChanged || upkeep.sweepMap == SweepMap() { upkeep.sweepMap.readAnew(after: totals.cleared, through: totals.nextID - 1) }
+                if isChanged || upkeep.sweepMap == SweepMap() {
+                    upkeep.sweepMap.readAnew(after: totals.cleared, through: totals.nextID - 1)
+                }
                 archive.mayExpire.store(true, ordering: .relaxed)
             } else {
                 upkeep.sweepMap.removeAll()

@@ -143,7 +143,9 @@ extension ArchiveEdit {
     private func overwrite(
         _ known: KnownEntry, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) -> Bool {
-        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > state.totals.cleared, known.id < EntryID.end(of: id) else { return false }
+        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > state.totals.cleared, known.id < EntryID.end(of: id) else {
+            return false
+        }
         try EntryTable.runUpdate(try statement(.updateKnown), known, key, entry, checksum.sums(of: entry, key: key))
         guard changesCount == 1 else { return false }
         outcome.wasPresent = true
@@ -202,7 +204,9 @@ extension ArchiveEdit {
         find.bind(state.totals.cleared, at: 2)
         while try find.step() {
             guard var head = EntryHead(find, of: key) else { continue }
-            if head.validity.idle != .max { head.lastUse = max(head.lastUse, archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never) }
+            if head.validity.idle != .max {
+                head.lastUse = max(head.lastUse, archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never)
+            }
             return head
         }
         return nil

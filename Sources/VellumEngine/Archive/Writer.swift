@@ -59,7 +59,8 @@ final class Writer {
     ///   - openBatch: Shows whether there is an open transaction of relaxed writes.
     ///   - lasting: What an earlier writer of the file has left.
     init(
-        _ connection: Connection, notifying changesFile: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch(), _ lasting: Lasting = Lasting()
+        _ connection: Connection, notifying changesFile: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch(),
+        _ lasting: Lasting = Lasting()
     ) throws(SQLiteError) {
         self.connection = connection
         self.openBatch = openBatch
@@ -113,14 +114,14 @@ final class Writer {
     func forgetContents() { left.era += 1 }
 
     /// Runs `body` with the tables of an archive, which show the open transaction.
-    func reading<Result>(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
         let tables = tables(of: archive)
         tables.snapshot = left.snapshot
         do throws(SQLiteError) {
             // The totals of a transaction are in memory until it is committed, and a reader reads their row.
             for edit in batch?.edits ?? [] where edit.archive === archive { try edit.store() }
             if let version = archive.cacheVersion { try tables.require(version: version) }
-            return try body(tables)
+            try body(tables)
         } catch {
             noticeLostBatch()
             throw error

@@ -67,12 +67,16 @@ extension DatabaseFile {
         _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         guard !archive.isReplaced else { throw .versionReplaced }
+        var result: Result?
         do throws(SQLiteError) {
             if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
-                return try writing.withWriter { (writer) throws(SQLiteError) in try writer.reading(archive, body) }
+                try writing.withWriter { (writer) throws(SQLiteError) in
+                    try writer.reading(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
+                }
+            } else {
+                let beganLease = try readers.read(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
+                if beganLease ?? false { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
             }
-            guard let (result, beganLease) = try readers.read(archive, body) else { return nil }
-            if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
             return result
         } catch {
             if error.isVersionReplaced, archive.cacheVersion != nil, !archive.isReplaced { archive.versionWasReplaced() }
@@ -102,9 +106,11 @@ extension DatabaseFile {
                 commit = try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
             } catch {
                 guard error.isFull else { throw error }
-                commit = try log.retry(after: error) { () throws(SQLiteError) in
-                    try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
+                var done: Commit?
+                try log.retry(after: error) { () throws(SQLiteError) in
+                    done = try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
                 }
+                commit = done
             }
         } catch {
             throw located(error)

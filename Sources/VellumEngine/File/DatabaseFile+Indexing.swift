@@ -10,10 +10,12 @@ extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
         archive.setShape(shape)
         let declared = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Bool in
+            var isDeclared = false
             try writer.reading(archive) { (tables) throws(SQLiteError) in
                 let extent = try tables.extent(of: shape)
-                return shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
+                isDeclared = shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
             }
+            return isDeclared
         }
         let isDeclared = declared ?? true
         let mustBegin = if isDeclared { try isOutdated(shape, archive) } else { true }
@@ -131,11 +133,12 @@ extension DatabaseFile {
 
 extension Writer {
     fileprivate func analyseIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) {
-        let entries = try reading(archive) { (tables) throws(SQLiteError) -> Int64 in
+        var entries: Int64 = 0
+        try reading(archive) { (tables) throws(SQLiteError) in
             let extent = try tables.extent(of: shape)
-            guard extent.isUsable, extent.unbuilt == nil else { return 0 }
+            guard extent.isUsable, extent.unbuilt == nil else { return }
             // Those with a row in the tables of the index.
-            return (StoredInteger(Int64(try tables.totals().entries)) - StoredInteger(extent.unindexedRows)).value
+            entries = (StoredInteger(Int64(try tables.totals().entries)) - StoredInteger(extent.unindexedRows)).value
         }
         guard entries >= 1000 else { return }
         let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)

@@ -179,7 +179,9 @@ extension DatabaseFile {
     /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
         if error.code == SQLiteError.vanished.code { abandon() }
-        if error.isDamage || error.isOfDevice || error.isCannotOpen, FileIdentity(path: path) != location.identity || location.changesFile.page.isRetired {
+        if error.isDamage || error.isOfDevice || error.isCannotOpen,
+            FileIdentity(path: path) != location.identity || location.changesFile.page.isRetired
+        {
             // The file that failed is not the one at the path: it, or its folder, was removed or replaced.
             abandon()
             return .vanished

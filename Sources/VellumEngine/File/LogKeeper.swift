@@ -125,7 +125,8 @@ final class LogKeeper: Sendable {
         nextRestart.store(next, ordering: .relaxed)
         guard let oldest, isTime else { return nil }
         return BlockedLog(
-            process: location.otherProcesses.process(readingThrough: oldest), logSize: DataSize(bytes: FileSystem.size(location.path + "-wal")))
+            process: location.otherProcesses.process(readingThrough: oldest),
+            logSize: DataSize(bytes: FileSystem.size(location.path + "-wal")))
     }
 
     /// - Returns: The slots of the readers that block it; `nil` if the log was restarted.
@@ -165,11 +166,14 @@ final class LogKeeper: Sendable {
             return try write()
         } catch {
             guard error.isFull else { throw error }
-            return try retry(after: error, write)
+            var result: Result?
+            try retry(after: error) { () throws(SQLiteError) in result = try write() }
+            guard let result else { throw error }
+            return result
         }
     }
 
-    func retry<Result>(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    func retry(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         var failure = failure
         writing.countRetry(1)
         defer { writing.countRetry(-1) }

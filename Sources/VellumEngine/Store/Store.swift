@@ -149,6 +149,14 @@ public import VellumCore
     package var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }
 
+extension Store: OpenableStore {
+    var valueType: Any.Type { Value.self }
+
+    func holds(version: String?) -> Bool {
+        !disk.archive.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)
+    }
+}
+
 extension VellumError {
     package static let cacheVersionChanged = VellumError(
         .cacheVersionChanged,

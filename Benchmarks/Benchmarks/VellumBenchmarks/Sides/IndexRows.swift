@@ -1,6 +1,6 @@
 import Foundation
 
-/// The statements of `Sources/VellumEngine/Archive/Tables/IndexTables.swift` for a record under a new key, executed directly.
+/// The statements of `Sources/VellumEngine/Tables/IndexTables.swift` for a record under a new key, executed directly.
 ///
 /// Omits the rest of Vellum's work: no normal form of strings, no sorting of tags, no kinds.
 final class IndexRows {

@@ -22,7 +22,7 @@ final class RawDatabase {
 
     func prepare(_ sql: String) throws -> RawStatement { try RawStatement(sql, self) }
 
-    /// The settings of a connection that writes: those of `Sources/VellumEngine/Archive/Tables/SQL.swift`, and how each commit is synced.
+    /// The settings of a connection that writes: those of `Sources/VellumEngine/SQLite/SQL.swift`, and how each commit is synced.
     static func writing(_ synchronous: Synchronous) -> String {
         """
         PRAGMA journal_mode = WAL;

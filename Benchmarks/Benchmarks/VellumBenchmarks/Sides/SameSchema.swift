@@ -2,7 +2,7 @@ import Foundation
 import Samples
 import Vellum
 
-/// The statements of `Sources/VellumEngine/Archive/Tables` for a record in one archive, executed directly through the C API.
+/// The statements of `Sources/VellumEngine/Tables` for a record in one archive, executed directly through the C API.
 ///
 /// Works on a file that Vellum made. Omits the rest of Vellum's work: no checksum, no recency, no memory.
 final class SameSchema<Value: Archivable> {
