@@ -137,6 +137,8 @@ format:
 instructions: setup
 	@sh Scripts/setup.sh valgrind valgrind valgrind
 	@$(SWIFT) build -c release --product Instructions
+	@$(SWIFT) build -c release --product Client
+	@python3 Scripts/client.py "$$($(SWIFT) build -c release --show-bin-path)/Client" $(if $(UPDATE),--update)
 	@python3 Scripts/instructions.py "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
 
 # Counts the stack frames from a client to SQLite, by gdb, and fails where there are more than there may be. Builds for a minute.
@@ -165,3 +167,4 @@ api: setup
 measure:
 	@sh Scripts/measure.sh
 	@sh Scripts/walks.sh
+	@python3 Scripts/client.py --build $(if $(UPDATE),--update)

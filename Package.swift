@@ -112,7 +112,9 @@ let package = Package(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
-        // Fifteen works whose instructions are counted: `make instructions`.
+        // A client whose size is counted, and eighteen works whose instructions are: `make instructions`.
+        .executableTarget(
+            name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions",
             exclude: ["figures.txt"]),
@@ -222,7 +224,7 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "ScriptedDisk", "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "SharedBenchmark", "Instructions",
+        "ExchangeRates", "Fleet", "SharedBenchmark", "Instructions", "Client",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.

@@ -87,6 +87,14 @@ internal import VellumCore
         limit.update(new)
     }
 
+    /// Whether it was not logged yet that an entry was evicted although no caller ever set the archive's size. Once `true`.
+    func isFirstEvictionByDefault() -> Bool {
+        upkeep.withLock { upkeep in
+            defer { upkeep.hasReportedDefault = true }
+            return !upkeep.hasReportedDefault
+        }
+    }
+
     /// Throws if the handle was closed.
     func checkOpen() throws(VellumError) {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed }

@@ -121,15 +121,6 @@ final class ArchiveEdit {
         tables.contents = state.contents
         archive.limit.countEvicted(state.bytesEvicted)
     }
-
-    /// Whether it is the first time that an entry was evicted although no caller ever set the archive's size.
-    func takeFirstEvictionByDefault() -> Bool {
-        guard state.hasEvictedByDefault else { return false }
-        return archive.upkeep.withLock { upkeep in
-            defer { upkeep.hasReportedDefault = true }
-            return !upkeep.hasReportedDefault
-        }
-    }
 }
 
 /// What an archive holds: as its row says, and with what a transaction has changed.

@@ -55,8 +55,8 @@ struct Commit: Sendable {
         var mayHoldCleared = false
         /// When the first entry expires, of the archives that were written.
         var earliestEnd = WallInstant.never
-        /// Archives that began to evict because they reached the default limit.
-        var evictionsByDefault: [(name: String, limit: DataSize)] = []
+        /// Archives that evict because they reached the default limit.
+        var evictionsByDefault: [(archive: Archive, limit: DataSize)] = []
     }
 
     /// Becomes visible to others, too, with what was committed since.

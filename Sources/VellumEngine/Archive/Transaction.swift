@@ -19,9 +19,6 @@ final class Transaction {
     /// Outlives it.
     private unowned(unsafe) let writer: Writer
 
-    /// Whether the last part that failed was undone alone.
-    @exclusivity(unchecked) private(set) var wasRestored = false
-
     /// The caller has begun it.
     init(_ writer: Writer) { self.writer = writer }
 
@@ -52,7 +49,6 @@ final class Transaction {
     /// - Throws: The error of `body`. If SQLite has rolled back the whole transaction, it is not open any more.
     func attempt<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         let (connection, count, states) = (writer.connection, edits.count, edits.map(\.state))
-        wasRestored = false
         try connection.execute(SQL.beginPart)
         do throws(SQLiteError) {
             let result = try body()
@@ -61,10 +57,7 @@ final class Transaction {
         } catch {
             edits.removeLast(edits.count - count)
             for (edit, state) in zip(edits, states) { edit.restore(state) }
-            if connection.isInTransaction {
-                try connection.execute(SQL.undoPart)
-                wasRestored = true
-            }
+            if connection.isInTransaction { writer.undoPart() }
             throw error
         }
     }

@@ -45,19 +45,19 @@ extension Writer {
     ) throws(SQLiteError) -> Commit {
         noticeLostBatch()
         let transaction = if let batch { batch } else { try begin() }
+        // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and a cache that another
+        // process opened with another version refuses it. Neither rolls back the writes of others in the batch.
+        let isUndoneAlone = !transaction.isEmpty && writes.contains { !$0.isKeptInMemory || !transaction.holdsEdit(of: $0.archive) }
         var outcomes: [WriteOutcome]
         do throws(SQLiteError) {
-            // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and a cache that another
-            // process opened with another version refuses it. Neither rolls back the writes of others in the batch.
-            let mayFail = writes.contains { !$0.isKeptInMemory || !transaction.holdsEdit(of: $0.archive) }
             outcomes =
-                mayFail && !transaction.isEmpty
+                isUndoneAlone
                 ? try transaction.attempt { () throws(SQLiteError) in try apply(writes, to: transaction) }
                 : try apply(writes, to: transaction)
         } catch {
             if transaction.isEmpty {
                 rollBack()
-            } else if !connection.isInTransaction || !transaction.wasRestored {
+            } else if !isUndoneAlone || !connection.isInTransaction {
                 // The rollback also loses the earlier writes of the transaction, so the owners are notified.
                 loseBatch(error)
             }

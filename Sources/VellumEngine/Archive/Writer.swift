@@ -188,11 +188,24 @@ final class Writer {
     func rollBack() {
         CrashPoint.reached(.rollingBack)
         left.snapshot += 1
+        // Of a COMMIT that failed it is unknown what it left.
+        forgetContents()
         guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)
         } catch {
             Log.error("A transaction could not be rolled back.", error)
+        }
+    }
+
+    /// Undoes a part of the open transaction, or all of it if that fails.
+    func undoPart() {
+        left.snapshot += 1
+        do throws(SQLiteError) {
+            try connection.execute(SQL.undoPart)
+        } catch {
+            Log.error("A part of a transaction could not be rolled back alone.", error)
+            rollBack()
         }
     }
 
@@ -282,7 +295,7 @@ extension Writer {
             edit.didCommit(era: left.era)
             left.bytesRemoved += edit.state.bytesRemoved
             if edit.state.hasEmptied { left.mayHoldCleared = true }
-            if edit.takeFirstEvictionByDefault() { commit.due.evictionsByDefault.append((edit.archive.name, edit.state.totals.limit.size)) }
+            if edit.state.hasEvictedByDefault { commit.due.evictionsByDefault.append((edit.archive, edit.state.totals.limit.size)) }
         }
         noteDue(in: &commit, transaction)
         return commit

@@ -141,7 +141,7 @@ extension DatabaseFile {
         // What is in the file is on the change page, at which the observers wait.
         if commit.due.isOpen || commit.author != .transaction { watcher.poke() }
         let due = commit.due
-        for (name, limit) in due.evictionsByDefault { Log.evictsByDefault(name, limit) }
+        for (archive, limit) in due.evictionsByDefault where archive.isFirstEvictionByDefault() { Log.evictsByDefault(archive.name, limit) }
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
         if due.mayHoldCleared { scheduleDeletingCleared() }
         if due.isOpen { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
@@ -188,8 +188,7 @@ extension DatabaseFile {
 
     /// Commits relaxed writes that wait in an open transaction.
     func commitBatch() throws(SQLiteError) {
-        let commit = try withWriter { (writer) throws(SQLiteError) in try writer.commitBatch() }
-        if commit?.due.mayHoldCleared ?? false { scheduleDeletingCleared() }
+        if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() }) { didCommit(commit) }
     }
 }
 
