@@ -109,12 +109,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
-        do throws(MiniCacheError) {
-            return try find(entryKey(of: key))
-        } catch {
-            guard error.code == .cacheVersionChanged else { throw error }
-            return nil
-        }
+        try unlessReplaced(nil) { () throws(MiniCacheError) in try find(entryKey(of: key)) }
     }
 
     /// Sets the value of a key, replacing any existing value.
@@ -182,6 +177,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Runs a read, which finds nothing once the cache was opened with another version.
+    @inlinable
     func unlessReplaced<Result>(_ nothing: Result, _ read: () throws(MiniCacheError) -> Result) throws(MiniCacheError) -> Result {
         do throws(MiniCacheError) {
             return try read()
@@ -220,27 +216,34 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     // MARK: Reading
 
+    /// Returns the valid value of a key, and sets `isDue` if the given part of its age is over.
     @inlinable
-    func find(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey) }
+    func find(
+        _ entryKey: EntryKey, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(MiniCacheError) -> Value? {
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, part, isDue) }
         let cached: CachedValue
         do throws(VellumError) {
-            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
+            guard let found = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue) else { return nil }
             cached = found
         } catch {
             guard error.code == .vanished else { throw error }
-            return try findAfterOpening(entryKey)
+            return try findAfterOpening(entryKey, part, isDue)
         }
-        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
-        return try decode(cached, entryKey)
+        return try value(of: cached, entryKey)
     }
 
     @usableFromInline
-    func findAfterOpening(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
-        let cached = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
+    func findAfterOpening(
+        _ entryKey: EntryKey, _ part: Double?, _ isDue: UnsafeMutablePointer<Bool>?
+    ) throws(MiniCacheError) -> Value? {
+        let cached = try withStore { (store) throws(VellumError) in
+            try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
+        }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
+    @inlinable
     func value(of cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try decode(cached, key)

@@ -61,13 +61,9 @@ public final class MiniCacheManager: Sendable {
     /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - name: Any string; equal ones name one file. Characters that file names cannot contain are percent-encoded.
-    ///   - directory: The folder. Created with mode 0700 if it is missing.
-    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of dates, for tests.
     @_disfavoredOverload
     public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil,

@@ -74,13 +74,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too. An entry that cannot be read
     /// counts as one that is there.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - key: The key.
-    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Returns: Whether the value was set.
     /// - Complexity: O(1), and a round trip.
-    /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
+    /// - Throws: ``VellumError`` as ``set(_:forKey:maxAge:)`` does.
     @discardableResult
     public func setIfAbsent(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) -> Bool {
         try await store.setIfAbsent(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)

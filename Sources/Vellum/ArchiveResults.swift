@@ -103,8 +103,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 /// - Parameter take: Receives each answer on the main actor, and says whether there is still somebody to receive the next.
 @MainActor
 private func following<Archive: Archivable & Sendable, Answer: Sendable>(
-    _ store: ArchiveStore<Archive>, _ key: EntryKey?,
-    _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>,
+    _ store: ArchiveStore<Archive>, _ key: EntryKey?, _ ask: @escaping ArchiveStore<Archive>.Ask<Answer>,
     _ take: @escaping @MainActor (Result<Answer, VellumError>) -> Bool
 ) -> Task<Void, Never> {
     Task {

@@ -79,11 +79,8 @@ extension ArchivesFactory {
         guard temporary?.isOfThisProcess ?? true else { throw .forked }
         temporary?.make()
         let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
-        let previous = state.withLock { state in
-            defer { state.file = hold }
-            return state.file
-        }
-        withExtendedLifetime(previous) {}  // Released outside the lock.
+        // The previous one is released outside the lock.
+        withExtendedLifetime(state.withLock { exchange(&$0.file, with: hold) }) {}
         return hold.file
     }
 
@@ -105,11 +102,8 @@ extension ArchivesFactory {
 
     /// Keeps the store of a type, so that its memory outlives the handles.
     private func keep(_ store: Store<some Archivable>, of type: any Archivable.Type) {
-        let previous = state.withLock { state in
-            defer { state.stores[ObjectIdentifier(type)] = store }
-            return state.stores[ObjectIdentifier(type)]
-        }
-        withExtendedLifetime(previous) {}  // Released outside the lock.
+        // The previous one is released outside the lock.
+        withExtendedLifetime(state.withLock { $0.stores.updateValue(store, forKey: ObjectIdentifier(type)) }) {}
     }
 
     /// Releases a store that was closed.

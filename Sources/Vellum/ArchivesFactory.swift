@@ -25,7 +25,7 @@ public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named after the program.
     ///
     /// Objects that version 1 of Vellum kept in the caches folder are imported when the archive of their type is first opened.
-    public static let shared = ArchivesFactory(directory: defaultDirectory, importing: cachesDirectory)
+    public static let shared = ArchivesFactory(directory: defaultDirectory, importing: FileSystem.cachesFolder)
 
     /// The folder of the file.
     public let directory: URL
@@ -93,12 +93,9 @@ public final class ArchivesFactory: Sendable {
     /// memory. Set when a file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - directory: Created with mode 0700 if it does not exist.
-    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of the current time. Tests may pass their own.
     @_disfavoredOverload
     public convenience init(
         directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false,
@@ -186,17 +183,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with methods that do not throw. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Blocks for the disk.
-    ///
-    /// - Parameters:
-    ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
-    ///     zero or less: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
-    ///     zero or less: the limit stored in the archive, or the default.
-    ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
-    ///   not a file of archives. The file is not changed.
+    /// Everything else is as for a type that is not `Sendable`.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
@@ -247,15 +234,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with throwing methods. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Blocks for the disk.
-    ///
-    /// - Parameters:
-    ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
-    ///   - expiration: How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
-    /// - Throws: ``VellumError`` if a limit is zero or negative, the archive is open with larger limits, the type is private or local and
-    ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
+    /// Everything else is as for a type that is not `Sendable`.
     public func store<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
     ) throws -> ArchiveStore<Archive> {
@@ -320,10 +299,7 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails. Call it again to close the remaining handles.
     public func close() throws {
-        let open = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let open = state.withLock { exchange(&$0, with: State()) }
         do throws(VellumError) {
             for handle in open.handles.values { try handle.hold?.close() }
             try open.file?.close()
@@ -392,15 +368,18 @@ public final class ArchivesFactory: Sendable {
         state.withLock { _ = $0.importedTypes.insert(type) }
     }
 
-    private static var cachesDirectory: URL { FileSystem.cachesFolder }
-
     private static var defaultDirectory: URL {
         let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        return cachesDirectory.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
+        return FileSystem.cachesFolder.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
     }
 }
 
 extension DataSize {
     /// The size; `nil` if it is zero or negative, which stood for the default in version 1.
     fileprivate var ifPositive: DataSize? { bytes > 0 ? self : nil }
+}
+
+extension VellumError.Code {
+    /// The type is private or local, so its full name changes on every launch. Give it an `archiveName`.
+    public static let unnamedArchive = VellumError.Code("unnamedArchive")
 }

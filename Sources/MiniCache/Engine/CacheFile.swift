@@ -100,12 +100,8 @@ final class CacheFile: Sendable {
         let hold = try FileHold.open(
             at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
             attributes: attributes)
-        // Released outside the lock.
-        let previous = file.withLock { file in
-            defer { file = hold }
-            return file
-        }
-        withExtendedLifetime(previous) {}
+        // The previous one is released outside the lock.
+        withExtendedLifetime(file.withLock { exchange(&$0, with: hold) }) {}
         return hold.file
     }
 
@@ -148,13 +144,9 @@ final class CacheFile: Sendable {
     func close() throws(VellumError) {
         let hold = file.withLock { $0 }
         try hold?.close()
-        // Another thread may have opened the file again. Released outside the lock.
-        let closed = file.withLock { file -> FileHold? in
-            guard file === hold else { return nil }
-            defer { file = nil }
-            return file
-        }
-        withExtendedLifetime(closed) {}
+        // Another thread may have opened the file again. The hold is released outside the lock.
+        file.withLock { if $0 === hold { $0 = nil } }
+        withExtendedLifetime(hold) {}
     }
 }
 

@@ -33,7 +33,15 @@ enum PropertyOrder {
     }
 
     /// Returns whether an index stores the type in the order of its `<`. User-supplied types may define `<` in any way.
-    static func matchesIndexOrder<Property>(_ type: Property.Type) -> Bool { type is any NaturallyOrdered.Type }
+    static func matchesIndexOrder<Property>(_ type: Property.Type) -> Bool { naturallyOrdered.contains(ObjectIdentifier(type)) }
+
+    private static let naturallyOrdered: Set<ObjectIdentifier> = {
+        let types: [Any.Type] = [
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self,
+            UInt128.self, Double.self, Float.self, Date.self, String.self, UUID.self,
+        ]
+        return Set(types.map { ObjectIdentifier($0) })
+    }()
 }
 
 extension Ordering {
@@ -60,27 +68,6 @@ extension Ordering {
         }
     }
 }
-
-/// A type whose `<` is the order of an index. Private, so that no other type can conform.
-private protocol NaturallyOrdered: Comparable {}
-
-extension Int: NaturallyOrdered {}
-extension Int8: NaturallyOrdered {}
-extension Int16: NaturallyOrdered {}
-extension Int32: NaturallyOrdered {}
-extension Int64: NaturallyOrdered {}
-extension Int128: NaturallyOrdered {}
-extension UInt: NaturallyOrdered {}
-extension UInt8: NaturallyOrdered {}
-extension UInt16: NaturallyOrdered {}
-extension UInt32: NaturallyOrdered {}
-extension UInt64: NaturallyOrdered {}
-extension UInt128: NaturallyOrdered {}
-extension Double: NaturallyOrdered {}
-extension Float: NaturallyOrdered {}
-extension Date: NaturallyOrdered {}
-extension String: NaturallyOrdered {}
-extension UUID: NaturallyOrdered {}
 
 // MARK: Sort descriptors
 
