@@ -25,7 +25,6 @@ extension MiniCache {
     /// throws ``VellumError/Code/newerVersion``.
     ///
     /// - Parameters:
-    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid for every reader; `nil` leaves that to each reader.
     ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background. This
     ///     does not affect the eviction order.
@@ -100,9 +99,10 @@ extension MiniCache {
     ) async throws -> Loaded<Value> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, aged(options, maxAge), .plain(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .plain(load))
         }
+        if let present { return Loaded(present, .cached) }
         // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in a program that calls this and then anything
         // that throws.
         let result = try await loaded(entryKey, stale, aged(options, maxAge), load)
@@ -119,9 +119,10 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, aged(options, maxAge), .plain(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .plain(load))
         }
+        if let present { return Loaded(present, .cached) }
         let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .plain(load))
         return result
     }
@@ -136,9 +137,10 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, aged(options, maxAge), .informed(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .informed(load))
         }
+        if let present { return Loaded(present, .cached) }
         let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .informed(load))
         return result
     }

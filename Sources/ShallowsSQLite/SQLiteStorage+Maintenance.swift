@@ -117,13 +117,13 @@ extension SQLiteStorage {
         try resume(.waiting).wait().get()
     }
 
-    private func flush(_ call: Call) -> Reply<Void> { layer.whole(call) { (store) throws(VellumError) in try store.flush() } }
+    private func flush(_ call: Call) -> Reply<Void> { layer.run(call) { (store) throws(VellumError) in try store.flush() } }
     private func suspend(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() } }
     private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() } }
 
     private func whole<Result: Sendable>(
         _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) async throws(ShallowsError) -> Result {
-        try await underlyingStorage.cancelling { layer.whole($0, body) }.get()
+        try await underlyingStorage.cancelling { layer.run($0, body) }.get()
     }
 }

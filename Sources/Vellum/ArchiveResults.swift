@@ -75,9 +75,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 
     /// Begins to observe.
     ///
-    /// - Parameters:
-    ///   - store: The store of the object.
-    ///   - key: The key of the object.
+    /// - Parameter store: The store of the object.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
         task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] in
             self?.take($0) ?? false

@@ -30,7 +30,6 @@ extension ArchiveStore where Archive: Sendable {
     /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:
-    ///   - key: The key of the object.
     ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background. This
     ///     does not affect the eviction order. A failure of that load is reported to ``events``.
     ///   - staleIfError: For how long after its expiration an object is returned if the loader fails. The failure is reported to ``events``.

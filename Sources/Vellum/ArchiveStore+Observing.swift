@@ -19,7 +19,6 @@ extension ArchiveStore where Archive: Sendable {
     /// iterator keeps the archive open; a sequence without one keeps nothing. It ends when the task is cancelled or the archive closed. While
     /// the file is suspended, it waits.
     ///
-    /// - Parameter key: The key of the object.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``access(archiveWithKey:)`` does, and then ends.
     public func observe(archiveWithKey key: String) -> some AsyncSequence<Archive?, VellumError> & Sendable {

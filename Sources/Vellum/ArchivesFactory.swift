@@ -45,17 +45,16 @@ public final class ArchivesFactory: Sendable {
 
     let clock: WallClock
     let state = Locked(State())
-    /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
-    private let originals: URL?
-    let attributes: FolderAttributes
-    /// The folder of a factory in memory.
-    let temporary: TemporaryFolder?
+    let place: Place
     private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
+        /// A weak reference to a handle.
+        typealias Handle = @Sendable () -> (any ClosableHandle)?
+
         var file: FileHold?
         /// The handles that were not closed. Closing the factory closes them.
-        var handles: [ObjectIdentifier: WeakHandle] = [:]
+        var handles: [ObjectIdentifier: Handle] = [:]
         /// The number of handles at which released ones are removed.
         var handleCountToPrune = 64
         /// The store of each type. Kept so that its memory outlives the handles.
@@ -76,7 +75,7 @@ public final class ArchivesFactory: Sendable {
         directory: URL, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
         defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
     ) {
-        self.init(Place(directory), durability, memory: defaultMaxMemorySize, disk: defaultMaxDiskSize, clock: clock)
+        self.init(Place(folder: directory), durability, memory: defaultMaxMemorySize, disk: defaultMaxDiskSize, clock: clock)
     }
 
     /// Creates a factory whose archives are in a folder of your choice, of which Apple platforms are told when its files can be read, and
@@ -102,7 +101,7 @@ public final class ArchivesFactory: Sendable {
         clock: WallClock = .system
     ) {
         let attributes = FolderAttributes(fileProtection: fileProtection, excludedFromBackup: excludedFromBackup)
-        self.init(Place(directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        self.init(Place(folder: directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// Creates a factory whose archives are gone with it and with the last of its handles: for tests and previews.
@@ -117,40 +116,35 @@ public final class ArchivesFactory: Sendable {
     /// - Parameter clock: The source of the current time.
     public static func inMemory(clock: WallClock = .system) -> ArchivesFactory {
         let folder = TemporaryFolder()
-        return ArchivesFactory(Place(folder.url, temporary: folder), .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        return ArchivesFactory(Place(folder: folder.url, temporary: folder), .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// - Parameter originals: The folder in which version 1 of Vellum kept a folder for each type.
     package convenience init(
         directory: URL, importing originals: URL?, durability: Durability = .crashSafe, clock: WallClock = .system
     ) {
-        self.init(Place(directory, originals: originals), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        self.init(Place(folder: directory, originals: originals), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// Where the file is.
-    private struct Place {
+    struct Place {
         var folder: URL
+        /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
         var originals: URL?
-        var attributes: FolderAttributes
+        var attributes = FolderAttributes.unchanged
+        /// The folder of a factory in memory.
         var temporary: TemporaryFolder?
-
-        init(_ folder: URL, originals: URL? = nil, attributes: FolderAttributes = .unchanged, temporary: TemporaryFolder? = nil) {
-            (self.folder, self.originals, self.attributes, self.temporary) = (folder, originals, attributes, temporary)
-        }
     }
 
     private init(_ place: Place, _ durability: Durability, memory: DataSize, disk: DataSize, clock: WallClock) {
-        directory = place.folder
-        originals = place.originals
-        attributes = place.attributes
-        temporary = place.temporary
+        (self.place, directory) = (place, place.folder)
         self.durability = durability
         defaults = Locked((memory, disk))
         self.clock = clock
     }
 
     deinit {
-        guard temporary != nil else { return }
+        guard place.temporary != nil else { return }
         // Before the folder is removed, so that nothing looks for its file.
         do {
             try close()
@@ -301,7 +295,7 @@ public final class ArchivesFactory: Sendable {
     public func close() throws {
         let open = state.withLock { exchange(&$0, with: State()) }
         do throws(VellumError) {
-            for handle in open.handles.values { try handle.hold?.close() }
+            for handle in open.handles.values { try handle()?.close() }
             try open.file?.close()
         } catch {
             state.withLock { state in if state.file == nil { state = open } }
@@ -321,29 +315,22 @@ public final class ArchivesFactory: Sendable {
     /// the file have finished. Suspending twice has no further effect.
     ///
     /// - Throws: ``VellumError`` if the open writes cannot be committed. Nothing is suspended.
-    public func suspend() throws(VellumError) {
-        try withOpenFile { (file) throws(VellumError) in try file.suspend() }
-    }
+    public func suspend() throws(VellumError) { try openedByAnybody?.suspend() }
 
     /// Opens the file again after ``suspend()``.
     ///
     /// - Throws: ``VellumError`` if the file cannot be opened; its code is ``VellumError/Code/vanished`` if the file no longer exists.
-    public func resume() throws(VellumError) {
-        try withOpenFile { (file) throws(VellumError) in try file.resume() }
-    }
+    public func resume() throws(VellumError) { try openedByAnybody?.resume() }
 
-    private func withOpenFile(_ body: (DatabaseFile) throws(VellumError) -> Void) throws(VellumError) {
-        let own = state.withLock { $0.file?.file }
-        guard let file = own.flatMap({ $0.isClosed ? nil : $0 }) ?? DatabaseFile.opened(at: fileURL) else { return }
-        try body(file)
-    }
+    /// The file, if any factory of this process has it open.
+    private var openedByAnybody: DatabaseFile? { openedFile ?? DatabaseFile.opened(at: fileURL) }
 
     /// Imports what version 1 kept of a type, once for each opening of the file.
     func importOriginals<Archive: Archivable>(
         into store: Store<Archive>, formerNames: [String], _ methods: Methods
     ) throws(VellumError) {
         let type = ObjectIdentifier(Archive.self)
-        guard let originals, state.withLock({ !$0.importedTypes.contains(type) }) else { return }
+        guard let originals = place.originals, state.withLock({ !$0.importedTypes.contains(type) }) else { return }
         do throws(VellumError) {
             for name in OriginalName.folders(of: Archive.self, formerNames: formerNames) {
                 guard let objects = OriginalObjects(named: name, in: originals) else { continue }

@@ -37,7 +37,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                 self.write(key, call) { (store, entry) throws(VellumError) in _ = try store.remove(entry) }
             },
             removeAll: { call in
-                self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
+                self.file.write(nil, call) { self.run(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
             lockKey: { LockKey(of: self.file, $0) })
         return StorageOperations(operations) { key, call in self.retrieveForUpdate(key, call) }
@@ -84,18 +84,12 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Result
     ) -> Reply<Result> {
         let entry = EntryKey(key.rawValue)
-        return file.write(entry, call) { run(key, call) { (store) throws(VellumError) in try body(store, entry) } }
+        return file.write(entry, call) { run(call, of: key) { (store) throws(VellumError) in try body(store, entry) } }
     }
 
     /// Runs `body` with the store, in its turn.
-    func whole<Result: Sendable>(
-        _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
-    ) -> Reply<Result> {
-        run(nil, call, body)
-    }
-
-    private func run<Result: Sendable>(
-        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
+    func run<Result: Sendable>(
+        _ call: Call, of key: Filename? = nil, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
         file.queue.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }

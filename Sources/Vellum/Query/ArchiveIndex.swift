@@ -1,13 +1,7 @@
 public import VellumCore
 internal import VellumEngine
 
-/// An index of an archive.
-///
-/// ```swift
-/// static var archiveIndexes: [ArchiveIndex<User>] {
-///     [.index(\.age), .index(\.country, \.elevation), .each(\.tags)]
-/// }
-/// ```
+/// An index of an archive, for the list of an ``IndexedArchivable``.
 ///
 /// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
 ///

@@ -142,18 +142,6 @@ extension ArchiveStore {
     }
 }
 
-// MARK: For the methods that do not throw
-
-extension ArchiveStore {
-    func fetch(_ query: QueryDescription<Archive>) throws -> [Archive] {
-        try withOpenHandle { () throws(VellumError) in try store.fetch(query, undecodable: .skip) }
-    }
-
-    func explain(_ query: QueryDescription<Archive>) throws -> QueryExplanation {
-        try withOpenHandle { () throws(VellumError) in try store.explain(query, undecodable: .skip) }
-    }
-}
-
 extension QueryDescription where Value: Archivable {
     init(
         where predicate: Predicate<Value>?, sortedBy order: [SortDescriptor<Value>] = [], limit: Int? = nil, offset: Int = 0

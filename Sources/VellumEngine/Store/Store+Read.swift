@@ -203,7 +203,11 @@ extension Store {
     }
 
     /// Returns the value under the key, valid or not. Does not affect the eviction order.
-    @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? { try peekValue(forKey: key) }
+    @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? {
+        if let value = try peekValue(inMemory: key) { return value }
+        guard let entry = try entryOnDisk(forKey: key) else { return nil }
+        return try decode(entry, of: key)
+    }
 
     private func peekValue(inMemory key: EntryKey) throws(VellumError) -> Value? {
         switch memory.peek(key)?.payload {
@@ -225,12 +229,6 @@ extension Store {
             guard error.code == .damagedEntry else { throw error }
             return false
         }
-    }
-
-    func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
-        if let value = try peekValue(inMemory: key) { return value }
-        guard let entry = try entryOnDisk(forKey: key) else { return nil }
-        return try decode(entry, of: key)
     }
 
     /// Returns how many entries are stored, including expired entries that were not removed yet and entries that cannot be decoded.
