@@ -1,5 +1,5 @@
 public import VellumCore
-public import VellumEngine
+internal import VellumEngine
 
 // Loading: a missing value is requested from its source, once for all waiting callers.
 
@@ -25,7 +25,6 @@ extension MiniCache {
     /// throws ``VellumError/Code/newerVersion``.
     ///
     /// - Parameters:
-    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid for every reader; `nil` leaves that to each reader.
     ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background. This
     ///     does not affect the eviction order.
@@ -42,13 +41,9 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let options = aged(options, maxAge)
-        let entryKey = try entryKey(of: key)
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
-            return value
-        }
-        return try await loaded(entryKey, stale, options, load).value
+        try await self.load(
+            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
@@ -61,13 +56,9 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
-        let options = aged(options, maxAge)
-        let entryKey = try entryKey(of: key)
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
-            return value
-        }
-        return try await answer(entryKey, stale, options, acceptsNil: true, .plain(load)).value
+        try await self.load(
+            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the value of a key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its result is
@@ -83,63 +74,56 @@ extension MiniCache {
     /// Works like `value(forKey:orLoad:)` otherwise. A value that is unchanged gets a new date and is not written again.
     ///
     /// - Parameters:
-    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid, where the loader does not say it.
-    ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
-    ///   - staleIfError: How long past its age a stale value is returned if the loader fails.
-    ///   - options: How long failures and misses are remembered, and how long a caller waits.
     ///   - load: Receives the value under the key, valid or not; `nil` if there is none, it cannot be decoded, or another version of the cache
     ///     has set it.
-    /// - Throws: The error of the loader, `CancellationError`, or ``MiniCacheError``.
     @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Value? {
-        let options = aged(options, maxAge)
-        let entryKey = try entryKey(of: key)
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
-            return value
-        }
-        return try await answer(entryKey, stale, options, acceptsNil: true, .informed(load)).value
+        try await self.load(
+            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one.
     ///
     /// Works like `value(forKey:orLoad:)`, and says whether the value is stale.
+    @inlinable
     public func load(
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
-        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .plain(load))
         }
+        if let present { return Loaded(present, .cached) }
         // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in a program that calls this and then anything
         // that throws.
-        let result = try await loaded(entryKey, stale, options, load)
+        let result = try await loaded(entryKey, stale, aged(options, maxAge), load)
         return result
     }
 
     /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
     @_disfavoredOverload  // A closure without a declared type returns a value.
+    @inlinable
     public func load(
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .plain(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .plain(load))
         }
-        let result = try await answer(entryKey, stale, options, acceptsNil: true, .plain(load))
+        if let present { return Loaded(present, .cached) }
+        let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .plain(load))
         return result
     }
 
@@ -151,29 +135,23 @@ extension MiniCache {
         options: LoadOptions = LoadOptions(),
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        let options = aged(options, maxAge)
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        if let value = try hit(entryKey, stale, options, { () throws(MiniCacheError) in try refresh(entryKey, options, .informed(load)) }) {
-            return Loaded(value, .cached)
+        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
+            try refresh(entryKey, aged(options, maxAge), .informed(load))
         }
-        let result = try await answer(entryKey, stale, options, acceptsNil: true, .informed(load))
+        if let present { return Loaded(present, .cached) }
+        let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .informed(load))
         return result
     }
 
     // MARK: Steps
 
     /// Returns the options with the age.
-    @inlinable
-    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge?) -> LoadOptions {
-        guard let maxAge else { return options }
-        return aged(options, by: maxAge)
-    }
-
     @usableFromInline
-    func aged(_ options: LoadOptions, by maxAge: CacheMaxAge) -> LoadOptions {
+    func aged(_ options: LoadOptions, _ maxAge: CacheMaxAge?) -> LoadOptions {
         var options = options
-        options.expiration = maxAge.expiration
+        if let maxAge { options.expiration = maxAge.expiration }
         return options
     }
 
@@ -188,54 +166,22 @@ extension MiniCache {
         guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
         guard let part = options.refreshAhead else { return try findReadable(entryKey) }
         var isDue = false
-        let value = try findReadable(entryKey, refreshAhead: part, isDue: &isDue)
+        let value = try findReadable(entryKey, part, &isDue)
         if isDue, value != nil { try refresh() }
         return value
     }
 
     /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
     @inlinable
-    func findReadable(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
+    func findReadable(
+        _ entryKey: EntryKey, _ part: Double? = nil, _ isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
-            return try find(entryKey)
+            return try find(entryKey, refreshAhead: part, isDue: isDue)
         } catch {
             try reportUnreadable(error, entryKey)
             return nil
         }
-    }
-
-    /// The same. Sets `isDue` if the given part of the value's age is over.
-    @inlinable
-    func findReadable(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
-        do throws(MiniCacheError) {
-            return try find(entryKey, refreshAhead: part, isDue: &isDue)
-        } catch {
-            try reportUnreadable(error, entryKey)
-            return nil
-        }
-    }
-
-    @inlinable
-    func find(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, refreshAhead: part, isDue: &isDue) }
-        let cached: CachedValue
-        do throws(VellumError) {
-            guard let found = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: &isDue) else { return nil }
-            cached = found
-        } catch {
-            guard error.code == .vanished else { throw error }
-            return try findAfterOpening(entryKey, refreshAhead: part, isDue: &isDue)
-        }
-        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
-        return try decode(cached, entryKey)
-    }
-
-    @usableFromInline
-    func findAfterOpening(_ entryKey: EntryKey, refreshAhead part: Double, isDue: inout Bool) throws(MiniCacheError) -> Value? {
-        let cached = try withStore { (store) throws(VellumError) in
-            try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: &isDue)
-        }
-        return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
     @usableFromInline

@@ -33,14 +33,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     let isSendable: Bool
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
-    /// The store, if it could be opened when the handle was made.
-    private let readyHold: StoreHold<CachedValue>?
-    /// The same store for reading: counting a reference to a weakly held object would cost as much as the rest of a hit.
+    private let opening: Opening
+    /// The store, if it could be opened when the handle was made, for reading: counting a reference to a weakly held object would cost as much
+    /// as the rest of a hit.
     @usableFromInline let ready: UnretainedStore<CachedValue>?
     /// Whether the manager of this handle was closed, or the file of ``ready`` has vanished.
     @usableFromInline let mark: ClosedMark
-    /// The error of every call, if the limits of this handle are invalid.
-    private let invalidity: MiniCacheError?
     /// Whether it was reported that the cache was opened with another version.
     private let hasReportedReplacement = Locked(false)
 
@@ -49,6 +47,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         case opened(StoreHold<CachedValue>)
         /// The next call tries again.
         case failed
+        /// The limits of this handle are invalid: every call throws the error.
         case invalid(MiniCacheError)
     }
 
@@ -58,14 +57,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         self.isSendable = isSendable
         keepsDecoded = isSendable && !(Value.self is AnyObject.Type)
         coding = ValueCoding(core.format)
-        (readyHold, invalidity) =
-            switch opening {
-            case .opened(let hold): (hold, nil)
-            case .failed: (nil, nil)
-            case .invalid(let error): (nil, error)
-            }
-        ready = readyHold.map { UnretainedStore($0.store) }
-        mark = readyHold?.mark ?? .open
+        self.opening = opening
+        if case .opened(let hold) = opening {
+            (ready, mark) = (UnretainedStore(hold.store), hold.mark)
+        } else {
+            (ready, mark) = (nil, .open)
+        }
     }
 
     // MARK: The subscript
@@ -109,12 +106,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
-        do throws(MiniCacheError) {
-            return try find(entryKey(of: key))
-        } catch {
-            guard error.code == .cacheVersionChanged else { throw error }
-            return nil
-        }
+        try unlessReplaced(nil) { () throws(MiniCacheError) in try find(entryKey(of: key)) }
     }
 
     /// Sets the value of a key, replacing any existing value.
@@ -124,7 +116,6 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - value: The value. Encoded once, on this thread.
-    ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each value that is evicted.
     /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger than every limit, or the disk fails. Then
@@ -182,6 +173,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Runs a read, which finds nothing once the cache was opened with another version.
+    @inlinable
     func unlessReplaced<Result>(_ nothing: Result, _ read: () throws(MiniCacheError) -> Result) throws(MiniCacheError) -> Result {
         do throws(MiniCacheError) {
             return try read()
@@ -220,27 +212,34 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     // MARK: Reading
 
+    /// Returns the valid value of a key, and sets `isDue` if the given part of its age is over.
     @inlinable
-    func find(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey) }
+    func find(
+        _ entryKey: EntryKey, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(MiniCacheError) -> Value? {
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, part, isDue) }
         let cached: CachedValue
         do throws(VellumError) {
-            guard let found = try ready.value(forKey: entryKey, under: expiration) else { return nil }
+            guard let found = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue) else { return nil }
             cached = found
         } catch {
             guard error.code == .vanished else { throw error }
-            return try findAfterOpening(entryKey)
+            return try findAfterOpening(entryKey, part, isDue)
         }
-        if let decoded = cached.decoded(as: Value.self) { return decoded.value }
-        return try decode(cached, entryKey)
+        return try value(of: cached, entryKey)
     }
 
     @usableFromInline
-    func findAfterOpening(_ entryKey: EntryKey) throws(MiniCacheError) -> Value? {
-        let cached = try withStore { (store) throws(VellumError) in try store.value(forKey: entryKey, under: expiration) }
+    func findAfterOpening(
+        _ entryKey: EntryKey, _ part: Double?, _ isDue: UnsafeMutablePointer<Bool>?
+    ) throws(MiniCacheError) -> Value? {
+        let cached = try withStore { (store) throws(VellumError) in
+            try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
+        }
         return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
     }
 
+    @inlinable
     func value(of cached: CachedValue, _ key: EntryKey) throws(MiniCacheError) -> Value? {
         if let decoded = cached.decoded(as: Value.self) { return decoded.value }
         return try decode(cached, key)
@@ -316,13 +315,13 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Whether the limits of this handle are valid.
-    var isValid: Bool { invalidity == nil }
+    var isValid: Bool { if case .invalid = opening { false } else { true } }
 
     /// Returns the store, opened if that failed before, or if its file has vanished.
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
-        if let readyHold, !mark.isClosed, !readyHold.store.isClosed { return readyHold.store }
-        if let invalidity { throw invalidity }
+        if case .opened(let hold) = opening, !mark.isClosed, !hold.store.isClosed { return hold.store }
+        if case .invalid(let error) = opening { throw error }
         return try core.locatingErrors { () throws(VellumError) in try core.hold(for: expiration, keyedBy: Key.self).store }
     }
 

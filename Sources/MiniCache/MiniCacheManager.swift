@@ -61,13 +61,9 @@ public final class MiniCacheManager: Sendable {
     /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - name: Any string; equal ones name one file. Characters that file names cannot contain are percent-encoded.
-    ///   - directory: The folder. Created with mode 0700 if it is missing.
-    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of dates, for tests.
     @_disfavoredOverload
     public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil,
@@ -104,12 +100,7 @@ public final class MiniCacheManager: Sendable {
 
     // MARK: Caches
 
-    /// Returns the cache of a name and version, and creates it if necessary.
-    ///
-    /// ```swift
-    /// let cache: MiniCache<String, Int> = manager.cache(
-    ///     cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
-    /// ```
+    /// Returns the cache of a name and version, and creates it if necessary. ``MiniCache`` has an example.
     ///
     /// Blocks for opening the file. If that fails, or a limit or the age is invalid, the subscript of the returned cache reads `nil` and reports why,
     /// and its throwing methods throw the error. A file that could not be opened is tried again on each use.
@@ -196,9 +187,7 @@ public final class MiniCacheManager: Sendable {
     /// Removes all values of all caches of the file, whatever their versions are, in one transaction.
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails; then nothing is removed.
-    public func removeAll() throws(MiniCacheError) {
-        try file.removeAll()
-    }
+    public func removeAll() throws(MiniCacheError) { try file.removeAll() }
 
     /// Makes all acknowledged writes and the eviction order survive power loss. Blocks for the disk.
     ///
@@ -234,16 +223,12 @@ public final class MiniCacheManager: Sendable {
     /// finished. Suspending twice has no effect.
     ///
     /// - Throws: ``MiniCacheError`` if a transaction cannot be committed; then nothing is suspended.
-    public func suspend() throws(MiniCacheError) {
-        try file.openedByAnybody?.suspend()
-    }
+    public func suspend() throws(MiniCacheError) { try file.openedByAnybody?.suspend() }
 
     /// Opens the file again after ``suspend()``.
     ///
     /// - Throws: ``MiniCacheError`` if it cannot be opened; ``VellumError/Code/vanished`` if it was removed.
-    public func resume() throws(MiniCacheError) {
-        try file.openedByAnybody?.resume()
-    }
+    public func resume() throws(MiniCacheError) { try file.openedByAnybody?.resume() }
 
     // MARK: Making
 

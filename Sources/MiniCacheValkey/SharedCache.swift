@@ -38,9 +38,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Returns the value of a key, or `nil` if there is no valid one.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - freshness: Whether the server is asked in any case.
+    /// - Parameter freshness: Whether the server is asked in any case.
     /// - Complexity: O(1), and a round trip if it is not remembered.
     /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
     ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
@@ -54,10 +52,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - key: The key.
-    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
+    /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
     public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
         try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
@@ -74,13 +69,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// It is a cache: the server may evict the value, and a failover may lose it, so that a second caller sets it, too. An entry that cannot be read
     /// counts as one that is there.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - key: The key.
-    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Returns: Whether the value was set.
     /// - Complexity: O(1), and a round trip.
-    /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
+    /// - Throws: ``VellumError`` as ``set(_:forKey:maxAge:)`` does.
     @discardableResult
     public func setIfAbsent(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) -> Bool {
         try await store.setIfAbsent(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
@@ -90,9 +81,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     ///
     /// Asks the server with one command for all that are not remembered, or with a few if they have more than ten megabytes.
     ///
-    /// - Parameters:
-    ///   - keys: The keys.
-    ///   - freshness: Whether the server is asked in any case.
+    /// - Parameter freshness: Whether the server is asked in any case.
     /// - Complexity: O(keys), and a round trip.
     /// - Throws: ``VellumError`` as ``value(forKey:freshness:)`` does.
     public func values(forKeys keys: some Sequence<Key>, freshness: Freshness = .near) async throws(VellumError) -> [Key: Value]
@@ -130,7 +119,6 @@ extension SharedCache: LoadingCache {
     /// reached, each process runs one loader, and returns its result again for as long as ``ValkeyConfiguration/outageMaxAge`` says.
     ///
     /// - Parameters:
-    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
     ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
     ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.
@@ -163,9 +151,8 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .plain(load))
-        request.acceptsNil = true
-        return try await store.load(request)
+        let stale = (staleWhileRevalidate, staleIfError)
+        return try await store.load(request(CacheKey.of(key), maxAge, stale, options, acceptsNil: true, .plain(load)))
     }
 
     /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
@@ -176,9 +163,8 @@ extension SharedCache: LoadingCache {
         _ key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?> {
-        var request = try request(CacheKey.of(key), maxAge, (staleWhileRevalidate, staleIfError), options, .informed(load))
-        request.acceptsNil = true
-        return try await store.load(request)
+        let stale = (staleWhileRevalidate, staleIfError)
+        return try await store.load(request(CacheKey.of(key), maxAge, stale, options, acceptsNil: true, .informed(load)))
     }
 
     /// Loads a value in the background that is still valid.
@@ -199,12 +185,13 @@ extension SharedCache: LoadingCache {
 
     private func request(
         _ key: EntryKey, _ maxAge: CacheMaxAge?, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
-        _ loader: Loader<Value>
+        acceptsNil: Bool = false, _ loader: Loader<Value>
     ) throws(VellumError) -> LoadRequest<Value> {
         var options = options
         if let maxAge { options.expiration = maxAge.expiration }
-        return try LoadRequest(
-            key: key, under: expiration, staleness: Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError),
-            options: options, loader: loader)
+        let staleness = Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)
+        var request = try LoadRequest(key: key, under: expiration, staleness: staleness, options: options, loader: loader)
+        request.acceptsNil = acceptsNil
+        return request
     }
 }

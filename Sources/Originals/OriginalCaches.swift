@@ -150,14 +150,7 @@ private struct CacheImport<Value> {
     let progress: Store<OriginalCachesProgress>
     let key: (String) -> EntryKey?
     let value: (String) throws -> Value
-    private var counts = ImportCounts()
-
-    init(
-        name: String, store: Store<Value>, progress: Store<OriginalCachesProgress>, key: @escaping (String) -> EntryKey?,
-        value: @escaping (String) throws -> Value
-    ) {
-        (self.name, self.store, self.progress, self.key, self.value) = (name, store, progress, key, value)
-    }
+    var counts = ImportCounts()
 
     mutating func run(_ path: String, _ version: String) throws -> ImportCounts {
         var done = try progress.value(forKey: EntryKey(name)) ?? OriginalCachesProgress()

@@ -71,8 +71,6 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``flush()``.
-    ///
-    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func flushAndWait() throws(ShallowsError) {
         try flush(.waiting).wait().get()
     }
@@ -89,8 +87,6 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``close()``.
-    ///
-    /// - Throws: ``ShallowsError`` if the disk cannot be written. Close again in that case.
     public func closeAndWait() throws(ShallowsError) {
         try layer.close(.waiting).wait().get()
     }
@@ -105,8 +101,6 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``suspend()``.
-    ///
-    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func suspendAndWait() throws(ShallowsError) {
         try suspend(.waiting).wait().get()
     }
@@ -119,19 +113,17 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``resume()``.
-    ///
-    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).wait().get()
     }
 
-    private func flush(_ call: Call) -> Reply<Void> { layer.whole(call) { (store) throws(VellumError) in try store.flush() } }
+    private func flush(_ call: Call) -> Reply<Void> { layer.run(call) { (store) throws(VellumError) in try store.flush() } }
     private func suspend(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() } }
     private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() } }
 
     private func whole<Result: Sendable>(
         _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) async throws(ShallowsError) -> Result {
-        try await underlyingStorage.cancelling { layer.whole($0, body) }.get()
+        try await underlyingStorage.cancelling { layer.run($0, body) }.get()
     }
 }

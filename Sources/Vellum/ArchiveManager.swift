@@ -35,11 +35,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Opens the archive of the type in ``ArchivesFactory/shared``. Memory keeps decoded values, unless the type is a class.
     ///
-    /// - Parameters:
-    ///   - maxMemorySize: The limit of memory, in bytes of encoded objects.
-    ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
-    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
-    ///   file cannot be opened.
+    /// Everything else is as for a type that is not `Sendable`.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws where Archive: Sendable {
         store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .nonThrowing)
     }
@@ -106,13 +102,17 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// (``IndexedArchivable``) are answered by the index. See ``ArchiveStore/fetch(where:sortedBy:limit:offset:undecodable:)`` for which objects a
     /// query sees.
     public func process(queries: [Query<Archive>]) -> [Archive] {
-        reportingFailure(of: "process(queries:)", default: []) { try store.fetch(description(queries)) }
+        reportingFailure(of: "process(queries:)", default: []) {
+            try store.withOpenHandle { () throws(VellumError) in try store.store.fetch(description(queries), undecodable: .skip) }
+        }
     }
 
     /// Runs the query like ``process(queries:)``, and returns how it was executed in place of the objects: the part that an index answered,
     /// the part that remained, and how many objects were decoded.
     public func explain(queries: [Query<Archive>]) -> QueryExplanation {
-        reportingFailure(of: "explain(queries:)", default: QueryExplanation()) { try store.explain(description(queries)) }
+        reportingFailure(of: "explain(queries:)", default: QueryExplanation()) {
+            try store.withOpenHandle { () throws(VellumError) in try store.store.explain(description(queries), undecodable: .skip) }
+        }
     }
 
     private func description(_ queries: [Query<Archive>]) -> QueryDescription<Archive> {
@@ -146,7 +146,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                 throw VellumError(.invalidDuration, "The interval is negative or NaN. Pass a number of seconds of zero or more.")
             }
             guard interval.isFinite else { return }
-            try store.deleteAll(lastUsedBefore: store.now.addingTimeInterval(-interval))
+            try store.deleteAll(lastUsedBefore: store.store.now.addingTimeInterval(-interval))
         }
     }
 
@@ -178,9 +178,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: .onNetwork
-            case .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered, .versionReplaced,
-                .logHeldBack:
-                nil
+            default: nil
             }
         }
     }

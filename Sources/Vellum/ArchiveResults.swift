@@ -75,9 +75,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 
     /// Begins to observe.
     ///
-    /// - Parameters:
-    ///   - store: The store of the object.
-    ///   - key: The key of the object.
+    /// - Parameter store: The store of the object.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
         task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] in
             self?.take($0) ?? false
@@ -103,8 +101,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 /// - Parameter take: Receives each answer on the main actor, and says whether there is still somebody to receive the next.
 @MainActor
 private func following<Archive: Archivable & Sendable, Answer: Sendable>(
-    _ store: ArchiveStore<Archive>, _ key: EntryKey?,
-    _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>,
+    _ store: ArchiveStore<Archive>, _ key: EntryKey?, _ ask: @escaping ArchiveStore<Archive>.Ask<Answer>,
     _ take: @escaping @MainActor (Result<Answer, VellumError>) -> Bool
 ) -> Task<Void, Never> {
     Task {

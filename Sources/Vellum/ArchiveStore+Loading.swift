@@ -30,7 +30,6 @@ extension ArchiveStore where Archive: Sendable {
     /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:
-    ///   - key: The key of the object.
     ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background. This
     ///     does not affect the eviction order. A failure of that load is reported to ``events``.
     ///   - staleIfError: For how long after its expiration an object is returned if the loader fails. The failure is reported to ``events``.
@@ -45,35 +44,25 @@ extension ArchiveStore where Archive: Sendable {
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Archive {
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
-            return object
-        }
-        return try await loaded(key, stale, options, load).value
+        try await self.load(
+            key, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the object with the key. If there is no valid one, a loader that may return `nil` loads it.
     ///
     /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with a loader that returns an object.
     ///
-    /// - Parameters:
-    ///   - key: The key of the object.
-    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
-    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
-    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
-    ///   - load: Loads the object, or returns `nil` if there is none.
-    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    /// - Parameter options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
     @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Archive? {
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .plain(load)) }) {
-            return object
-        }
-        return try await answer(key, stale, options, acceptsNil: true, .plain(load)).value
+        try await self.load(
+            key, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the object with the key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its
@@ -92,35 +81,21 @@ extension ArchiveStore where Archive: Sendable {
     /// unchanged gets a new date and is not written again, nor are its archivable properties.
     ///
     /// - Parameters:
-    ///   - key: The key of the object.
-    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
-    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
     ///   - options: How the result is cached, where the loader does not say it.
     ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
-    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
         options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Archive? {
-        let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(key, stale, options, { () throws(VellumError) in try refresh(key, options, .informed(load)) }) {
-            return object
-        }
-        return try await answer(key, stale, options, acceptsNil: true, .informed(load)).value
+        try await self.load(
+            key, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+        ).value
     }
 
     /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
     ///
     /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the object.
-    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
-    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
-    ///   - options: How the result is cached.
-    ///   - load: Loads the object. The object must have the requested key.
-    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func load(
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
@@ -138,15 +113,7 @@ extension ArchiveStore where Archive: Sendable {
 
     /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
     ///
-    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the object.
-    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
-    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
-    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
-    ///   - load: Loads the object, or returns `nil` if there is none.
-    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    /// Otherwise as the `value(forKey:…)` with such a loader.
     @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func load(
@@ -164,16 +131,7 @@ extension ArchiveStore where Archive: Sendable {
     /// Returns the object with the key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for
     /// how long its result is valid.
     ///
-    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with such a loader. Use it to tell stale objects from
-    /// valid ones.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the object.
-    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
-    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
-    ///   - options: How the result is cached, where the loader does not say it.
-    ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
-    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
+    /// Otherwise as the `value(forKey:…)` with such a loader.
     @inlinable
     public func load(
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

@@ -19,7 +19,6 @@ extension ArchiveStore where Archive: Sendable {
     /// iterator keeps the archive open; a sequence without one keeps nothing. It ends when the task is cancelled or the archive closed. While
     /// the file is suspended, it waits.
     ///
-    /// - Parameter key: The key of the object.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``access(archiveWithKey:)`` does, and then ends.
     public func observe(archiveWithKey key: String) -> some AsyncSequence<Archive?, VellumError> & Sendable {
@@ -60,9 +59,6 @@ extension ArchiveStore where Archive: Sendable {
     /// Otherwise as ``observe(where:sortedBy:limit:undecodable:)``. If an index answers the predicate and no object has an age of its own, nothing
     /// is decoded.
     ///
-    /// - Parameters:
-    ///   - predicate: The condition; `nil` for all objects.
-    ///   - undecodable: Whether an object that cannot be decoded ends the sequence with an error, or is skipped.
     /// - Complexity: As ``count(where:undecodable:)``, for each change of the archive, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``count(where:undecodable:)`` does, and then ends.
     public func observeCount(
@@ -73,9 +69,12 @@ extension ArchiveStore where Archive: Sendable {
         }
     }
 
+    /// A question about an archive: its store, the key that matters, and whether the answer is not wanted any more.
+    typealias Ask<Answer> = @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+    typealias IsSame<Answer> = @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool
+
     private func observed<Answer: Sendable>(
-        _ key: EntryKey?, isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool,
-        _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+        _ key: EntryKey?, isSame: @escaping IsSame<Answer>, _ ask: @escaping Ask<Answer>
     ) -> ObservedAnswers<Answer> {
         ObservedAnswers { () throws(VellumError) in try self.observation(key, isSame: isSame, ask) }
     }
@@ -84,8 +83,7 @@ extension ArchiveStore where Archive: Sendable {
     ///
     /// - Parameter key: The key that matters; `nil` if all do.
     func observation<Answer: Sendable>(
-        _ key: EntryKey?, isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool,
-        _ ask: @escaping @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+        _ key: EntryKey?, isSame: @escaping IsSame<Answer>, _ ask: @escaping Ask<Answer>
     ) throws(VellumError) -> ObservedQuestion<Answer> {
         guard !mark.isClosed else { throw store.located(.closed) }
         return ObservedQuestion(store.observer(of: key), in: store, isSame: isSame) { [self] (isCancelled) throws(VellumError) in

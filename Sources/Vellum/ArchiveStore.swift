@@ -194,9 +194,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.
-    public func count() throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.count() }
-    }
+    public func count() throws -> Int { try withOpenHandle { () throws(VellumError) in try store.count() } }
 
     // MARK: Deleting
 
@@ -227,9 +225,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Deletes every object, in one transaction.
     ///
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
-    public func deleteAll() throws {
-        try withOpenHandle { () throws(VellumError) in try store.removeAll() }
-    }
+    public func deleteAll() throws { try withOpenHandle { () throws(VellumError) in try store.removeAll() } }
 
     /// Deletes every object whose key begins with a text, in transactions of at most 256 objects.
     ///
@@ -259,9 +255,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Returns counters since the archive was opened, and the current sizes.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
-    public func statistics() throws -> StoreStatistics {
-        try withOpenHandle { () throws(VellumError) in try store.statistics() }
-    }
+    public func statistics() throws -> StoreStatistics { try withOpenHandle { () throws(VellumError) in try store.statistics() } }
 
     /// The limits of memory and the disk, in bytes of encoded objects.
     public var limits: StorageLimits {
@@ -280,9 +274,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// Makes every acknowledged write, and the eviction order, survive power loss. Blocks until the disk is synced.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
-    public func flush() throws {
-        try withOpenHandle { () throws(VellumError) in try store.flush() }
-    }
+    public func flush() throws { try withOpenHandle { () throws(VellumError) in try store.flush() } }
 
     /// Closes this handle: every later call throws ``VellumError/Code/closed``. Other handles on the archive stay open; closing the last one
     /// closes the archive.
@@ -333,8 +325,6 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 extension ArchiveStore {
     /// Whether neither the handle nor its file was closed.
     var isOpen: Bool { !mark.isClosed && !store.isClosed }
-
-    var now: Date { store.now }
 
     /// Sends a failure that no caller received to observers. Damaged entries are already reported where they are found.
     func reportFailure(_ error: VellumError) {

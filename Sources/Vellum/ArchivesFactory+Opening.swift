@@ -73,17 +73,17 @@ extension ArchivesFactory {
 
     var fileURL: URL { directory.appendingPathComponent("Archives.sqlite") }
 
+    /// The file, if it is open.
+    var openedFile: DatabaseFile? { state.withLock { $0.file?.file }.flatMap { $0.isClosed ? nil : $0 } }
+
     func openFile() throws(VellumError) -> DatabaseFile {
-        if let file = state.withLock({ $0.file?.file }), !file.isClosed { return file }
+        if let openedFile { return openedFile }
         // A folder in memory belongs to the process that made it.
-        guard temporary?.isOfThisProcess ?? true else { throw .forked }
-        temporary?.make()
-        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: attributes)
-        let previous = state.withLock { state in
-            defer { state.file = hold }
-            return state.file
-        }
-        withExtendedLifetime(previous) {}  // Released outside the lock.
+        guard place.temporary?.isOfThisProcess ?? true else { throw .forked }
+        place.temporary?.make()
+        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: place.attributes)
+        // The previous one is released outside the lock.
+        withExtendedLifetime(state.withLock { exchange(&$0.file, with: hold) }) {}
         return hold.file
     }
 
@@ -105,11 +105,8 @@ extension ArchivesFactory {
 
     /// Keeps the store of a type, so that its memory outlives the handles.
     private func keep(_ store: Store<some Archivable>, of type: any Archivable.Type) {
-        let previous = state.withLock { state in
-            defer { state.stores[ObjectIdentifier(type)] = store }
-            return state.stores[ObjectIdentifier(type)]
-        }
-        withExtendedLifetime(previous) {}  // Released outside the lock.
+        // The previous one is released outside the lock.
+        withExtendedLifetime(state.withLock { $0.stores.updateValue(store, forKey: ObjectIdentifier(type)) }) {}
     }
 
     /// Releases a store that was closed.
@@ -122,10 +119,10 @@ extension ArchivesFactory {
     }
 
     private func addHandle(_ hold: any ClosableHandle) {
-        let handle = WeakHandle(hold)
+        let handle: State.Handle = { [weak hold] in hold }
         state.withLock { state in
             if state.handles.count >= state.handleCountToPrune {
-                state.handles = state.handles.filter { $0.value.hold != nil }
+                state.handles = state.handles.filter { $0.value() != nil }
                 state.handleCountToPrune = max(64, state.handles.count * 2)
             }
             state.handles[ObjectIdentifier(hold)] = handle
@@ -139,16 +136,3 @@ protocol ClosableHandle: AnyObject, Sendable {
 }
 
 extension StoreHold: ClosableHandle {}
-
-/// A weak reference to a handle. A class, because the compiler of Swift 6.3 miscompiles an optional struct with a weak reference.
-final class WeakHandle: Sendable {
-    private let reference: Locked<Reference>
-
-    private struct Reference {
-        weak var hold: (any ClosableHandle)?
-    }
-
-    init(_ hold: any ClosableHandle) { reference = Locked(Reference(hold: hold)) }
-
-    var hold: (any ClosableHandle)? { reference.withLock { $0.hold } }
-}

@@ -25,7 +25,7 @@ public final class ArchivesFactory: Sendable {
     /// The archives of this program: in the user's caches folder, in a folder named after the program.
     ///
     /// Objects that version 1 of Vellum kept in the caches folder are imported when the archive of their type is first opened.
-    public static let shared = ArchivesFactory(directory: defaultDirectory, importing: cachesDirectory)
+    public static let shared = ArchivesFactory(directory: defaultDirectory, importing: FileSystem.cachesFolder)
 
     /// The folder of the file.
     public let directory: URL
@@ -45,17 +45,16 @@ public final class ArchivesFactory: Sendable {
 
     let clock: WallClock
     let state = Locked(State())
-    /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
-    private let originals: URL?
-    let attributes: FolderAttributes
-    /// The folder of a factory in memory.
-    let temporary: TemporaryFolder?
+    let place: Place
     private let defaults: Locked<(memory: DataSize, disk: DataSize)>
 
     struct State {
+        /// A weak reference to a handle.
+        typealias Handle = @Sendable () -> (any ClosableHandle)?
+
         var file: FileHold?
         /// The handles that were not closed. Closing the factory closes them.
-        var handles: [ObjectIdentifier: WeakHandle] = [:]
+        var handles: [ObjectIdentifier: Handle] = [:]
         /// The number of handles at which released ones are removed.
         var handleCountToPrune = 64
         /// The store of each type. Kept so that its memory outlives the handles.
@@ -76,7 +75,7 @@ public final class ArchivesFactory: Sendable {
         directory: URL, durability: Durability = .crashSafe, defaultMaxMemorySize: DataSize = 1.megaByte,
         defaultMaxDiskSize: DataSize = 2.megaByte, clock: WallClock = .system
     ) {
-        self.init(Place(directory), durability, memory: defaultMaxMemorySize, disk: defaultMaxDiskSize, clock: clock)
+        self.init(Place(folder: directory), durability, memory: defaultMaxMemorySize, disk: defaultMaxDiskSize, clock: clock)
     }
 
     /// Creates a factory whose archives are in a folder of your choice, of which Apple platforms are told when its files can be read, and
@@ -93,19 +92,16 @@ public final class ArchivesFactory: Sendable {
     /// memory. Set when a file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - directory: Created with mode 0700 if it does not exist.
-    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of the current time. Tests may pass their own.
     @_disfavoredOverload
     public convenience init(
         directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false,
         clock: WallClock = .system
     ) {
         let attributes = FolderAttributes(fileProtection: fileProtection, excludedFromBackup: excludedFromBackup)
-        self.init(Place(directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        self.init(Place(folder: directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// Creates a factory whose archives are gone with it and with the last of its handles: for tests and previews.
@@ -120,40 +116,35 @@ public final class ArchivesFactory: Sendable {
     /// - Parameter clock: The source of the current time.
     public static func inMemory(clock: WallClock = .system) -> ArchivesFactory {
         let folder = TemporaryFolder()
-        return ArchivesFactory(Place(folder.url, temporary: folder), .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        return ArchivesFactory(Place(folder: folder.url, temporary: folder), .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// - Parameter originals: The folder in which version 1 of Vellum kept a folder for each type.
     package convenience init(
         directory: URL, importing originals: URL?, durability: Durability = .crashSafe, clock: WallClock = .system
     ) {
-        self.init(Place(directory, originals: originals), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        self.init(Place(folder: directory, originals: originals), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
     /// Where the file is.
-    private struct Place {
+    struct Place {
         var folder: URL
+        /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
         var originals: URL?
-        var attributes: FolderAttributes
+        var attributes = FolderAttributes.unchanged
+        /// The folder of a factory in memory.
         var temporary: TemporaryFolder?
-
-        init(_ folder: URL, originals: URL? = nil, attributes: FolderAttributes = .unchanged, temporary: TemporaryFolder? = nil) {
-            (self.folder, self.originals, self.attributes, self.temporary) = (folder, originals, attributes, temporary)
-        }
     }
 
     private init(_ place: Place, _ durability: Durability, memory: DataSize, disk: DataSize, clock: WallClock) {
-        directory = place.folder
-        originals = place.originals
-        attributes = place.attributes
-        temporary = place.temporary
+        (self.place, directory) = (place, place.folder)
         self.durability = durability
         defaults = Locked((memory, disk))
         self.clock = clock
     }
 
     deinit {
-        guard temporary != nil else { return }
+        guard place.temporary != nil else { return }
         // Before the folder is removed, so that nothing looks for its file.
         do {
             try close()
@@ -186,17 +177,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with methods that do not throw. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Blocks for the disk.
-    ///
-    /// - Parameters:
-    ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memory: The limit of memory, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
-    ///     zero or less: the limit of the open archive, or the default.
-    ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
-    ///     zero or less: the limit stored in the archive, or the default.
-    ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
-    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
-    ///   not a file of archives. The file is not changed.
+    /// Everything else is as for a type that is not `Sendable`.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
@@ -247,15 +228,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with throwing methods. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Blocks for the disk.
-    ///
-    /// - Parameters:
-    ///   - type: The type; may be omitted if the result type determines it.
-    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
-    ///   - expiration: How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
-    /// - Throws: ``VellumError`` if a limit is zero or negative, the archive is open with larger limits, the type is private or local and
-    ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
+    /// Everything else is as for a type that is not `Sendable`.
     public func store<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
     ) throws -> ArchiveStore<Archive> {
@@ -320,12 +293,9 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails. Call it again to close the remaining handles.
     public func close() throws {
-        let open = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let open = state.withLock { exchange(&$0, with: State()) }
         do throws(VellumError) {
-            for handle in open.handles.values { try handle.hold?.close() }
+            for handle in open.handles.values { try handle()?.close() }
             try open.file?.close()
         } catch {
             state.withLock { state in if state.file == nil { state = open } }
@@ -345,29 +315,22 @@ public final class ArchivesFactory: Sendable {
     /// the file have finished. Suspending twice has no further effect.
     ///
     /// - Throws: ``VellumError`` if the open writes cannot be committed. Nothing is suspended.
-    public func suspend() throws(VellumError) {
-        try withOpenFile { (file) throws(VellumError) in try file.suspend() }
-    }
+    public func suspend() throws(VellumError) { try openedByAnybody?.suspend() }
 
     /// Opens the file again after ``suspend()``.
     ///
     /// - Throws: ``VellumError`` if the file cannot be opened; its code is ``VellumError/Code/vanished`` if the file no longer exists.
-    public func resume() throws(VellumError) {
-        try withOpenFile { (file) throws(VellumError) in try file.resume() }
-    }
+    public func resume() throws(VellumError) { try openedByAnybody?.resume() }
 
-    private func withOpenFile(_ body: (DatabaseFile) throws(VellumError) -> Void) throws(VellumError) {
-        let own = state.withLock { $0.file?.file }
-        guard let file = own.flatMap({ $0.isClosed ? nil : $0 }) ?? DatabaseFile.opened(at: fileURL) else { return }
-        try body(file)
-    }
+    /// The file, if any factory of this process has it open.
+    private var openedByAnybody: DatabaseFile? { openedFile ?? DatabaseFile.opened(at: fileURL) }
 
     /// Imports what version 1 kept of a type, once for each opening of the file.
     func importOriginals<Archive: Archivable>(
         into store: Store<Archive>, formerNames: [String], _ methods: Methods
     ) throws(VellumError) {
         let type = ObjectIdentifier(Archive.self)
-        guard let originals, state.withLock({ !$0.importedTypes.contains(type) }) else { return }
+        guard let originals = place.originals, state.withLock({ !$0.importedTypes.contains(type) }) else { return }
         do throws(VellumError) {
             for name in OriginalName.folders(of: Archive.self, formerNames: formerNames) {
                 guard let objects = OriginalObjects(named: name, in: originals) else { continue }
@@ -392,15 +355,18 @@ public final class ArchivesFactory: Sendable {
         state.withLock { _ = $0.importedTypes.insert(type) }
     }
 
-    private static var cachesDirectory: URL { FileSystem.cachesFolder }
-
     private static var defaultDirectory: URL {
         let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        return cachesDirectory.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
+        return FileSystem.cachesFolder.appendingPathComponent(program.isEmpty ? "Vellum" : program, isDirectory: true)
     }
 }
 
 extension DataSize {
     /// The size; `nil` if it is zero or negative, which stood for the default in version 1.
     fileprivate var ifPositive: DataSize? { bytes > 0 ? self : nil }
+}
+
+extension VellumError.Code {
+    /// The type is private or local, so its full name changes on every launch. Give it an `archiveName`.
+    public static let unnamedArchive = VellumError.Code("unnamedArchive")
 }

@@ -27,7 +27,7 @@ struct SQLiteStorageMemoryTests {
     private func whileBusy(_ storage: SQLiteStorage<Data>, _ body: () async throws -> Void) async throws {
         let isBusy = AsyncStream.makeStream(of: Void.self)
         let mayGoOn = DispatchSemaphore(value: 0)
-        _ = storage.layer.whole(.completing) { (_) throws(VellumError) in
+        _ = storage.layer.run(.completing) { (_) throws(VellumError) in
             isBusy.continuation.yield()
             mayGoOn.wait()
         }

@@ -2,6 +2,13 @@ internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
+/// Which cache of a file a handle is for: its name and its version. Each name is an archive, which holds one version.
+@usableFromInline
+struct CacheLocation: Hashable, Sendable {
+    let name: String
+    let version: String
+}
+
 /// The state that all handles on one cache share: its store, its limits and its failures.
 @usableFromInline
 final class CacheCore: Sendable {
@@ -229,10 +236,8 @@ extension MiniCacheError {
             self.init(
                 .cacheVersionChanged,
                 "The cache was opened with another version than before. Values that were removed: \(change.removed.entries).")
-        // Readers of a damaged entry report it.
-        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered,
-            .logHeldBack:
-            return nil
+        // Also of a damaged entry: its readers report it.
+        default: return nil
         }
     }
 }

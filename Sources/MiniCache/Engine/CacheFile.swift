@@ -5,20 +5,18 @@ internal import VellumEngine
 
 /// The file of a manager. Opened on first use, and again after opening failed or the file was closed.
 final class CacheFile: Sendable {
-    let url: URL
+    var url: URL { place.url }
     let durability: Durability
     let format: CodableFormat
     private let clock: WallClock
-    private let attributes: FolderAttributes
-    /// The folder of a manager in memory.
-    private let temporary: TemporaryFolder?
+    private let place: Place
     private let file: Locked<FileHold?> = Locked(nil)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
     init(_ place: Place, durability: Durability, format: CodableFormat, clock: WallClock) {
-        (url, attributes, temporary) = (place.url, place.attributes, place.temporary)
+        self.place = place
         self.durability = durability
         self.format = format
         self.clock = clock
@@ -28,11 +26,12 @@ final class CacheFile: Sendable {
     struct Place {
         var url: URL
         var attributes = FolderAttributes.unchanged
+        /// The folder of a manager in memory.
         var temporary: TemporaryFolder?
     }
 
     deinit {
-        guard temporary != nil else { return }
+        guard place.temporary != nil else { return }
         // Before the folder is removed, so that nothing looks for its file.
         do throws(VellumError) {
             try close()
@@ -95,17 +94,13 @@ final class CacheFile: Sendable {
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
         // A folder in memory belongs to the process that made it.
-        guard temporary?.isOfThisProcess ?? true else { throw .forked }
-        temporary?.make()
+        guard place.temporary?.isOfThisProcess ?? true else { throw .forked }
+        place.temporary?.make()
         let hold = try FileHold.open(
             at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
-            attributes: attributes)
-        // Released outside the lock.
-        let previous = file.withLock { file in
-            defer { file = hold }
-            return file
-        }
-        withExtendedLifetime(previous) {}
+            attributes: place.attributes)
+        // The previous one is released outside the lock.
+        withExtendedLifetime(file.withLock { exchange(&$0, with: hold) }) {}
         return hold.file
     }
 
@@ -148,13 +143,9 @@ final class CacheFile: Sendable {
     func close() throws(VellumError) {
         let hold = file.withLock { $0 }
         try hold?.close()
-        // Another thread may have opened the file again. Released outside the lock.
-        let closed = file.withLock { file -> FileHold? in
-            guard file === hold else { return nil }
-            defer { file = nil }
-            return file
-        }
-        withExtendedLifetime(closed) {}
+        // Another thread may have opened the file again. The hold is released outside the lock.
+        file.withLock { if $0 === hold { $0 = nil } }
+        withExtendedLifetime(hold) {}
     }
 }
 

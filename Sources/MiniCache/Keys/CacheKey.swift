@@ -101,17 +101,23 @@ package enum CacheKey {
     ///
     /// - Throws: ``VellumError/Code/notDecodable`` if it is not a `Key`.
     static func decoded<Key: Decodable>(_ entryKey: EntryKey, as type: Key.Type) throws(MiniCacheError) -> Key {
+        func key(_ content: some Encodable) throws -> Key {
+            if let key = content as? Key { return key }
+            return try decoder.decode(Key.self, from: encoder.encode(content))
+        }
         do {
-            switch Content(entryKey) {
-            case .text(let text):
-                if let key = text as? Key { return key }
-                return try decoder.decode(Key.self, from: encoder.encode(text))
-            case .integer(let integer):
-                if Key.self == Int.self, let key = Int(exactly: integer) as? Key { return key }
-                return try decoder.decode(Key.self, from: encoder.encode(integer))
-            case .cbor(let bytes): return try decoder.decode(Key.self, from: bytes)
-            case nil: throw notDecodable(Key.self)
+            let bytes = entryKey.normalized.utf8
+            guard bytes.first == mark else { return try key(entryKey.normalized) }
+            // By bytes, because a combining mark forms one character with the U+0001 before it.
+            let rest = bytes.dropFirst()
+            if rest.first == mark { return try key(String(Substring(rest))) }
+            if rest.first == UInt8(ascii: ":"), let bytes = Data(base64Encoded: String(Substring(rest.dropFirst()))) {
+                return try decoder.decode(Key.self, from: bytes)
             }
+            // Of any other content, ``CacheKey`` makes no key.
+            guard let integer = Int128(Substring(rest)) else { throw notDecodable(Key.self) }
+            if Key.self == Int.self, let key = Int(exactly: integer) as? Key { return key }
+            return try key(integer)
         } catch {
             throw notDecodable(Key.self, cause: error)
         }
@@ -119,33 +125,6 @@ package enum CacheKey {
 
     private static func notDecodable(_ type: Any.Type, cause: (any Error)? = nil) -> MiniCacheError {
         MiniCacheError(.notDecodable, "A key in the cache is not a \(type). A cache with another key type may have set it.", cause: cause)
-    }
-
-    /// The content of a key of the engine.
-    private enum Content {
-        case text(String)
-        case integer(Int128)
-        case cbor(Data)
-
-        /// Returns `nil` for a key that ``CacheKey`` does not make.
-        init?(_ key: EntryKey) {
-            let bytes = key.normalized.utf8
-            guard bytes.first == mark else {
-                self = .text(key.normalized)
-                return
-            }
-            // By bytes, because a combining mark forms one character with the U+0001 before it.
-            let rest = bytes.dropFirst()
-            switch rest.first {
-            case mark: self = .text(String(Substring(rest)))
-            case UInt8(ascii: ":"):
-                guard let bytes = Data(base64Encoded: String(Substring(rest.dropFirst()))) else { return nil }
-                self = .cbor(bytes)
-            default:
-                guard let integer = Int128(Substring(rest)) else { return nil }
-                self = .integer(integer)
-            }
-        }
     }
 
     // MARK: Keys of the original MiniCache

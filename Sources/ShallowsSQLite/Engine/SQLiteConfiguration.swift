@@ -43,22 +43,17 @@ struct SQLiteConfiguration: Sendable {
             var store = StoreOptions<Value>()
             (store.memory, store.disk, store.caching, store.durability) = (memory, disk, .values, options.durability)
             store.defaults = .init(memory: memory ?? Self.defaultMemory, disk: .unlimited)
-            return try file.file.hold(named: "Storage", codec: StorageCodec<Value>(options.format), store)
+            return try file.file.hold(named: "Storage", codec: StorageCodec<Value>(format: options.format), store)
         }
         guard let fileHold else { throw .closed }
-        return OpenFile(file: fileHold, hold: hold)
+        return OpenFile(fileHold: fileHold, hold: hold)
     }
 }
 
 /// A file that is open, and the one store in it.
 struct OpenFile<Value>: Sendable {
-    private let fileHold: FileHold
-    private let hold: StoreHold<Value>
-
-    init(file: FileHold, hold: StoreHold<Value>) {
-        fileHold = file
-        self.hold = hold
-    }
+    let fileHold: FileHold
+    let hold: StoreHold<Value>
 
     var file: DatabaseFile { fileHold.file }
     var store: Store<Value> { hold.store }
@@ -73,9 +68,7 @@ struct OpenFile<Value>: Sendable {
 ///
 /// The type is checked at run time, so that generic code that knows `Value` only as `Codable` writes the same bytes.
 struct StorageCodec<Value: Codable>: Codec {
-    private let format: CodableFormat
-
-    init(_ format: CodableFormat) { self.format = format }
+    let format: CodableFormat
 
     func encode(_ value: Value) throws -> Data {
         if Value.self == Data.self, let data = value as? Data { return data }

@@ -37,7 +37,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                 self.write(key, call) { (store, entry) throws(VellumError) in _ = try store.remove(entry) }
             },
             removeAll: { call in
-                self.file.write(nil, call) { self.whole(call) { (store) throws(VellumError) in try store.removeAll() } }
+                self.file.write(nil, call) { self.run(call) { (store) throws(VellumError) in try store.removeAll() } }
             },
             lockKey: { LockKey(of: self.file, $0) })
         return StorageOperations(operations) { key, call in self.retrieveForUpdate(key, call) }
@@ -84,29 +84,32 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Result
     ) -> Reply<Result> {
         let entry = EntryKey(key.rawValue)
-        return file.write(entry, call) { run(key, call) { (store) throws(VellumError) in try body(store, entry) } }
+        return file.write(entry, call) { run(call, of: key) { (store) throws(VellumError) in try body(store, entry) } }
     }
 
     /// Runs `body` with the store, in its turn.
-    func whole<Result: Sendable>(
-        _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
-    ) -> Reply<Result> {
-        run(nil, call, body)
-    }
-
-    private func run<Result: Sendable>(
-        _ key: Filename?, _ call: Call, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
+    func run<Result: Sendable>(
+        _ call: Call, of key: Filename? = nil, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
         file.queue.run(layer: name, key: key, call) { [self] in answer(key, body) }
     }
 
     /// The result of `body`, with the storage's own error. Blocks for the disk.
     private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(VellumError) -> Result) -> Outcome<Result> {
+        outcome(key) { () throws(VellumError) in try body(try store()) }
+    }
+
+    private func outcome<Result>(_ key: Filename? = nil, _ body: () throws(VellumError) -> Result) -> Outcome<Result> {
         do throws(VellumError) {
-            return .success(try body(try store()))
+            return .success(try body())
         } catch {
             return .failure(ShallowsError(error, layer: name, key: key))
         }
+    }
+
+    /// Runs `body`, which concerns all keys, in its turn.
+    private func inTurn(_ call: Call, _ body: @escaping @Sendable () throws(VellumError) -> Void) -> Reply<Void> {
+        file.write(nil, call) { file.queue.run(layer: name, call) { [self] in outcome(nil, body) } }
     }
 
     // MARK: Opening and closing
@@ -129,35 +132,19 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     func close(_ call: Call) -> Reply<Void> {
-        file.write(nil, call) { closeInTurn(call) }
+        inTurn(call) { [self] () throws(VellumError) in
+            // Retained until the lock is released, so that nothing is deinitialized inside it.
+            let before = state.withLock { $0 }
+            // If this fails, closing can be tried again.
+            if case .open(let open) = before { try open.close() }
+            state.withLock { $0 = .closed }
+        }
     }
 
     /// Runs `body` with the file, in its turn, if the storage has opened it.
     func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(VellumError) -> Void) -> Reply<Void> {
-        file.write(nil, call) {
-            self.file.queue.run(layer: self.name, call) { [self] in
-                guard case .open(let open) = state.withLock({ $0 }) else { return .success(()) }
-                do throws(VellumError) {
-                    return .success(try body(open.file))
-                } catch {
-                    return .failure(ShallowsError(error, layer: name))
-                }
-            }
-        }
-    }
-
-    private func closeInTurn(_ call: Call) -> Reply<Void> {
-        file.queue.run(layer: name, call) { [self] in
-            do throws(VellumError) {
-                // Retained until the lock is released, so that nothing is deinitialized inside it.
-                let before = state.withLock { $0 }
-                if case .open(let open) = before { try open.close() }
-                state.withLock { $0 = .closed }
-                return .success(())
-            } catch {
-                // Closing can be tried again.
-                return .failure(ShallowsError(error, layer: name))
-            }
+        inTurn(call) { [self] () throws(VellumError) in
+            if case .open(let open) = state.withLock({ $0 }) { try body(open.file) }
         }
     }
 }

@@ -1,13 +1,7 @@
 public import VellumCore
 internal import VellumEngine
 
-/// An index of an archive.
-///
-/// ```swift
-/// static var archiveIndexes: [ArchiveIndex<User>] {
-///     [.index(\.age), .index(\.country, \.elevation), .each(\.tags)]
-/// }
-/// ```
+/// An index of an archive, for the list of an ``IndexedArchivable``.
 ///
 /// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
 ///
@@ -31,35 +25,25 @@ public struct ArchiveIndex<Root> {
     ///   - property: The property.
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func index<Property: IndexableValue>(_ property: KeyPath<Root, Property>, named name: String? = nil) -> Self {
-        Self(.properties([PlainProperty(property)], name: name))
+        Self(.properties([PlainProperty(keyPath: property)], name: name))
     }
 
     /// Returns an index of the raw value of one property.
     ///
     /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
-    ///
-    /// - Parameters:
-    ///   - property: The property.
-    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property>, named name: String? = nil
     ) -> Self where Property.RawValue: IndexableScalar {
-        Self(.properties([DerivedProperty(property) { $0.rawValue }], name: name))
+        Self(.properties([DerivedProperty(keyPath: property) { $0.rawValue }], name: name))
     }
 
     /// Returns an index of the raw value of one optional property.
-    ///
-    /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
-    ///
-    /// - Parameters:
-    ///   - property: The property.
-    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property?>, named name: String? = nil
     ) -> Self where Property.RawValue: IndexableScalar {
-        Self(.properties([DerivedProperty(property) { $0?.rawValue }], name: name))
+        Self(.properties([DerivedProperty(keyPath: property) { $0?.rawValue }], name: name))
     }
 
     // MARK: Several properties
@@ -94,42 +78,30 @@ public struct ArchiveIndex<Root> {
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements>, named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
-        Self(.elements(PropertyElements(property) { Array($0) }, name: name))
+        Self(.elements(PropertyElements(keyPath: property) { Array($0) }, name: name))
     }
 
     /// Returns an index with an entry for each element of an optional collection.
-    ///
-    /// - Parameters:
-    ///   - property: The collection.
-    ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
-        Self(.elements(PropertyElements(property) { $0.map { Array($0) } ?? [] }, name: name))
+        Self(.elements(PropertyElements(keyPath: property) { $0.map { Array($0) } ?? [] }, name: name))
     }
 
     /// Returns an index with an entry for the raw value of each element of a collection.
-    ///
-    /// - Parameters:
-    ///   - property: The collection.
-    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements>, named name: String? = nil
     ) -> Self where Elements.Element: RawRepresentable, Elements.Element.RawValue: IndexableScalar {
-        Self(.elements(PropertyElements(property) { $0.map { $0.rawValue } }, name: name))
+        Self(.elements(PropertyElements(keyPath: property) { $0.map { $0.rawValue } }, name: name))
     }
 
     /// Returns an index with an entry for the raw value of each element of an optional collection.
-    ///
-    /// - Parameters:
-    ///   - property: The collection.
-    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil
     ) -> Self where Elements.Element: RawRepresentable, Elements.Element.RawValue: IndexableScalar {
-        Self(.elements(PropertyElements(property) { $0.map { $0.map { $0.rawValue } } ?? [] }, name: name))
+        Self(.elements(PropertyElements(keyPath: property) { $0.map { $0.map { $0.rawValue } } ?? [] }, name: name))
     }
 
     // MARK: Adding to a catalog

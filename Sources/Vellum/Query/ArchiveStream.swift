@@ -28,7 +28,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     static var batchSize: Int { 64 }
 
     /// Returns an iterator that executes the query at its first call.
-    public func makeAsyncIterator() -> Iterator { Iterator(Source(store, undecodable, query)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(Source(self)) }
 
     /// An iterator over the results of a query.
     public struct Iterator: AsyncIteratorProtocol {
@@ -51,49 +51,34 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
 
     // Unchecked because the cursor is protected by its only user, an iterator, which waits for each batch before it asks for the next.
     fileprivate final class Source: @unchecked Sendable {
-        private let store: ArchiveStore<Archive>
-        private let undecodable: UndecodableObjects
-        private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
+        private let stream: ArchiveStream
         private var cursor: QueryCursor<Archive>?
 
-        init(
-            _ store: ArchiveStore<Archive>, _ undecodable: UndecodableObjects,
-            _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>
-        ) {
-            self.store = store
-            self.undecodable = undecodable
-            self.query = query
-        }
+        init(_ stream: ArchiveStream) { self.stream = stream }
 
         func nextBatch() async throws -> [Archive] {
-            let isCancelled = Flag()
+            let isCancelled = Atomic(false)
             return try await withTaskCancellationHandler {
-                try await BlockingPool.run { Batch(objects: try self.read { isCancelled.isSet }) }.objects
+                try await BlockingPool.run { Batch(objects: try self.read { isCancelled.load(ordering: .relaxed) }) }.objects
             } onCancel: {
-                isCancelled.set()
+                isCancelled.store(true, ordering: .relaxed)
             }
         }
 
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
+            let store = stream.store.store
             do throws(VellumError) {
-                guard !store.mark.isClosed else { throw .closed }
+                guard !stream.store.mark.isClosed else { throw .closed }
                 if cursor == nil {
-                    cursor = QueryCursor(try query(), in: store.store, batchSize: ArchiveStream.batchSize, undecodable: undecodable)
+                    cursor = QueryCursor(
+                        try stream.query(), in: store, batchSize: ArchiveStream.batchSize, undecodable: stream.undecodable)
                 }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {
                 if error.code == .cancelled { throw CancellationError() }
-                throw store.store.located(error)
+                throw store.located(error)
             }
         }
-    }
-
-    /// A flag that any thread may set.
-    private final class Flag: Sendable {
-        private let value = Atomic(false)
-
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
     }
 
     // Unchecked because the objects are protected by being new: only the thread that made them and then the caller have them.

@@ -15,8 +15,6 @@ struct PlainProperty<Root, Property: IndexableValue>: IndexedProperty {
     let keyPath: KeyPath<Root, Property>
     var path: AnyKeyPath { keyPath }
 
-    init(_ keyPath: KeyPath<Root, Property>) { self.keyPath = keyPath }
-
     func addColumn<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) -> Int {
         if let keyPath = keyPath as? KeyPath<Archive, Property> { return catalog.addColumn(keyPath, name: name) }
         let read = reader(of: keyPath, in: Archive.self)
@@ -30,11 +28,6 @@ struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty
     let derive: (Property) -> Derived
     var path: AnyKeyPath { keyPath }
 
-    init(_ keyPath: KeyPath<Root, Property>, derive: @escaping (Property) -> Derived) {
-        self.keyPath = keyPath
-        self.derive = derive
-    }
-
     func addColumn<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) -> Int {
         let read = reader(of: keyPath, in: Archive.self)
         return catalog.addColumn(keyPath, name: name, of: Derived.self) { [derive] in derive(read($0)) }
@@ -46,7 +39,7 @@ struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty
 /// Returns the property of an index, or `nil` if its type cannot be indexed. Of a type that is not indexable itself, the raw value is indexed.
 func indexedProperty<Root, Property>(_ path: KeyPath<Root, Property>) -> (any IndexedProperty<Root>)? {
     func plain<Value: IndexableValue>(_ type: Value.Type) -> (any IndexedProperty<Root>)? {
-        (path as? KeyPath<Root, Value>).map { PlainProperty($0) }
+        (path as? KeyPath<Root, Value>).map { PlainProperty(keyPath: $0) }
     }
     func raw<Value: RawRepresentable>(_ type: Value.Type) -> (any IndexedProperty<Root>)? {
         (RawValueIndex<Value>() as? any IndexableRawValue)?.property(path)
@@ -67,8 +60,8 @@ private protocol IndexableRawValue {
 extension RawValueIndex: IndexableRawValue where Value.RawValue: IndexableScalar {
     func property<Root>(_ path: PartialKeyPath<Root>) -> (any IndexedProperty<Root>)? {
         switch path {
-        case let path as KeyPath<Root, Value>: DerivedProperty(path) { $0.rawValue }
-        case let path as KeyPath<Root, Value?>: DerivedProperty(path) { $0?.rawValue }
+        case let path as KeyPath<Root, Value>: DerivedProperty(keyPath: path) { $0.rawValue }
+        case let path as KeyPath<Root, Value?>: DerivedProperty(keyPath: path) { $0?.rawValue }
         default: nil
         }
     }
@@ -89,11 +82,6 @@ struct PropertyElements<Root, Property, Element: IndexableValue>: IndexedElement
     let keyPath: KeyPath<Root, Property>
     let elements: (Property) -> [Element]
     var path: AnyKeyPath { keyPath }
-
-    init(_ keyPath: KeyPath<Root, Property>, elements: @escaping (Property) -> [Element]) {
-        self.keyPath = keyPath
-        self.elements = elements
-    }
 
     func addCollection<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) {
         let read = reader(of: keyPath, in: Archive.self)

@@ -169,14 +169,12 @@ extension PredicateExpressions.NotEqual: RelatedExpression {
 }
 
 /// A property of type `Bool`.
-extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
-    }
-}
+extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {}
 
 /// A variable of type `Bool`, such as the unwrapped value of an optional property.
-extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {
+extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {}
+
+extension RelatedExpression where Self: PropertyExpression {
     func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
     }

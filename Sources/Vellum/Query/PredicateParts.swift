@@ -98,16 +98,14 @@ struct PropertyChain: Hashable, @unchecked Sendable {
     }
 
     /// The declared key paths of chains, because describing them takes longer than a query for one object. One for each chain in the source.
-    private static let found = Locked<[PropertyChain: DeclaredPath]>([:])
-
-    private enum DeclaredPath { case path(PropertyChain), none }
+    private static let found = Locked<[PropertyChain: PropertyChain?]>([:])
 
     /// The key path that the root declares for an index, if it declares one.
     var declaredPath: AnyKeyPath? {
         let known = Self.found.withLock { $0[self] }
-        let answer = known ?? find().map { .path(PropertyChain(steps: [.property($0)])) } ?? .none
-        if known == nil { Self.found.withLock { $0[self] = answer } }
-        guard case .path(let chain) = answer, case .property(let path) = chain.steps.first else { return nil }
+        let answer = known ?? find().map { PropertyChain(steps: [.property($0)]) }
+        if known == nil { Self.found.withLock { _ = $0.updateValue(answer, forKey: self) } }
+        guard case .property(let path) = answer?.steps.first else { return nil }
         return path
     }
 

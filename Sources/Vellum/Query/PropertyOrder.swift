@@ -33,54 +33,38 @@ enum PropertyOrder {
     }
 
     /// Returns whether an index stores the type in the order of its `<`. User-supplied types may define `<` in any way.
-    static func matchesIndexOrder<Property>(_ type: Property.Type) -> Bool { type is any NaturallyOrdered.Type }
+    static func matchesIndexOrder(_ type: Any.Type) -> Bool { naturallyOrdered.contains(ObjectIdentifier(type)) }
+
+    private static let naturallyOrdered: Set<ObjectIdentifier> = {
+        let types: [Any.Type] = [
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self,
+            UInt64.self, UInt128.self, Double.self, Float.self, Date.self, String.self, UUID.self,
+        ]
+        return Set(types.map { ObjectIdentifier($0) })
+    }()
 }
 
 extension Ordering {
     /// Returns an ordering by a property.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property>, isDescending: Bool) -> Ordering {
-        by(
-            path, isDescending: isDescending, matchesIndexOrder: PropertyOrder.matchesIndexOrder(Property.self),
-            PropertyOrder.comparison(of: Property.self))
+        by(path, Property.self, isDescending: isDescending, PropertyOrder.comparison(of: Property.self))
     }
 
     /// Returns an ordering by an optional property, `nil` first.
     static func by<Property: Comparable>(_ path: KeyPath<Value, Property?>, isDescending: Bool) -> Ordering {
-        by(
-            path, isDescending: isDescending, matchesIndexOrder: PropertyOrder.matchesIndexOrder(Property.self),
-            PropertyOrder.comparison(ofOptional: Property.self))
+        by(path, Property.self, isDescending: isDescending, PropertyOrder.comparison(ofOptional: Property.self))
     }
 
     private static func by<Property>(
-        _ path: KeyPath<Value, Property>, isDescending: Bool, matchesIndexOrder: Bool, _ compare: @escaping (Property, Property) -> Int
+        _ path: KeyPath<Value, Property>, _ wrapped: (some Comparable).Type, isDescending: Bool,
+        _ compare: @escaping (Property, Property) -> Int
     ) -> Ordering {
-        return Ordering(matchesIndexOrder ? path : nil, isDescending: isDescending) { left, right in
+        Ordering(PropertyOrder.matchesIndexOrder(wrapped) ? path : nil, isDescending: isDescending) { left, right in
             let order = compare(left[keyPath: path], right[keyPath: path])
             return isDescending ? -order : order
         }
     }
 }
-
-/// A type whose `<` is the order of an index. Private, so that no other type can conform.
-private protocol NaturallyOrdered: Comparable {}
-
-extension Int: NaturallyOrdered {}
-extension Int8: NaturallyOrdered {}
-extension Int16: NaturallyOrdered {}
-extension Int32: NaturallyOrdered {}
-extension Int64: NaturallyOrdered {}
-extension Int128: NaturallyOrdered {}
-extension UInt: NaturallyOrdered {}
-extension UInt8: NaturallyOrdered {}
-extension UInt16: NaturallyOrdered {}
-extension UInt32: NaturallyOrdered {}
-extension UInt64: NaturallyOrdered {}
-extension UInt128: NaturallyOrdered {}
-extension Double: NaturallyOrdered {}
-extension Float: NaturallyOrdered {}
-extension Date: NaturallyOrdered {}
-extension String: NaturallyOrdered {}
-extension UUID: NaturallyOrdered {}
 
 // MARK: Sort descriptors
 

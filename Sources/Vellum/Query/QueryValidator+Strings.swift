@@ -40,8 +40,7 @@ extension QueryValidator where Property == String? {
         contains(string: string, caseSensitive: caseSensitive)
     }
 
-    /// Matches a string in which the regular expression has a match. An invalid expression matches nothing and is reported, with the archive
-    /// and the character from which on it is invalid.
+    /// Matches a string in which the regular expression has a match, as for a property that is not optional. Does not match `nil`.
     public static func matches(regex: String) -> Self {
         let expression = RegularExpression(regex)
         return Self(expression) { PropertyTests(optional: $0).satisfies(expression.matches) }
@@ -65,32 +64,25 @@ struct RegularExpression {
     let problem: VellumError?
 
     init(_ pattern: String) {
-        do {
-            expression = try NSRegularExpression(pattern: pattern)
-            problem = nil
-        } catch {
-            expression = nil
-            problem = VellumError(
-                .invalidQuery,
-                "A regular expression in a query is \(Self.fault(of: pattern)), and matches nothing. Correct the expression.")
-        }
+        expression = Self.compiled(pattern)
+        problem = expression == nil ? Self.problem(of: pattern) : nil
     }
 
-    /// Returns what is wrong with an invalid pattern. Foundation does not say it, so this looks for the longest start that is valid, among
-    /// the first 200 characters.
-    private static func fault(of pattern: String) -> String {
-        guard !pattern.isEmpty else { return "empty" }
+    /// Says what is wrong with an invalid pattern. Foundation does not say it, so this looks for the longest start that is valid, among the
+    /// first 200 characters.
+    private static func problem(of pattern: String) -> VellumError {
         var valid = pattern.prefix(200)
-        while !valid.isEmpty, !isValid(String(valid)) { valid.removeLast() }
-        return "invalid from character \(valid.count + 1) on"
+        while !valid.isEmpty, compiled(String(valid)) == nil { valid.removeLast() }
+        let fault = pattern.isEmpty ? "empty" : "invalid from character \(valid.count + 1) on"
+        return VellumError(
+            .invalidQuery, "A regular expression in a query is \(fault), and matches nothing. Correct the expression.")
     }
 
-    private static func isValid(_ pattern: String) -> Bool {
+    private static func compiled(_ pattern: String) -> NSRegularExpression? {
         do {
-            _ = try NSRegularExpression(pattern: pattern)
-            return true
+            return try NSRegularExpression(pattern: pattern)
         } catch {
-            return false
+            return nil
         }
     }
 

@@ -8,24 +8,14 @@ extension Store where Value: Sendable {
     ///
     /// A value that cannot be read counts as missing: it was reported.
     ///
+    /// - Parameter isDue: Set if the given part of the value's age is over.
     /// - Throws: ``VellumError`` if the disk cannot be read.
     @inlinable
-    package func hit(forKey key: EntryKey, under expiration: Expiration) throws(VellumError) -> Value? {
-        do throws(VellumError) {
-            return try value(forKey: key, under: expiration)
-        } catch {
-            if error.concernsOneEntry { return nil }
-            throw error
-        }
-    }
-
-    /// The same. Sets `isDue` if the given part of the value's age is over.
-    @inlinable
     package func hit(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         do throws(VellumError) {
-            return try value(forKey: key, under: expiration, refreshAhead: part, isDue: &isDue)
+            return try value(forKey: key, under: expiration, refreshAhead: part, isDue: isDue)
         } catch {
             if error.concernsOneEntry { return nil }
             throw error
@@ -35,7 +25,7 @@ extension Store where Value: Sendable {
     /// Returns the value under the key, and loads it if there is no valid one.
     ///
     /// - Parameters:
-    ///   - hasLooked: Whether ``hit(forKey:under:)`` has just found nothing.
+    ///   - hasLooked: Whether ``hit(forKey:under:refreshAhead:isDue:)`` has just found nothing.
     ///   - addition: What is recorded with a loaded value, in the same transaction. Runs outside every lock.
     /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk
     ///   cannot be read, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.

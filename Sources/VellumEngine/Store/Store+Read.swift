@@ -8,33 +8,22 @@ extension Store {
     ///
     /// Blocks for a read of the disk if memory does not have the value.
     ///
-    /// - Parameter expiration: The reader's expiration, for entries that have none of their own.
+    /// - Parameters:
+    ///   - expiration: The reader's expiration, for entries that have none of their own.
+    ///   - isDue: Set if this part of the value's age is over.
     /// - Complexity: O(1) in memory, O(log n) on disk.
     /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum, or its bytes cannot be decoded or are of
     ///   a newer version of the type. A miss does not throw.
     @inlinable
-    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
-        let now = clock.now()
-        if let value = try valueInMemory(forKey: key, now, expiration) { return value }
-        return try valueOnDisk(forKey: key, now, expiration)
-    }
-
-    /// Returns the valid value under the key as ``value(forKey:under:)`` does.
-    ///
-    /// - Parameter isDue: Set if the given part of the value's age is over.
-    @inlinable
     package func value(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+        forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
+        isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         let now = clock.now()
-        let inMemory = try withUnsafeMutablePointer(to: &isDue) { (isDue) throws(VellumError) in
-            try valueInMemory(forKey: key, now, expiration, ahead: .init(part, isDue: isDue))
-        }
-        if let inMemory { return inMemory }
-        let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
-        if value == nil { countMiss() }
-        if value != nil, let entry, entry.validity.isPast(part, of: key, at: now, under: expiration) { isDue = true }
-        return value
+        var ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead?
+        if let part, let isDue { ahead = .init(part, isDue: isDue) }
+        if let value = try valueInMemory(forKey: key, now, expiration, ahead: ahead) { return value }
+        return try valueOnDisk(forKey: key, now, expiration, refreshAhead: part, isDue: isDue)
     }
 
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
@@ -69,10 +58,13 @@ extension Store {
     }
 
     @inlinable
-    func valueOnDisk(forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration) throws(VellumError) -> Value? {
-        if let value = try lookOnDisk(forKey: key, now, expiration).value { return value }
-        countMiss()
-        return nil
+    func valueOnDisk(
+        forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, refreshAhead part: Double?, isDue: UnsafeMutablePointer<Bool>?
+    ) throws(VellumError) -> Value? {
+        let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
+        if value == nil { countMiss() }
+        if let part, value != nil, let entry, entry.validity.isPast(part, of: key, at: now, under: expiration) { isDue?.pointee = true }
+        return value
     }
 
     /// Reads the entry under the key. If it is valid, decodes it and stores it in memory, which affects the eviction order.
@@ -211,7 +203,11 @@ extension Store {
     }
 
     /// Returns the value under the key, valid or not. Does not affect the eviction order.
-    @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? { try peekValue(forKey: key) }
+    @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? {
+        if let value = try peekValue(inMemory: key) { return value }
+        guard let entry = try entryOnDisk(forKey: key) else { return nil }
+        return try decode(entry, of: key)
+    }
 
     private func peekValue(inMemory key: EntryKey) throws(VellumError) -> Value? {
         switch memory.peek(key)?.payload {
@@ -233,12 +229,6 @@ extension Store {
             guard error.code == .damagedEntry else { throw error }
             return false
         }
-    }
-
-    func peekValue(forKey key: EntryKey) throws(VellumError) -> Value? {
-        if let value = try peekValue(inMemory: key) { return value }
-        guard let entry = try entryOnDisk(forKey: key) else { return nil }
-        return try decode(entry, of: key)
     }
 
     /// Returns how many entries are stored, including expired entries that were not removed yet and entries that cannot be decoded.

@@ -11,26 +11,17 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     @inlinable
     package init(_ store: Store<Value>) { reference = .passUnretained(store) }
 
-    /// Returns the value under the key: ``Store/value(forKey:under:)``.
-    @inlinable
-    package func value(forKey key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> Value? {
-        try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
-            do throws(VellumError) {
-                return .success(try store.value(forKey: key, under: expiration))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
-    }
-
     /// Returns the value under the key: ``Store/value(forKey:under:refreshAhead:isDue:)``.
     @inlinable
     package func value(
-        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double, isDue: inout Bool
+        forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
+        isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
-        try reference._withUnsafeGuaranteedRef { store in
-            Result { () throws(VellumError) in
-                try store.value(forKey: key, under: expiration, refreshAhead: part, isDue: &isDue)
+        try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
+            do throws(VellumError) {
+                return .success(try store.value(forKey: key, under: expiration, refreshAhead: part, isDue: isDue))
+            } catch {
+                return .failure(error)
             }
         }.get()
     }
