@@ -114,7 +114,8 @@ let package = Package(
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
         // A client whose size is counted, and eighteen works whose instructions are: `make instructions`.
         .executableTarget(
-            name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"], swiftSettings: [.swiftLanguageMode(.v5)]),
+            name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions",
             exclude: ["figures.txt"]),

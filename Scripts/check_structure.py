@@ -20,13 +20,13 @@ QUEUES = {
 }
 # What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
 TRAPS = {
-    "CBORCoding/Encoding/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
+    "CBORCoding/Format/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
     "MiniCache/MiniCache+Updating.swift": 1, "MiniCache/Unavailable.swift": 2, "MiniCacheValkey/SharedCache.swift": 1,
-    "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Calls/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
+    "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
     "ShallowsSQLite/Engine/SharedFile.swift": 1, "Vellum/ArchiveStore+Loading.swift": 1, "Vellum/Query/IndexedProperty.swift": 1,
     "Vellum/Query/PredicateCompiling.swift": 2, "Vellum/Unavailable.swift": 1, "VellumCore/Concurrency/ForkGuard.swift": 1,
     "VellumCore/Concurrency/Locked.swift": 1, "VellumCore/Concurrency/ReadMostly.swift": 2, "VellumCore/Loading/LoadCoordinator.swift": 2,
-    "VellumCore/Loading/SingleFlight.swift": 4, "VellumCore/Memory/EntryKey.swift": 1, "VellumCore/Memory/EntryList.swift": 1,
+    "VellumCore/Loading/SingleFlight.swift": 4, "VellumCore/Keys/EntryKey.swift": 1, "VellumCore/Memory/EntryList.swift": 1,
     "VellumCore/Memory/LRUList.swift": 6, "VellumCore/Memory/UseOrder.swift": 1, "VellumEngine/SQLite/Statement.swift": 1,
     "VellumEngine/Store/Store+Update.swift": 1, "VellumRemote/RemoteKeys.swift": 1, "VellumValkey/Server/ValkeyServer.swift": 1,
 }

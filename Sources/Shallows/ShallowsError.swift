@@ -114,7 +114,7 @@ extension ShallowsError {
     /// What an error says about itself. Errors of the system and of coding have keys, values and paths in their descriptions: of these
     /// the reason alone.
     static func reason(of error: any Error) -> String {
-        if error is Swift.DecodingError || error is Swift.EncodingError { return codingReason(error) }
+        if isOfCoding(error) { return codingReason(error) }
         if let text = (error as? any LocalizedError)?.errorDescription { return text }
         if error is any CustomNSError || type(of: error) is NSError.Type { return codingReason(error) }
         return String(describing: error)

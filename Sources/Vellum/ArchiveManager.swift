@@ -196,7 +196,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Logs that a file can be written again, if it could not be.
     @usableFromInline
-    func didRecord() { Report.succeeded(.writing, Archive.self, in: store.factory, store.located) }
+    func didRecord() { Report.succeeded(.writing, Archive.self, in: store.factory.fileURL, store.located) }
 
     @usableFromInline
     func report(_ error: any Error, _ operation: StaticString) {

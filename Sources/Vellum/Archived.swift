@@ -114,7 +114,7 @@ public final class Archived<Archive: Archivable> {
         do {
             opened = try open()
         } catch {
-            Report.unopened(error, Archive.self, in: factory)
+            Report.unopened(error, Archive.self, in: factory.fileURL)
             opened = nil
         }
         return opened

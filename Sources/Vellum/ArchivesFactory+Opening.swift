@@ -28,7 +28,7 @@ extension ArchivesFactory {
             keep(hold.store, of: Archive.self)
             try importOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             addHandle(hold)
-            Report.succeeded(.opening, Archive.self, in: self, hold.store.located)
+            Report.succeeded(.opening, Archive.self, in: fileURL, hold.store.located)
             return ArchiveStore(hold, factory: self, expiration: expiration)
         } catch {
             throw error.code == .unnamedArchive ? error : error.located(archive: Archive.archiveName, path: nil)

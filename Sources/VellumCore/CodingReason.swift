@@ -1,5 +1,8 @@
 internal import Foundation
 
+/// Whether a value could not be encoded or decoded.
+package func isOfCoding(_ error: any Error) -> Bool { error is DecodingError || error is EncodingError }
+
 /// Why a value could not be encoded or decoded, as the end of a sentence. It names types and properties, never a value or a key of a dictionary.
 package func codingReason(_ error: any Error) -> String {
     switch error {

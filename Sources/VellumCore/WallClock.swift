@@ -89,3 +89,26 @@ public struct WallClock: Sendable {
         return WallInstant(rawValue: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }
+
+/// The clock by which callers of loads stop waiting: never set, and coarse.
+@usableFromInline package struct LoadTimer: Sendable {
+    private let clock: CoarseClock
+    private let pause: @Sendable (_ milliseconds: Int64) async throws -> Void
+
+    package static let system = LoadTimer()
+
+    package init(
+        clock: CoarseClock = .system,
+        sleep pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+    ) {
+        (self.clock, self.pause) = (clock, pause)
+    }
+
+    package func now() -> Int64 { clock.now() }
+
+    /// Returns so many milliseconds after a moment.
+    package func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
+        let left = milliseconds - (now() - begin)
+        if left > 0 { try await pause(left) }
+    }
+}

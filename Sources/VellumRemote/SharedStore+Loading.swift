@@ -261,7 +261,7 @@ extension SharedStore {
                 // The server has it, with its own dates: the next read takes it from there.
                 near.forget([key])
             } else {
-                declinedFills.add(1, ordering: .relaxed)
+                counts.declinedFills.add(1, ordering: .relaxed)
             }
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))

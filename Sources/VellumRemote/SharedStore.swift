@@ -37,7 +37,6 @@ public import VellumCore
 
     package let name: String
     @usableFromInline package let near: NearCache<Value>
-    let trust: Trust
     let backend: any RemoteBackend
     let coding: Coding
     let times: Times
@@ -53,24 +52,29 @@ public import VellumCore
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
-    private let reads = Atomic(0)
-    let declinedFills = Atomic(0)
+    let counts = Counts()
+
+    struct Counts: ~Copyable, Sendable {
+        fileprivate let reads = Atomic(0)
+        let declinedFills = Atomic(0)
+    }
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
     ///   - near: The values in memory.
     package init(name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times()) {
         (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
-        trust = near.trust
         // Not by the server's clock, which is unknown before the first connection.
         answers = RememberedAnswers(watching: near.memory) { WallInstant(rawValue: times.clock.now()) }
     }
 
+    var trust: Trust { near.trust }
+
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
-            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
-            declinedFills: declinedFills.load(ordering: .relaxed), memory: near.usage)
+            nearHits: near.hits, serverReads: counts.reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
+            declinedFills: counts.declinedFills.load(ordering: .relaxed), memory: near.usage)
     }
 
     // MARK: Reading
@@ -123,7 +127,7 @@ public import VellumCore
 
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
-        reads.add(1, ordering: .relaxed)
+        counts.reads.add(1, ordering: .relaxed)
         near.forgetOutage(key)
         switch entry {
         case .missing: return nil

@@ -241,3 +241,19 @@ extension MiniCacheError {
         }
     }
 }
+
+extension CacheCore {
+    /// Runs `body`. An error of it names this cache and its file.
+    func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
+        do throws(VellumError) {
+            return try body()
+        } catch {
+            throw located(error)
+        }
+    }
+
+    @usableFromInline
+    func located(_ error: VellumError) -> VellumError {
+        error.located(archive: "\(location.name), version \(location.version)", path: path)
+    }
+}

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Two storages side by side: what `zip` is made of.
 ///
 /// A pair is never made of two sets: sets of a key follow one another, and a retrieval that a set overtook is made again.
@@ -107,5 +109,35 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
         error.disposition = [errors.left, errors.right].contains { $0?.disposition == .failure } ? .failure : .unknown
         if partial != .failed { error.succeededLayers = succeeded }
         return error
+    }
+}
+
+/// The error of a pair: the errors of its sides.
+///
+/// A set that fails on one side leaves the other side set.
+public struct ZippedResultError: LocalizedError, StorageMiss {
+    /// The error of the left side; `nil` if it did not fail.
+    public let left: (any Error)?
+    /// The error of the right side; `nil` if it did not fail.
+    public let right: (any Error)?
+    /// If a set or a removal failed: the names of the layers where it succeeded.
+    public let succeededLayers: [String]
+
+    /// Creates the error of a pair.
+    public init(left: (any Error)?, right: (any Error)?, succeededLayers: [String] = []) {
+        self.left = left
+        self.right = right
+        self.succeededLayers = succeededLayers
+    }
+
+    /// Whether no side failed, and at least one has no value.
+    public var isMiss: Bool {
+        [left, right].allSatisfy { error in error.map { ($0 as? any StorageMiss)?.isMiss ?? false } ?? true }
+    }
+
+    /// The texts of both errors, for `localizedDescription`.
+    public var errorDescription: String? {
+        [("left", left), ("right", right)].compactMap { side, error in error.map { "\(side): \(ShallowsError.reason(of: $0))" } }
+            .joined(separator: "; ")
     }
 }

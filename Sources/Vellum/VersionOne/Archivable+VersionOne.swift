@@ -68,7 +68,7 @@ extension Archivable {
             try NestedArchives<Self>().add(propertiesOf: self, to: &transaction, .shared)
             try transaction.commit()
         } catch {
-            Report.unopened(error, Self.self, in: .shared)
+            Report.unopened(error, Self.self, in: ArchivesFactory.shared.fileURL)
         }
     }
 
@@ -89,7 +89,7 @@ extension Archivable {
         do {
             return try ArchivesFactory.shared.archives()
         } catch {
-            Report.unopened(error, Self.self, in: .shared)
+            Report.unopened(error, Self.self, in: ArchivesFactory.shared.fileURL)
             return nil
         }
     }

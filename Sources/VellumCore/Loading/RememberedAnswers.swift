@@ -37,14 +37,3 @@ package final class RememberedAnswers: Sendable {
 
     func endWatch(of key: EntryKey) { keys.unwatch(key) }
 }
-
-/// Keys whose writes are noticed: those of a ``MemoryCache``.
-package protocol WatchedKeys: AnyObject, Sendable {
-    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the key's version.
-    func watch(_ key: EntryKey) -> UInt64
-
-    func unwatch(_ key: EntryKey)
-
-    /// Whether no caller wrote or removed the watched key since it had that version.
-    func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool
-}

@@ -48,3 +48,20 @@ extension LoadStatistics {
         }
     }
 }
+
+/// Where a value that may have been loaded came from.
+@frozen
+public enum LoadSource: Hashable, Sendable {
+    /// The value was cached, and is valid.
+    case cached
+    /// The value was cached and has expired; it is being reloaded: *stale-while-revalidate* (RFC 5861, section 3).
+    case staleWhileRevalidate
+    /// The loader returned it, or said that it is unchanged.
+    case loaded
+    /// The value was cached and has expired, and the loader failed or took longer than ``LoadOptions/timeout``: *stale-if-error* (RFC 5861, section 4).
+    case staleIfError
+    /// The value was cached and has expired, and the load took longer than ``LoadOptions/softTimeout``. It goes on.
+    case staleIfSlow
+    /// This process loaded the value a moment ago, while the server of a shared cache was out of reach: other machines may have another one.
+    case loadedInOutage
+}

@@ -22,9 +22,9 @@ enum Report {
         log(.error, error.line(count: count), ["operation": "\(operation)", "type": "\(type)"])
     }
 
-    static func unopened(_ error: any Error, _ type: Any.Type, in factory: ArchivesFactory) {
+    static func unopened(_ error: any Error, _ type: Any.Type, in file: URL) {
         let known = error as? VellumError
-        let place = Place(type: ObjectIdentifier(type), path: factory.fileURL.path)
+        let place = Place(type: ObjectIdentifier(type), path: file.path)
         guard let count = count(known?.code ?? .inputOutput, place) else { return }
         let reason = known?.line(count: count) ?? "\(Swift.type(of: error))"
         log(.error, "An archive cannot be opened. \(reason)", ["type": "\(type)"])
@@ -32,14 +32,14 @@ enum Report {
 
     /// Logs the failures of an archive that a success ends. Costs one atomic load while no archive fails.
     static func succeeded(
-        _ success: FailureRuns.Success, _ type: Any.Type, in factory: ArchivesFactory, _ located: (VellumError) -> VellumError
+        _ success: FailureRuns.Success, _ type: Any.Type, in file: URL, _ located: (VellumError) -> VellumError
     ) {
         guard isFailing.load(ordering: .relaxed) else { return }
         let type = ObjectIdentifier(type)
         let path = located(.closed).path ?? ""
         let ended = runs.withLock { runs in
             defer { isFailing.store(runs.values.contains { $0.hasFailuresOfFile }, ordering: .relaxed) }
-            return Set([path, factory.fileURL.path]).sorted().flatMap { runs[Place(type: type, path: $0)]?.end(by: success) ?? [] }
+            return Set([path, file.path]).sorted().flatMap { runs[Place(type: type, path: $0)]?.end(by: success) ?? [] }
         }
         for run in ended { log(.notice, located(run.notice).located, [:]) }
     }
