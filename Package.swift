@@ -14,6 +14,7 @@ let package = Package(
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "MiniCache", targets: ["MiniCache"]),
+        // Without flags of the compiler for its size (decision 44).
         .library(name: "Shallows", targets: ["Shallows"]),
         .library(name: "ShallowsStatic", type: .static, targets: ["Shallows"]),
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
@@ -25,9 +26,11 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio."),
+        // Of its own, because its library takes minutes to build (decision 59).
         .trait(
             name: "ValkeyTLS", description: "The same, by TLS. Needs swift-nio-ssl, which takes long to build.", enabledTraits: ["Valkey"]),
     ],
+    // Few, and those of one feature behind a trait (decision 2).
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),

@@ -2,8 +2,9 @@
 """Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
 or a thread, or ends the process, where a public declaration has no sentence, where a public parameter is not tested with negative, huge and
 empty values, where the privacy manifest does not say what is called, and where a page of the documentation has a line of code that needs a
-scroll bar, where a class has more than fourteen stored properties, and where more than eight files extend one class. Reads sources as swift-format
-leaves them."""
+scroll bar, where a class has more than fourteen stored properties, where more than eight files extend one class, and
+where a decision is cited nowhere. Reads sources as
+swift-format leaves them."""
 import plistlib
 import re
 import sys
@@ -121,6 +122,15 @@ def class_problems():
             yield f"{own}: {len(files)} files extend {name}, more than 8: {', '.join(sorted(files))}"
 
 
+def decision_problems():
+    """The decisions that nothing cites where it acts."""
+    paths = [*SOURCES.rglob("*.swift"), PACKAGE / "Package.swift", *(PACKAGE / "Scripts").glob("*.py")]
+    cited = {int(number) for path in paths for number in re.findall(r"[Dd]ecision 0*(\d+)", path.read_text())}
+    for record in sorted(PACKAGE.glob("Documentation/Decisions/0*.md")):
+        if int(record.name[:4]) not in cited:
+            yield f"{record.relative_to(PACKAGE)}: cited nowhere in Sources, Package.swift or Scripts, as (decision {int(record.name[:4])})"
+
+
 def api_parameters():
     """The public parameters and variables that are numbers, durations, sizes, texts or URLs, as rows of the table in the tests name them."""
     simple = (r"(?:Duration|TimeInterval|Double|Int|DataSize|Expiration|CacheMaxAge|CacheVersion|Capacity|LoadOptions|Date|URL|String|"
@@ -171,6 +181,7 @@ found = [problem for path in sorted(SOURCES.rglob("*.swift")) for problem in pro
 found += [problem for page in sorted(pages) for problem in wide_lines(page)]
 found += privacy_problems()
 found += class_problems()
+found += decision_problems()
 tables = "\n".join(path.read_text() for path in (PACKAGE / "Tests").rglob("*InputTests.swift"))
 found += [f"{name}: no row of a table in Tests/*InputTests.swift" for name in sorted(set(api_parameters())) if f'"{name}"' not in tables]
 print("\n".join(found))

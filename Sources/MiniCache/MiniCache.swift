@@ -2,6 +2,8 @@ internal import Foundation
 public import VellumCore
 public import VellumEngine
 
+// Decision 9.
+
 /// A persistent cache of `Codable` values with `Codable` keys.
 ///
 /// ```swift

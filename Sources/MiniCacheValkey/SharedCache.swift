@@ -3,6 +3,8 @@ public import VellumCore
 public import VellumRemote
 internal import VellumValkey
 
+// Decision 55.
+
 /// A cache of `Codable` values with `Codable` keys that many machines share, on a Valkey or Redis server.
 ///
 /// ```swift

@@ -1,5 +1,7 @@
 internal import VellumCore
 
+// Decision 50.
+
 /// A type that declares its version, and makes objects of older versions into current ones.
 ///
 /// ```swift

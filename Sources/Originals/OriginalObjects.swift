@@ -2,7 +2,7 @@ package import Foundation
 package import VellumCore
 package import VellumEngine
 
-/// A folder in which version 1 of Vellum kept the objects of a type: a file `KEY.vlm` for each, with what the type made of the object.
+/// A folder in which version 1 of Vellum kept the objects of a type: a file `KEY.vlm` for each, with what the type made of the object (decision 51).
 ///
 /// Its objects are imported once into the archive of the type, when that is first opened. The files stay where they are.
 package struct OriginalObjects: Sendable {

@@ -1,3 +1,5 @@
+// Decision 21.
+
 /// The storages of one kind: a namespace, so that an extension of ``Storage``, or of another kind, extends that kind alone.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// Decision 22.
+
 /// Something with a name, which compositions, errors and reports use.
 public protocol StorageDesign {
     /// The name of the storage. By default the name of its type.

@@ -2,6 +2,8 @@ public import Foundation
 public import Shallows
 public import VellumCore
 
+// Decision 25.
+
 /// Values in memory and in an SQLite file, both with limits: a replacement for a folder of files.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// Decision 31.
+
 /// The format in which `Codable` values are stored.
 ///
 /// Every reader recognizes both formats by their first bytes, so the choice affects only what is written from now on.

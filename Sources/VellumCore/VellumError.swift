@@ -1,5 +1,7 @@
 public import Foundation
 
+// Decision 43.
+
 /// An error of an archive, a cache or an SQLite storage: what failed, what to do about it, and where.
 ///
 /// ```swift

@@ -11,7 +11,7 @@
     #endif
 #endif
 
-/// A point between two steps of the engine where tests can kill the process. Does nothing in a release build.
+/// A point between two steps of the engine where tests can kill the process. Does nothing in a release build (decision 29).
 ///
 /// ```sh
 /// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time

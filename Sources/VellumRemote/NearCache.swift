@@ -1,7 +1,7 @@
 internal import Synchronization
 public import VellumCore
 
-/// The values of a cache on a server that a process keeps in memory, and returns without asking the server while ``Trust`` lasts.
+/// The values of a cache on a server that a process keeps in memory, and returns without asking the server while ``Trust`` lasts (decision 57).
 ///
 /// The server notifies the process of keys that others change. The connection's thread removes such a key before any caller gets a reply that
 /// the server sent later. A reader takes a ticket before it asks the server. Its reply is stored only if the key did not change since: the

@@ -2,7 +2,7 @@ package import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// A cache on a server, with its near cache in this process, and the loads of missing values.
+/// A cache on a server, with its near cache in this process, and the loads of missing values (decision 58).
 ///
 /// Ages count by the server's clock. A read or a write sends one command; a near hit sends none. Every call has a deadline.
 @usableFromInline package final class SharedStore<Value: Sendable>: Sendable {

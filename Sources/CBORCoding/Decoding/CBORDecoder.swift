@@ -1,5 +1,7 @@
 public import Foundation
 
+// Decision 67.
+
 /// Decodes values from CBOR, the Concise Binary Object Representation.
 ///
 /// ```swift

@@ -3,6 +3,8 @@ internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
+// Decision 19.
+
 /// Maps the keys of a cache to the keys of the engine, which are texts, and back.
 ///
 /// | key of the cache | key of the engine |

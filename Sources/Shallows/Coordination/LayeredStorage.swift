@@ -15,7 +15,7 @@ struct Layer<Key: Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Two storages, one in front of the other: what every composition is made of.
+/// Two storages, one in front of the other: what every composition is made of (decision 23).
 ///
 /// A ``WriteOrder`` keeps fills and writes of one key in order; retrievals of one key from the back are one load.
 @usableFromInline

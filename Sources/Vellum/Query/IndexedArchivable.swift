@@ -1,6 +1,8 @@
 internal import VellumCore
 internal import VellumEngine
 
+// Decision 69.
+
 /// An object whose archive has indexes, so that queries need not decode every object.
 ///
 /// ```swift

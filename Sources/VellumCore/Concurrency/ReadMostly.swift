@@ -8,7 +8,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A value that threads on different cores read without waiting for each other.
+/// A value that threads on different cores read without waiting for each other (decision 52).
 ///
 /// A reader takes one of several locks, by its thread, and a writer takes all of them. So readers write no line of memory in common, and a write
 /// costs as many locks as there are. Each lock also guards what its readers note (`Notes`), which a writer reads and changes, too.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The key of an entry: any string, compared by the UTF-8 bytes of its normal form.
+/// The key of an entry: any string, compared by the UTF-8 bytes of its normal form (decision 3).
 ///
 /// ```swift
 /// EntryKey("é") == EntryKey("e\u{301}")   // true: canonically equivalent
@@ -14,7 +14,7 @@ public import Foundation
 /// - Complexity: O(length). A key whose scalars all lie below U+0300 is its own normal form and is not converted.
 @frozen
 @usableFromInline package struct EntryKey: Sendable {
-    /// The largest number of UTF-8 bytes of a key's normal form: 64 KiB. Keys do not count towards the limits of a store.
+    /// The largest number of UTF-8 bytes of a key's normal form: 64 KiB. Keys do not count towards the limits of a store (decision 38).
     @usableFromInline package static let maximumLength = 65_536
 
     /// The key in normal form, in contiguous UTF-8.

@@ -1,4 +1,4 @@
-/// The hash of keys by which a file finds entries, and processes tell each other which ones changed.
+/// The hash of keys by which a file finds entries, and processes tell each other which ones changed (decision 13).
 ///
 /// Its seed is a random number of the archive, so that nobody who does not read the file can construct colliding keys. `Format.md` spells it
 /// out: it must never change.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Coordinates running loads, at most one for each key, and their waiters. The thread-safe wrapper of a ``SingleFlight``.
+/// Coordinates running loads, at most one for each key, and their waiters. The thread-safe wrapper of a ``SingleFlight`` (decision 39).
 ///
 /// A caller joins a load, and is called back when it ends. The first caller starts the load and finishes it. A caller that would make its
 /// own load wait for itself gets ``Joined/recursive`` instead, and decides whether to fail or to load without joining.

@@ -1,3 +1,5 @@
+// Decision 64.
+
 /// What a loader found out: a value, that the present one is still right, or that there is none; and for how long that holds.
 ///
 /// ```swift

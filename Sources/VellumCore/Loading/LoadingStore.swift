@@ -1,4 +1,4 @@
-/// A store that loads missing values: from the disk of a machine, or on a server.
+/// A store that loads missing values: from the disk of a machine, or on a server (decision 18).
 ///
 /// The store looks for values and runs loads. What a caller gets, and when, is decided here for all stores.
 package protocol LoadingStore<Value>: Sendable {

@@ -1,3 +1,5 @@
+// Decision 41.
+
 /// How long an entry stays valid: for a time after it was written, for a time after it was last used, or both.
 ///
 /// ```swift
@@ -99,7 +101,7 @@ public struct Expiration: Hashable, Sendable {
         throw .noExpiration
     }
 
-    /// Returns a duration in milliseconds, rounded up; 0 for a negative one.
+    /// Returns a duration in milliseconds, rounded up; 0 for a negative one (decision 70).
     package static func milliseconds(_ duration: Duration) -> Int64 {
         guard duration > .zero else { return 0 }
         let (seconds, attoseconds) = duration.components

@@ -1,4 +1,4 @@
-/// The system calls on files that this package makes, each replaceable, so that tests can make them fail.
+/// The system calls on files that this package makes, each replaceable, so that tests can make them fail (decision 40).
 ///
 /// ```swift
 /// let full = FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } }

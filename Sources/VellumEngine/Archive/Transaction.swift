@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// One transaction of the connection that writes: an edit of each archive that it has used, and what it announces when it is committed.
+/// One transaction of the connection that writes: an edit of each archive that it has used, and what it announces when it is committed (decision 74).
 ///
 /// ```swift
 /// let transaction = try writer.begin()

@@ -1,6 +1,6 @@
 internal import VellumCore
 
-// Room on the disk, which the log and the file need before they grow.
+// Room on the disk, which the log and the file need before they grow (decision 45).
 
 extension Writer {
     /// Makes the next transaction make room, because the log has lost its own.

@@ -9,7 +9,7 @@ struct ReplacedVersion: Sendable {
 
 extension Writer {
     /// Stores the version of the cache that an archive holds, and empties the archive if it holds another one, in one transaction. Nothing is
-    /// written if the archive holds this version already.
+    /// written if the archive holds this version already (decision 61).
     ///
     /// - Parameter mayReplace: Whether the archive may be emptied.
     /// - Returns: What was replaced; `nil` for an empty archive, and for one that holds this version.

@@ -3,7 +3,7 @@ internal import VellumCore
 // The writes of one call, in a transaction of their own or in that which relaxed writes share.
 
 extension Writer {
-    /// Carries out the writes in one transaction, and calls `update` with their outcomes.
+    /// Carries out the writes in one transaction, and calls `update` with their outcomes (decision 54).
     ///
     /// - Parameters:
     ///   - isRelaxed: Whether they may share a transaction with others.

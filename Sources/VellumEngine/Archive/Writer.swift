@@ -211,7 +211,7 @@ final class Writer {
 
     // MARK: The batch
 
-    /// Keeps a transaction open for more relaxed writes.
+    /// Keeps a transaction open for more relaxed writes (decision 11).
     ///
     /// - Parameter bytes: How many bytes the last call has added.
     /// - Returns: What the last call has made visible.

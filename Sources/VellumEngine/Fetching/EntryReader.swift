@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// Reads and decodes the entries of a query in batches.
+/// Reads and decodes the entries of a query in batches (decision 16).
 ///
 /// Each batch is read from one snapshot. Nothing is locked between two batches, so writers and checkpoints do not wait.
 final class EntryReader<Value> {

@@ -88,7 +88,7 @@ extension DatabaseFile {
 // Writes to any number of archives in one transaction.
 
 extension DatabaseFile {
-    /// Carries out the writes in one transaction and calls `update` under the writer's lock, so that memory is updated in commit order.
+    /// Carries out the writes in one transaction and calls `update` under the writer's lock, so that memory is updated in commit order (decision 5).
     ///
     /// Relaxed writes that no other process can read are visible when they are in the open batch; the COMMIT comes later.
     package func commit(
@@ -173,7 +173,7 @@ extension DatabaseFile {
     }
 
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
-    /// 2 seconds. Later relaxed writes of those processes commit before they return.
+    /// 2 seconds. Later relaxed writes of those processes commit before they return (decision 35).
     func waitForOpenBatches(_ connection: Connection) throws(SQLiteError) {
         // Other processes see a connection once it has read.
         _ = try connection.int(SQL.tableCount)

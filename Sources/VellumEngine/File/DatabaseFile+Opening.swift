@@ -3,7 +3,7 @@ internal import Synchronization
 package import VellumCore
 
 extension DatabaseFile {
-    /// What to do about a file that is not a database, or a database of another program.
+    /// What to do about a file that is not a database, or a database of another program (decision 60).
     package enum ForeignFilePolicy: Sendable {
         /// Throw ``VellumError/Code/notADatabase`` or ``VellumError/Code/foreignFile``, and leave the file as it is.
         case refuse

@@ -2,7 +2,7 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// An open archive file in this process, shared by all handles on it, however its path is spelled.
+/// An open archive file in this process, shared by all handles on it, however its path is spelled (decision 4).
 ///
 /// ```swift
 /// let file = try DatabaseFile.open(at: folder.appending(path: "Archives.sqlite"))

@@ -13,7 +13,7 @@ enum FileState: UInt8, AtomicRepresentable {
     case vanished
 }
 
-/// Where an open file is, whether it is still there, and who else has it open.
+/// Where an open file is, whether it is still there, and who else has it open (decision 27).
 final class FileLocation: Sendable {
     /// The path, with every symbolic link resolved.
     let path: String

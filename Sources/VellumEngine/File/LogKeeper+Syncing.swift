@@ -55,7 +55,7 @@ extension LogKeeper {
     var hasLostSync: Bool { syncQueue.withLock { $0.failure != nil } }
 }
 
-/// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that committed before the sync began.
+/// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that committed before the sync began (decision 12).
 /// Callers that arrive during a sync wait until one covers them. When a sync ends, the covered ones are woken, and one of the others, which
 /// leads the next: so most callers are woken once.
 ///

@@ -257,7 +257,7 @@ final class LogKeeper: Sendable {
     }
 }
 
-/// Decides when to retry a restart of the log that a reader of another process blocked.
+/// Decides when to retry a restart of the log that a reader of another process blocked (decision 36).
 ///
 /// Retries soon while readers move on, because most snapshots last for milliseconds and the log must not grow. Retries ever more rarely
 /// while no further page can be copied from one try to the next: then a process is stopped during a read, perhaps for hours, and

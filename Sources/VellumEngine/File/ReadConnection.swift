@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-/// A connection that reads, and its lease on a snapshot. Guarded by its slot's lock in ``ReadPool``.
+/// A connection that reads, and its lease on a snapshot. Guarded by its slot's lock in ``ReadPool`` (decision 8).
 ///
 /// Beginning and ending a read transaction costs more than a point read, so a reader keeps its transaction open for the next read, as a
 /// lease. The lease is renewed when any process has committed (the header of the wal-index shows it). It ends when there was no read for

@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// Splits a query into a part that the index answers and the steps that remain for decoded values.
+/// Splits a query into a part that the index answers and the steps that remain for decoded values (decision 15).
 ///
 /// A pure value: it identifies columns by number and does not use the database.
 ///

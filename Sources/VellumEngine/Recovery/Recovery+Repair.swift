@@ -4,7 +4,7 @@ internal import VellumCore
 // Replaces a damaged file in steps, each of which a killed process may leave to the next opening.
 
 extension Recovery {
-    /// Replaces a damaged file by a new one with every entry that can be read.
+    /// Replaces a damaged file by a new one with every entry that can be read (decision 28).
     ///
     /// - Returns: The events to report.
     static func repair(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent] {

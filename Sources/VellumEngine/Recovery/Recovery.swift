@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-/// Recovers from a damaged file: `+Repair` replaces it, `+Salvage` copies its entries.
+/// Recovers from a damaged file: `+Repair` replaces it, `+Salvage` copies its entries (decision 10).
 enum Recovery {
     /// The suffix of the file that marks another as damaged. It holds the name to which the damaged file is moved, once that is chosen.
     static let markSuffix = "-damaged"

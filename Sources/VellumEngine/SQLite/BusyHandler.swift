@@ -10,7 +10,7 @@ internal import VellumCore
 /// Waits while another process holds a lock, for a maximum time. The first retries come after microseconds, because most locks are short.
 ///
 /// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which leaves a contended lock unused for most of
-/// the time.
+/// the time (decision 30).
 final class BusyHandler {
     private let state: UnsafeMutablePointer<State>
 
@@ -50,7 +50,7 @@ final class BusyHandler {
     }
 }
 
-/// Blocks the calling thread between attempts.
+/// Blocks the calling thread between attempts (decision 49).
 package enum BusyRetry {
     /// Blocks the calling thread for so many milliseconds.
     package static func milliseconds(_ count: Double) { Thread.sleep(forTimeInterval: count / 1000) }

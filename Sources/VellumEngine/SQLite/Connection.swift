@@ -8,7 +8,7 @@ internal import CSQLiteConfig
 internal import Foundation
 internal import VellumCore
 
-/// A connection to a database file. Used by one thread at a time: the one that holds the lock around it.
+/// A connection to a database file. Used by one thread at a time: the one that holds the lock around it (decision 1).
 package final class Connection {
     private let handle: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>

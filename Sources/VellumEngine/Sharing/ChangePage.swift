@@ -10,7 +10,7 @@ internal import VellumCore
     internal import Darwin
 #endif
 
-/// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations.
+/// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations (decision 26).
 ///
 /// Frozen with format 1 of the database (`Documentation/Format.md`): every program that opens such a file announces its changes in this way.
 /// Later versions may use the words that have no meaning here, and those behind the last change.

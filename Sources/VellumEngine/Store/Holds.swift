@@ -37,7 +37,7 @@ package final class FileHold: Sendable {
     }
 }
 
-/// A handle's hold on an open store. Handles are independent: the store closes with the last hold on it.
+/// A handle's hold on an open store. Handles are independent: the store closes with the last hold on it (decision 37).
 package final class StoreHold<Value>: Sendable {
     package let store: Store<Value>
     /// Whether the hold has ended.

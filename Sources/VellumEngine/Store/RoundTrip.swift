@@ -3,10 +3,10 @@ internal import VellumCore
 
 /// Checks that what decodes from the bytes of a value is what was passed: memory returns the one, queries and the next launch the other.
 package enum RoundTrip {
-    /// Subclasses whose data say which class they are, each beside the class that it is recorded as.
+    /// Subclasses whose data say which class they are, each beside the class that it is recorded as (decision 71).
     private static let sound = Locked<Set<[ObjectIdentifier]>>([])
 
-    /// Refuses an object of a subclass that decodes as the class itself. A debug build also warns, once for each type, if a property differs.
+    /// Refuses an object of a subclass that decodes as the class itself (decision 72). A debug build also warns, once for each type, if a property differs.
     package static func check<Value>(_ value: Value, _ decode: () throws -> Value) throws {
         if type(of: value) != Value.self { try refuseSubclass(value, decode) }
         #if DEBUG

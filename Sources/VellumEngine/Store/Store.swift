@@ -2,7 +2,7 @@ public import Foundation
 public import Synchronization
 public import VellumCore
 
-/// A cache of values in memory over an archive of the same values on disk.
+/// A cache of values in memory over an archive of the same values on disk (decision 42).
 ///
 /// ```swift
 /// let store = Store(

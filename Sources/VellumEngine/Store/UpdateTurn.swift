@@ -2,7 +2,7 @@ package import Dispatch
 internal import Synchronization
 public import VellumCore
 
-/// A caller's turn to update a key of an archive: callers in one process take turns, so that none of them loses a race to another.
+/// A caller's turn to update a key of an archive: callers in one process take turns, so that none of them loses a race to another (decision 63).
 ///
 /// ```swift
 /// let turn = try UpdateTurn.begin(for: key, in: archive)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-/// The table `entries`: the entries of all archives, each with its key, dates, checksum and bytes.
+/// The table `entries`: the entries of all archives, each with its key, dates, checksum and bytes (decision 46).
 ///
 /// `id` numbers the entries of an archive in the order in which they are inserted (``EntryID``); no id is used twice. `hash` stands for the
 /// key in the index that finds it: a key of any length takes the same room there. `stamp` is the use under which the entry was inserted;

@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// The tables `touches` and `recency`: when the entries were last used.
+/// The tables `touches` and `recency`: when the entries were last used (decision 6).
 ///
 /// `touches` holds the last use of each entry that was used since it was inserted, by entry. `recency` is the recency log of each archive: uses
 /// in their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveWriter+Eviction.swift` describes how

@@ -66,7 +66,7 @@ enum RetentionTable {
     }
 }
 
-/// Until when the entries of an archive are live.
+/// Until when the entries of an archive are live (decision 17).
 ///
 /// An entry with an age of its own is live until then. For any other entry each reader has its own policy, which it records in the file; the
 /// entry is live while at least one policy says so. A policy of a program that has not opened the archive for a week no longer counts.

@@ -2,7 +2,7 @@ internal import VellumCore
 
 /// Checks that a file's schema contains only the tables and indexes that this package creates, exactly as it writes them, and those that SQLite
 /// adds. A file with features of a later version may have plain tables and indexes besides. Anything else makes the file a damaged one, because
-/// no code in a file is ever run (C15): no trigger, no view, no generated column, no expression in an index or a constraint.
+/// no code in a file is ever run (C15): no trigger, no view, no generated column, no expression in an index or a constraint (decision 34).
 struct SchemaCheck {
     let items: [SQL.SchemaItem]
     /// How many columns and collections the index of an archive has.

@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// The disk limit of an archive, as its file stores it. It belongs to the archive, not to the process that opens it.
+/// The disk limit of an archive, as its file stores it. It belongs to the archive, not to the process that opens it (decision 33).
 struct StoredLimit: Equatable, Sendable {
     /// Encoded bytes; `Int64.max` for no limit.
     var bytes: Int64

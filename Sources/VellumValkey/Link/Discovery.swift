@@ -2,7 +2,7 @@
     package import VellumRemote
 
     /// Finds the primary of a group of servers: by the Sentinels that watch them (redis.io/docs/latest/develop/reference/sentinel-clients), or
-    /// by asking each server.
+    /// by asking each server (decision 68).
     package enum Discovery {
         private typealias Answer = (primary: ServerConfiguration, epoch: Int64)
 

@@ -3,7 +3,7 @@
     package import VellumCore
     package import VellumRemote
 
-    /// Keeps one connection to a server, and connects again when it is lost.
+    /// Keeps one connection to a server, and connects again when it is lost (decision 56).
     ///
     /// While there is no connection, calls fail immediately; only the first calls wait for it, until their deadlines.
     package final class Link: Sendable {

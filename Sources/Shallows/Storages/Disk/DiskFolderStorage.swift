@@ -1,6 +1,8 @@
 public import Foundation
 public import VellumCore
 
+// Decision 24.
+
 /// A folder as a storage: one file for each key, whose bytes are the value.
 ///
 /// ```swift

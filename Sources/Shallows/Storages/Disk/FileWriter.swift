@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VellumCore
 
-/// Whether a write waits for the disk.
+/// Whether a write waits for the disk (decision 47).
 enum FileSync: Sendable {
     /// The file survives the end of the process. Power loss may take the last moments; where the file system brings names to the disk
     /// before bytes, it may leave a file that was written lately empty, cut, or with zeros in it. Files have no checksum that shows it.
