@@ -77,20 +77,22 @@ extension DatabaseFile {
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
         let now = clock.now()
         try writePoliciesDaily(of: archive, at: now)
-        // In one turn at the lock: a block that is taken is swept, or noted again.
-        let commit = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Commit? in
+        // In one turn at the lock: a block that is taken is swept, or noted again, before anybody asks whether more are due.
+        let done = try withWriter(of: archive) { (writer) throws(SQLiteError) -> (commit: Commit?, hasMore: Bool) in
             // Other processes may have changed the retention policies since.
             if archive.upkeep.withLock({ $0.sweepMap.mayBeDue(at: now) }) { try writer.prepareSweep(of: archive) }
-            guard let block = archive.upkeep.withLock({ $0.sweepMap.takeDue(at: now) }) else { return nil }
+            guard let block = archive.upkeep.withLock({ $0.sweepMap.takeDue(at: now) }) else { return (nil, false) }
             do throws(SQLiteError) {
-                return try writer.sweep(block, of: archive, at: now, limit: Self.batch, by: clock)
+                let commit = try writer.sweep(block, of: archive, at: now, limit: Self.batch, by: clock)
+                return (commit, archive.upkeep.withLock { $0.sweepMap.mayBeDue(at: now) })
             } catch {
                 if !error.isVersionReplaced { archive.upkeep.withLock { $0.sweepMap.note(block: block, end: now) } }
                 throw error
             }
         }
-        if let commit { didCommit(commit) }
-        return archive.upkeep.withLock { $0.sweepMap.mayBeDue(at: now) }
+        guard let done else { return false }
+        if let commit = done.commit { didCommit(commit) }
+        return done.hasMore
     }
 
     /// When the next sweep is due; `nil` if none is ever needed. An archive with policies needs one at least once a day, which writes them.
