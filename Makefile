@@ -125,8 +125,9 @@ fuzz: setup
 # Checks the format and the structure of the sources.
 lint:
 	@python3 Scripts/check_structure.py
-	@while IFS=: read -r module order; do python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)" >.build/floors 2>&1 \
-		|| { cat .build/floors; exit 1; }; done <Scripts/floors.txt
+	@while IFS=: read -r module order; do \
+		floors=$$(python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)") || { echo "$$module: $$floors"; exit 1; }; \
+	done <Scripts/floors.txt
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
 
 # Formats the sources.
