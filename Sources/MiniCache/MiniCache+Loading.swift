@@ -25,6 +25,7 @@ extension MiniCache {
     /// throws ``VellumError/Code/newerVersion``.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid for every reader; `nil` leaves that to each reader.
     ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background. This
     ///     does not affect the eviction order.
@@ -74,7 +75,11 @@ extension MiniCache {
     /// Works like `value(forKey:orLoad:)` otherwise. A value that is unchanged gets a new date and is not written again.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid, where the loader does not say it.
+    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
+    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
+    ///   - options: How the result is cached.
     ///   - load: Receives the value under the key, valid or not; `nil` if there is none, it cannot be decoded, or another version of the cache
     ///     has set it.
     @inlinable

@@ -19,6 +19,7 @@ extension MiniCache {
     /// whose content did not change, in whatever order its sets and dictionaries are encoded, is not written.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader from now on. `nil`: as long as before, also where each reader has an age;
     ///     a new value leaves it to each reader.
     ///   - body: Gets the value; `nil` if there is none that is valid for this handle. The value at its end is set; `nil` removes it. It must not
@@ -52,6 +53,7 @@ extension MiniCache {
     ///
     /// - Parameters:
     ///   - value: The value. Encoded only if it is set.
+    ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Returns: Whether the value was set.
     /// - Complexity: O(log n).

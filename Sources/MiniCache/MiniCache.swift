@@ -118,6 +118,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - value: The value. Encoded once, on this thread.
+    ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each value that is evicted.
     /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger than every limit, or the disk fails. Then

@@ -61,9 +61,13 @@ public final class MiniCacheManager: Sendable {
     /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
+    ///   - name: The name of the file.
+    ///   - directory: The folder of the file.
+    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
+    ///   - clock: The source of the time.
     @_disfavoredOverload
     public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil,

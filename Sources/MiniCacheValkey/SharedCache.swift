@@ -40,7 +40,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Returns the value of a key, or `nil` if there is no valid one.
     ///
-    /// - Parameter freshness: Whether the server is asked in any case.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - freshness: Whether the server is asked in any case.
     /// - Complexity: O(1), and a round trip if it is not remembered.
     /// - Throws: ``VellumError`` with ``VellumError/Code/unreachable`` if there is no connection,
     ///   ``VellumError/Code/outcomeUnknown`` if the server does not answer in time, ``VellumError/Code/damagedEntry`` or
@@ -54,7 +56,10 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Sets the value of a key. When the call returns, no read of this process returns an older one, and those of others stop soon.
     ///
-    /// - Parameter maxAge: How long the value is valid; `nil` for the age of the cache.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
     /// - Throws: ``VellumError``. With ``VellumError/Code/outcomeUnknown`` the value may have been set. It is never sent again by itself.
     public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws(VellumError) {
         try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
@@ -83,7 +88,9 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     ///
     /// Asks the server with one command for all that are not remembered, or with a few if they have more than ten megabytes.
     ///
-    /// - Parameter freshness: Whether the server is asked in any case.
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - freshness: Whether the server is asked in any case.
     /// - Complexity: O(keys), and a round trip.
     /// - Throws: ``VellumError`` as ``value(forKey:freshness:)`` does.
     public func values(forKeys keys: some Sequence<Key>, freshness: Freshness = .near) async throws(VellumError) -> [Key: Value]
@@ -121,6 +128,7 @@ extension SharedCache: LoadingCache {
     /// reached, each process runs one loader, and returns its result again for as long as ``ValkeyConfiguration/outageMaxAge`` says.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid; `nil` for the age of the cache.
     ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
     ///   - staleIfError: How long past its age a stale value is returned if the loader fails or the server cannot be reached.

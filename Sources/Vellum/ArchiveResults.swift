@@ -75,7 +75,9 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 
     /// Begins to observe.
     ///
-    /// - Parameter store: The store of the object.
+    /// - Parameters:
+    ///   - store: The store of the object.
+    ///   - key: The key.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
         task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] in
             self?.take($0) ?? false

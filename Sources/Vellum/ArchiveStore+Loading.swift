@@ -30,6 +30,7 @@ extension ArchiveStore where Archive: Sendable {
     /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background. This
     ///     does not affect the eviction order. A failure of that load is reported to ``events``.
     ///   - staleIfError: For how long after its expiration an object is returned if the loader fails. The failure is reported to ``events``.
@@ -53,7 +54,12 @@ extension ArchiveStore where Archive: Sendable {
     ///
     /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with a loader that returns an object.
     ///
-    /// - Parameter options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
+    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
+    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
+    ///   - load: Loads the value.
     @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func value(
@@ -81,6 +87,9 @@ extension ArchiveStore where Archive: Sendable {
     /// unchanged gets a new date and is not written again, nor are its archivable properties.
     ///
     /// - Parameters:
+    ///   - key: The key.
+    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
+    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
     ///   - options: How the result is cached, where the loader does not say it.
     ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
     @inlinable

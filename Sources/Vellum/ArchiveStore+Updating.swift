@@ -21,6 +21,7 @@ extension ArchiveStore {
     /// archivable properties: sets and dictionaries may be encoded in another order.
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - expiration: How long the object is valid from now on. `nil`: as long as before, or for the ``expiration`` of this handle if there was
     ///     none.
     ///   - body: Gets the object; `nil` if there is none, or it has expired. The object at its end is recorded; `nil` deletes it. It must not

@@ -33,7 +33,9 @@ public struct ArchiveTransaction {
     /// What it returns is required when the transaction is committed: if somebody has written the object by then, nothing is committed and
     /// the closure of the transaction runs again. Blocks for a read of the disk. The object becomes the most recently used.
     ///
-    /// - Parameter store: An archive of the factory that runs the transaction.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - store: An archive of the factory that runs the transaction.
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the archive is closed or in another file, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
     public mutating func access<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) throws -> Archive? {

@@ -92,9 +92,12 @@ public final class ArchivesFactory: Sendable {
     /// memory. Set when a file is opened. Without effect on Linux.
     ///
     /// - Parameters:
+    ///   - directory: The folder of the file.
+    ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
+    ///   - clock: The source of the time.
     @_disfavoredOverload
     public convenience init(
         directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false,

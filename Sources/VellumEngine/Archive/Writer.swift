@@ -116,6 +116,8 @@ final class Writer {
     /// Runs `body` with the tables of an archive, which show the open transaction.
     func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
         let tables = tables(of: archive)
+        // Without an open transaction another process may have written since the last call.
+        if batch == nil { left.snapshot += 1 }
         tables.snapshot = left.snapshot
         do throws(SQLiteError) {
             // The totals of a transaction are in memory until it is committed, and a reader reads their row.

@@ -67,16 +67,16 @@ extension DatabaseFile {
         _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         guard !archive.isReplaced else { throw .versionReplaced }
-        var result: Result?
         do throws(SQLiteError) {
             if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
+                var result: Result?
                 try writing.withWriter { (writer) throws(SQLiteError) in
                     try writer.reading(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
                 }
-            } else {
-                let beganLease = try readers.read(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
-                if beganLease ?? false { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
+                return result
             }
+            guard let (result, beganLease) = try readers.read(archive, body) else { return nil }
+            if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
             return result
         } catch {
             if error.isVersionReplaced, archive.cacheVersion != nil, !archive.isReplaced { archive.versionWasReplaced() }

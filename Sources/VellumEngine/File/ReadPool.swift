@@ -28,41 +28,45 @@ final class ReadPool: Sendable {
 
     /// Runs `body` with the tables of an archive on a connection that no other thread uses. Blocks while all readers are in use.
     ///
-    /// Not generic, because every result would be compiled anew.
-    ///
-    /// - Returns: Whether a lease began; `nil` after ``close()``.
-    func read(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) -> Bool? {
+    /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
+    func read<Result: Sendable>(
+        _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         for slot in slots {
-            let attempt = slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) in use(&reader, of: slot, archive, body) }
-            if let attempt { return try attempt.get() }
+            let attempt = try slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) throws(SQLiteError) in
+                try use(&reader, of: slot, archive, body)
+            }
+            if let answer = attempt { return answer }
         }
         // All readers are busy: wait for one, in rotation.
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let slot = slots[number & 3]
-        return try slot.reader.withLock { (reader: inout ReadConnection?) in use(&reader, of: slot, archive, body) }.get()
+        return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
+            try use(&reader, of: slot, archive, body)
+        }
     }
 
-    private func use(
-        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void
-    ) -> Result<Bool?, SQLiteError> {
-        guard !isClosed.load(ordering: .acquiring) else { return .success(nil) }
-        guard !isSuspended.load(ordering: .acquiring) else { return .failure(.suspended) }
+    private func use<Result: Sendable>(
+        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
+        guard !isClosed.load(ordering: .acquiring) else { return nil }
+        guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
+        let open = if let reader { reader } else { try ReadConnection(path: path) }
+        reader = open
+        let hadLease = open.hasLease
+        defer { show(open, in: slot, hadLease: hadLease) }
+        let now = CoarseClock.milliseconds
+        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
+        try open.begin(keepingLease: mayKeep, at: now)
         do throws(SQLiteError) {
-            let open = if let reader { reader } else { try ReadConnection(path: path) }
-            reader = open
-            let hadLease = open.hasLease
-            defer { show(open, in: slot, hadLease: hadLease) }
-            let now = CoarseClock.milliseconds
-            let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
-            try open.begin(keepingLease: mayKeep, at: now)
             let tables = open.tables(of: archive)
             if let version = archive.cacheVersion { try tables.require(version: version) }
-            try body(tables)
+            let result = try body(tables)
             open.end(keepingLease: mayKeep)
-            return .success(!hadLease && open.hasLease)
+            return (result, !hadLease && open.hasLease)
         } catch {
-            reader?.endLease()
-            return .failure(error)
+            open.endLease()
+            throw error
         }
     }
 
