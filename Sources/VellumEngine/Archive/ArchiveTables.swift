@@ -67,7 +67,9 @@ final class ArchiveTables {
     @discardableResult
     func clearedThrough() throws(SQLiteError) -> Int64 {
         if let cleared { return cleared }
-        let found = try ArchiveTotals.readCleared(try statement(.cleared), ofArchive: id, version: version)
+        let read = try statement(.cleared)
+        defer { read.reset() }
+        let found = try ArchiveTotals.cleared(try read.step() ? read : nil, ofArchive: id, version: version)
         cleared = found
         return found
     }

@@ -261,10 +261,9 @@ extension ArchiveTotals {
     /// The id up to which the archive was emptied, and the version of the cache that it holds.
     static func cleared(_ id: Int64) -> String { "SELECT cleared, cleared_check, cache_version FROM archives WHERE id = \(id)" }
 
-    /// Runs ``cleared(_:)``. Without such an archive there are no entries either.
-    static func readCleared(_ read: Statement, ofArchive id: Int64, version: String?) throws(SQLiteError) -> Int64 {
-        defer { read.reset() }
-        guard try read.step() else {
+    /// What ``cleared(_:)`` has read; `nil` for no such archive, which has no entries either.
+    static func cleared(_ row: Statement?, ofArchive id: Int64, version: String?) throws(SQLiteError) -> Int64 {
+        guard let read = row else {
             if version != nil { throw .versionReplaced }
             return .max
         }
