@@ -77,11 +77,12 @@ extension MiniCache {
     /// - Parameters:
     ///   - key: The key.
     ///   - maxAge: How long a loaded value is valid, where the loader does not say it.
-    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
-    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
-    ///   - options: How the result is cached.
+    ///   - staleWhileRevalidate: How long past its age a stale value is returned immediately, while it is loaded again in the background.
+    ///   - staleIfError: How long past its age a stale value is returned if the loader fails.
+    ///   - options: How long failures and misses are remembered, and how long a caller waits.
     ///   - load: Receives the value under the key, valid or not; `nil` if there is none, it cannot be decoded, or another version of the cache
     ///     has set it.
+    /// - Throws: The error of the loader, `CancellationError`, or ``MiniCacheError``.
     @inlinable
     public func value(
         forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

@@ -16,6 +16,7 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
     /// sequence ends when the task is cancelled, or the manager is closed. While the file is suspended, it waits. After the file was deleted, it goes
     /// on with a new one; if another process has deleted it, that is noticed by the next call, or within five minutes.
     ///
+    /// - Parameter key: The key.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``MiniCacheError`` as ``value(forKey:)`` does, and then ends.
     public func observe(forKey key: Key) -> some AsyncSequence<Value?, MiniCacheError> & Sendable {

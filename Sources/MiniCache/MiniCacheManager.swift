@@ -61,13 +61,13 @@ public final class MiniCacheManager: Sendable {
     /// memory. Set when the file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - name: The name of the file.
-    ///   - directory: The folder of the file.
+    ///   - name: Any string; equal ones name one file. Characters that file names cannot contain are percent-encoded.
+    ///   - directory: The folder. Created with mode 0700 if it is missing.
     ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of the time.
+    ///   - clock: The source of dates, for tests.
     @_disfavoredOverload
     public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil,
@@ -104,7 +104,12 @@ public final class MiniCacheManager: Sendable {
 
     // MARK: Caches
 
-    /// Returns the cache of a name and version, and creates it if necessary. ``MiniCache`` has an example.
+    /// Returns the cache of a name and version, and creates it if necessary.
+    ///
+    /// ```swift
+    /// let cache: MiniCache<String, Int> = manager.cache(
+    ///     cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+    /// ```
     ///
     /// Blocks for opening the file. If that fails, or a limit or the age is invalid, the subscript of the returned cache reads `nil` and reports why,
     /// and its throwing methods throw the error. A file that could not be opened is tried again on each use.

@@ -71,6 +71,8 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``flush()``.
+    ///
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func flushAndWait() throws(ShallowsError) {
         try flush(.waiting).wait().get()
     }
@@ -87,6 +89,8 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``close()``.
+    ///
+    /// - Throws: ``ShallowsError`` if the disk cannot be written. Close again in that case.
     public func closeAndWait() throws(ShallowsError) {
         try layer.close(.waiting).wait().get()
     }
@@ -101,6 +105,8 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``suspend()``.
+    ///
+    /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func suspendAndWait() throws(ShallowsError) {
         try suspend(.waiting).wait().get()
     }
@@ -113,6 +119,8 @@ extension SQLiteStorage {
     }
 
     /// Blocking variant of ``resume()``.
+    ///
+    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).wait().get()
     }

@@ -86,6 +86,12 @@ public final class SQLiteStorage<Value: Codable & Sendable>: ForwardingStoragePr
 }
 
 /// Limits, expiration, durability and format of a ``SQLiteStorage``.
+///
+/// ```swift
+/// let images = SQLiteStorage<Data>(
+///     "images", in: .cachesDirectory,
+///     options: .init(diskLimit: 200.megaBytes))
+/// ```
 public struct SQLiteStorageOptions: Sendable {
     /// How many bytes of encoded values memory may hold. `nil` takes the limit of the storage that has the file open, or 1 MB.
     public var memoryLimit: DataSize?

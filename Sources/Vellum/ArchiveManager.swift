@@ -35,7 +35,11 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Opens the archive of the type in ``ArchivesFactory/shared``. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Everything else is as for a type that is not `Sendable`.
+    /// - Parameters:
+    ///   - maxMemorySize: The limit of memory, in bytes of encoded objects.
+    ///   - maxDiskSize: The limit of the disk, in bytes of encoded objects.
+    /// - Throws: ``VellumError`` if a size is zero or negative, the type is private or local and has no ``Archivable/archiveName``, or the
+    ///   file cannot be opened.
     public init(maxMemorySize: DataSize, maxDiskSize: DataSize) throws where Archive: Sendable {
         store = try ArchivesFactory.shared.makeStore(maxMemorySize, maxDiskSize, nil, .values, .nonThrowing)
     }
@@ -178,7 +182,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
                     .damagedFile,
                     "The damaged file was renamed and replaced; \(salvaged) objects were copied. Record objects that are missing again.")
             case .onNetwork: .onNetwork
-            default: nil
+            case .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered, .versionReplaced,
+                .logHeldBack:
+                nil
             }
         }
     }

@@ -77,7 +77,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
     ///
     /// - Parameters:
     ///   - store: The store of the object.
-    ///   - key: The key.
+    ///   - key: The key of the object.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
         task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] in
             self?.take($0) ?? false

@@ -30,7 +30,7 @@ extension ArchiveStore where Archive: Sendable {
     /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:
-    ///   - key: The key.
+    ///   - key: The key of the object.
     ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background. This
     ///     does not affect the eviction order. A failure of that load is reported to ``events``.
     ///   - staleIfError: For how long after its expiration an object is returned if the loader fails. The failure is reported to ``events``.
@@ -55,11 +55,12 @@ extension ArchiveStore where Archive: Sendable {
     /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with a loader that returns an object.
     ///
     /// - Parameters:
-    ///   - key: The key.
-    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
-    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
     ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
-    ///   - load: Loads the value.
+    ///   - load: Loads the object, or returns `nil` if there is none.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func value(
@@ -87,11 +88,12 @@ extension ArchiveStore where Archive: Sendable {
     /// unchanged gets a new date and is not written again, nor are its archivable properties.
     ///
     /// - Parameters:
-    ///   - key: The key.
-    ///   - staleWhileRevalidate: For how long after its age an old value is returned while it is loaded again.
-    ///   - staleIfError: For how long after its age an old value is returned if the loader fails.
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
     ///   - options: How the result is cached, where the loader does not say it.
     ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func value(
         forKey key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
@@ -105,6 +107,14 @@ extension ArchiveStore where Archive: Sendable {
     /// Returns the object with the key and its source. If there is no valid one, it is loaded and recorded.
     ///
     /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached.
+    ///   - load: Loads the object. The object must have the requested key.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func load(
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
@@ -122,7 +132,15 @@ extension ArchiveStore where Archive: Sendable {
 
     /// Returns the object with the key and its source. If there is no valid one, a loader that may return `nil` loads it.
     ///
-    /// Otherwise as the `value(forKey:…)` with such a loader.
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)`. Use it to tell stale objects from valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached. `nil` is cached only if ``LoadOptions/negativeMaxAge`` is set.
+    ///   - load: Loads the object, or returns `nil` if there is none.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @_disfavoredOverload  // A closure without an explicit type returns an object, not an optional.
     @inlinable
     public func load(
@@ -140,7 +158,16 @@ extension ArchiveStore where Archive: Sendable {
     /// Returns the object with the key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for
     /// how long its result is valid.
     ///
-    /// Otherwise as the `value(forKey:…)` with such a loader.
+    /// Otherwise as `value(forKey:staleWhileRevalidate:staleIfError:options:orLoad:)` with such a loader. Use it to tell stale objects from
+    /// valid ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the object.
+    ///   - staleWhileRevalidate: For how long after its expiration an object is returned while it is loaded again in the background.
+    ///   - staleIfError: For how long after its expiration an object is returned if the loader fails.
+    ///   - options: How the result is cached, where the loader does not say it.
+    ///   - load: Receives the object under the key, valid or not; `nil` if there is none, or it cannot be decoded.
+    /// - Throws: The error of the loader, `CancellationError`, or ``VellumError``.
     @inlinable
     public func load(
         _ key: String, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,

@@ -19,6 +19,7 @@ extension ArchiveStore where Archive: Sendable {
     /// iterator keeps the archive open; a sequence without one keeps nothing. It ends when the task is cancelled or the archive closed. While
     /// the file is suspended, it waits.
     ///
+    /// - Parameter key: The key of the object.
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``access(archiveWithKey:)`` does, and then ends.
     public func observe(archiveWithKey key: String) -> some AsyncSequence<Archive?, VellumError> & Sendable {
@@ -59,6 +60,9 @@ extension ArchiveStore where Archive: Sendable {
     /// Otherwise as ``observe(where:sortedBy:limit:undecodable:)``. If an index answers the predicate and no object has an age of its own, nothing
     /// is decoded.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - undecodable: Whether an object that cannot be decoded ends the sequence with an error, or is skipped.
     /// - Complexity: As ``count(where:undecodable:)``, for each change of the archive, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``count(where:undecodable:)`` does, and then ends.
     public func observeCount(

@@ -48,7 +48,11 @@ extension ArchiveStore {
 
     /// Returns the first object that satisfies a predicate, in order, or `nil`. Does not affect the eviction order.
     ///
-    /// Takes and throws what ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func first(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], undecodable: UndecodableObjects = .fail
     ) throws -> Archive? {
@@ -62,15 +66,21 @@ extension ArchiveStore {
     /// Expired objects are not counted, and neither are objects that cannot be decoded, if they are skipped; ``count()`` counts both. If an
     /// index answers the whole predicate, nothing is decoded, and an object that satisfies it is counted even if it could not be decoded.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
-    /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Int {
         try withOpenHandle { () throws(VellumError) in try store.count(QueryDescription(where: predicate), undecodable: undecodable) }
     }
 
     /// Returns whether any object satisfies the predicate. Does not affect the eviction order.
     ///
-    /// Takes and throws what ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
+    /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func exists(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Bool {
         try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate), undecodable: undecodable) }
     }
@@ -80,6 +90,9 @@ extension ArchiveStore {
     /// An object that is changed between the search and the deletion is kept. A transaction that deletes very many objects grows the
     /// write-ahead log beyond 8 MiB until the next checkpoint.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Returns: How many objects were deleted.
     /// - Complexity: As ``fetch(where:sortedBy:limit:offset:undecodable:)``, plus O(log n) for each deleted object. All keys are held in memory.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails. No object is deleted.
@@ -105,6 +118,12 @@ extension ArchiveStore {
     /// the change; it is left out if it does not satisfy the predicate when it is read. An object that is recorded under a new key may be
     /// returned or not. Does not affect the eviction order.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - offset: The number of objects to skip.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Returns: A sequence that throws ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func stream(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
@@ -120,6 +139,12 @@ extension ArchiveStore {
     ///
     /// It takes as long, and blocks the caller's thread for the disk. It does not affect the eviction order.
     ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: As for ``fetch(where:sortedBy:limit:offset:undecodable:)``.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    ///   - offset: The number of objects to skip.
+    ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Throws: ``VellumError`` as ``fetch(where:sortedBy:limit:offset:undecodable:)`` does.
     public func explain(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,

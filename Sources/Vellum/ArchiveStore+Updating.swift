@@ -21,7 +21,7 @@ extension ArchiveStore {
     /// archivable properties: sets and dictionaries may be encoded in another order.
     ///
     /// - Parameters:
-    ///   - key: The key.
+    ///   - key: The key of the object.
     ///   - expiration: How long the object is valid from now on. `nil`: as long as before, or for the ``expiration`` of this handle if there was
     ///     none.
     ///   - body: Gets the object; `nil` if there is none, or it has expired. The object at its end is recorded; `nil` deletes it. It must not
@@ -66,6 +66,15 @@ extension ArchiveStore {
     }
 
     /// Reads and writes archives of this one's ``factory`` in one transaction, as ``ArchivesFactory/transaction(_:)`` does.
+    ///
+    /// ```swift
+    /// try accounts.transaction { transaction in
+    ///     try transaction.record(ann, in: accounts)
+    ///     try transaction.record(order, in: orders)
+    /// }
+    /// ```
+    ///
+    /// Runs the closure on the caller's thread, without a lock, then blocks for the disk; again if others write meanwhile what it read.
     ///
     /// - Throws: ``VellumError`` as ``ArchivesFactory/transaction(_:)``, and the error of `body`; then nothing is changed.
     @discardableResult

@@ -34,7 +34,7 @@ public struct ArchiveTransaction {
     /// the closure of the transaction runs again. Blocks for a read of the disk. The object becomes the most recently used.
     ///
     /// - Parameters:
-    ///   - key: The key.
+    ///   - key: The key of the object.
     ///   - store: An archive of the factory that runs the transaction.
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the archive is closed or in another file, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.

@@ -52,7 +52,14 @@ public final class Archived<Archive: Archivable> {
 
     /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
     ///
-    /// Memory keeps decoded values, unless the type is a class. Everything else is as for a type that is not `Sendable`.
+    /// Memory keeps decoded values, unless the type is a class.
+    ///
+    /// - Parameters:
+    ///   - initialPrimaryKey: The key of the object to load at the first read.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///     Of each limit, the first that is given while the archive is open decides; later ones are ignored.
+    ///   - factory: The factory of the archive.
     public convenience init(
         initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
     ) where Archive: Sendable {

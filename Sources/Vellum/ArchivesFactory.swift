@@ -92,12 +92,12 @@ public final class ArchivesFactory: Sendable {
     /// memory. Set when a file is opened. Without effect on Linux.
     ///
     /// - Parameters:
-    ///   - directory: The folder of the file.
+    ///   - directory: Created with mode 0700 if it does not exist.
     ///   - durability: What an acknowledged write survives.
     ///   - fileProtection: When the files can be read. `nil` leaves what they have. Calls on a locked device throw
     ///     ``VellumError/Code/deviceLocked``, if the protection forbids them.
     ///   - excludedFromBackup: Whether backups leave out the folder. `false` leaves what it has.
-    ///   - clock: The source of the time.
+    ///   - clock: The source of the current time. Tests may pass their own.
     @_disfavoredOverload
     public convenience init(
         directory: URL, durability: Durability = .crashSafe, fileProtection: FileProtectionType? = nil, excludedFromBackup: Bool = false,
@@ -180,7 +180,17 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with methods that do not throw. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Everything else is as for a type that is not `Sendable`.
+    /// Blocks for the disk.
+    ///
+    /// - Parameters:
+    ///   - type: The type; may be omitted if the result type determines it.
+    ///   - memory: The limit of memory, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit of the open archive, or the default.
+    ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
+    ///     zero or less: the limit stored in the archive, or the default.
+    ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
+    /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
+    ///   not a file of archives. The file is not changed.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
         expiration: Expiration? = nil
@@ -231,7 +241,15 @@ public final class ArchivesFactory: Sendable {
 
     /// Opens the archive of a type, with throwing methods. Memory keeps decoded values, unless the type is a class.
     ///
-    /// Everything else is as for a type that is not `Sendable`.
+    /// Blocks for the disk.
+    ///
+    /// - Parameters:
+    ///   - type: The type; may be omitted if the result type determines it.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
+    ///   - expiration: How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
+    /// - Throws: ``VellumError`` if a limit is zero or negative, the archive is open with larger limits, the type is private or local and
+    ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
     public func store<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
     ) throws -> ArchiveStore<Archive> {

@@ -69,7 +69,7 @@ struct TransactionTests {
         // Announcement, commit, totals, entries, order, memory.
         #expect(announced(since: generation) == .keys([hash.of("second")]))
         #expect(commit.changes.map(\.keys.hashes) == [[hash.of("second")]])
-        #expect(commit.changes.allSatisfy { $0.removed.isEmpty } && commit.author == .transaction)
+        #expect(commit.changes.allSatisfy { $0.removed.isEmpty })
         #expect(try store.disk.totals() == StorageUsage(entries: 6, bytes: 700))
         #expect(store.disk.evictedSize == 0)
         #expect(try store.value(forKey: "first") == nil)

@@ -236,8 +236,10 @@ extension MiniCacheError {
             self.init(
                 .cacheVersionChanged,
                 "The cache was opened with another version than before. Values that were removed: \(change.removed.entries).")
-        // Also of a damaged entry: its readers report it.
-        default: return nil
+        // Readers of a damaged entry report it.
+        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered,
+            .logHeldBack:
+            return nil
         }
     }
 }

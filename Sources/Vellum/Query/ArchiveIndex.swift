@@ -1,7 +1,13 @@
 public import VellumCore
 internal import VellumEngine
 
-/// An index of an archive, for the list of an ``IndexedArchivable``.
+/// An index of an archive.
+///
+/// ```swift
+/// static var archiveIndexes: [ArchiveIndex<User>] {
+///     [.index(\.age), .index(\.country, \.elevation), .each(\.tags)]
+/// }
+/// ```
 ///
 /// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
 ///
@@ -31,6 +37,10 @@ public struct ArchiveIndex<Root> {
     /// Returns an index of the raw value of one property.
     ///
     /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
+    ///
+    /// - Parameters:
+    ///   - property: The property.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property>, named name: String? = nil
@@ -39,6 +49,12 @@ public struct ArchiveIndex<Root> {
     }
 
     /// Returns an index of the raw value of one optional property.
+    ///
+    /// Two values must be equal exactly if their raw values are equal, as for an `enum`.
+    ///
+    /// - Parameters:
+    ///   - property: The property.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
         _ property: KeyPath<Root, Property?>, named name: String? = nil
@@ -82,6 +98,10 @@ public struct ArchiveIndex<Root> {
     }
 
     /// Returns an index with an entry for each element of an optional collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
@@ -89,6 +109,10 @@ public struct ArchiveIndex<Root> {
     }
 
     /// Returns an index with an entry for the raw value of each element of a collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements>, named name: String? = nil
@@ -97,6 +121,10 @@ public struct ArchiveIndex<Root> {
     }
 
     /// Returns an index with an entry for the raw value of each element of an optional collection.
+    ///
+    /// - Parameters:
+    ///   - property: The collection.
+    ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
         _ property: KeyPath<Root, Elements?>, named name: String? = nil

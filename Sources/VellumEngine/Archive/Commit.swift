@@ -1,22 +1,8 @@
 internal import VellumCore
 
-/// What changed, and what that makes due. Everybody whom a change concerns hears of it by this: memory, maintenance and observers.
-///
-/// A transaction makes one when its writes are visible in this process, and one when they are in the file; memory makes one of what only it
-/// had, the clock of ages that end, and the change page of what other processes announced.
+/// What a transaction of this process has changed, and what that makes due. Made when its writes are visible in this process, and when they are in
+/// the file.
 struct Commit: Sendable {
-    /// Who changed it.
-    enum Author: Sendable {
-        /// A transaction of this process.
-        case transaction
-        /// Memory, of what only it had.
-        case memory
-        /// Nobody: an age has ended.
-        case clock
-        /// Another process. What it did is unknown.
-        case others
-    }
-
     /// What changed in one archive.
     struct Change: Sendable {
         /// The number of the archive.
@@ -36,7 +22,6 @@ struct Commit: Sendable {
         var cause: RemovalCause
     }
 
-    var author: Author
     var changes: [Change]
     /// What is to be done about it.
     var due = Due()
@@ -83,12 +68,6 @@ struct ChangedKeys: Sendable {
 
     private var keys: [UInt64] = []
     private var isEverything = false
-
-    static let everything = {
-        var keys = ChangedKeys()
-        keys.insertAll()
-        return keys
-    }()
 
     var isEmpty: Bool { keys.isEmpty && !isEverything }
 

@@ -221,7 +221,7 @@ final class Writer {
         transaction.count(bytes: bytes)
         left.snapshot += 1
         batch = transaction
-        var commit = Commit(author: .transaction, changes: transaction.takeChanges())
+        var commit = Commit(changes: transaction.takeChanges())
         noteDue(in: &commit, transaction)
         commit.due.isOpen = true
         return commit
@@ -292,7 +292,7 @@ extension Writer {
         lasting.commits += 1
         left.dataVersion = connection.dataVersion()  // Our own commits change it, too.
         left.snapshot += 1
-        var commit = Commit(author: .transaction, changes: transaction.takeChanges())
+        var commit = Commit(changes: transaction.takeChanges())
         for edit in transaction.edits {
             edit.didCommit(era: left.era)
             left.bytesRemoved += edit.state.bytesRemoved

@@ -139,7 +139,7 @@ extension DatabaseFile {
     /// updated under the lock. Called without one.
     func didCommit(_ commit: Commit) {
         // What is in the file is on the change page, at which the observers wait.
-        if commit.due.isOpen || commit.author != .transaction { watcher.poke() }
+        if commit.due.isOpen { watcher.poke() }
         let due = commit.due
         for (archive, limit) in due.evictionsByDefault where archive.isFirstEvictionByDefault() { Log.evictsByDefault(archive.name, limit) }
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 package import VellumCore
 
-// Background work: returning space to the file system, touches and read leases. Checkpoints are in `DatabaseFile+Log`.
+// Background work: returning space to the file system, touches and read leases. Checkpoints are in `LogKeeper`.
 
 extension DatabaseFile {
     /// Schedules `work` after the task's delay, once. Does nothing if the file is released by then.

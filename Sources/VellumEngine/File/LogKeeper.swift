@@ -86,7 +86,7 @@ final class LogKeeper: Sendable {
     /// Copies as much of the log as possible without waiting for readers.
     ///
     /// At the end SQLite shortens the file to its pages, and may take away the room that a writer has just made: see
-    /// ``WriteConnection/makeRoom()``. So writers wait if the disk is almost full; each looks for its room again.
+    /// ``Writer/makeRoom(for:)``. So writers wait if the disk is almost full; each looks for its room again.
     private func copyWithoutWaiting(_ connection: Connection) throws(SQLiteError) -> (logged: Int, copied: Int) {
         if FileSystem.isAlmostFull(location.path) {
             return try writing.withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)

@@ -3,7 +3,7 @@ internal import VellumCore
 /// The tables `touches` and `recency`: when the entries were last used (decision 6).
 ///
 /// `touches` holds the last use of each entry that was used since it was inserted, by entry. `recency` is the recency log of each archive: uses
-/// in their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveWriter+Eviction.swift` describes how
+/// in their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveEdit+Eviction.swift` describes how
 /// both give the eviction order.
 enum RecencyTables {
     static let createTouches = "CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
