@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "VellumEngine",
             dependencies: [
-                "VellumCore", "CBORCoding", "CChecksum", "CodableFormats", "CSQLiteConfig",
+                "VellumCore", "CChecksum", "CodableFormats", "CSQLiteConfig",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log"),
             ]

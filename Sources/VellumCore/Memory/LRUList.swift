@@ -3,7 +3,7 @@ public import Synchronization
 /// Entries and the order in which they were used: a ``SlotTable`` that leads to places in one piece of memory.
 ///
 /// It has no lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that the owner releases
-/// them outside its lock. Reading and ``use(_:_:)`` are safe on several threads while nobody changes the list: a use changes nothing but one
+/// them outside its lock. Reading and ``use(_:_:marksDirty:)`` are safe on several threads while nobody changes the list: a use changes nothing but one
 /// word of the entry.
 ///
 /// The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry, and a list that never evicts keeps no order at

@@ -1,4 +1,4 @@
-/// What the readers of a memory cache note under one of its locks: the stamps that they give, and what they used.
+/// Gives the stamps of the uses under one of a memory cache's locks.
 ///
 /// A stamp is later than that of every use before it under the same lock: exact for the uses of one thread. Stamps of different locks are never
 /// equal, and may stand in either order if they are given in the same millisecond. A writer, which holds all locks, sets them to the latest of

@@ -22,7 +22,7 @@ internal import VellumCore
     /// How many updates of keys are running.
     let updates = Atomic(0)
     private let listed = Atomic(false)
-    /// Whether its handle was closed.
+    /// Whether it was closed, with its last handle.
     let isClosed = Atomic(false)
     private let replaced = Atomic(false)
     private let owned = Locked(Owned())
@@ -36,7 +36,7 @@ internal import VellumCore
         var openingOutcome: LimitOutcome?
     }
 
-    /// - Parameter limit: `.unlimited` where the content of a damaged or foreign file is copied.
+    /// - Parameter limit: Ignores limits where the content of a damaged or foreign file is copied.
     init(_ found: ArchiveTable.Found, name: String, cacheVersion: String? = nil, limit: consuming KnownLimit = KnownLimit(entries: .max)) {
         (id, self.name, self.cacheVersion) = (found.id, name, cacheVersion)
         self.limit = limit
@@ -95,7 +95,7 @@ internal import VellumCore
         }
     }
 
-    /// Throws if the handle was closed.
+    /// Throws if the archive was closed.
     func checkOpen() throws(VellumError) {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed }
     }
@@ -157,4 +157,9 @@ struct KnownLimit: ~Copyable, Sendable {
     func countEvicted(_ bytes: Int64) {
         if bytes > 0 { evicted.add(Int(bytes), ordering: .relaxed) }
     }
+}
+
+extension SQLiteError {
+    /// The archive was closed.
+    static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
 }

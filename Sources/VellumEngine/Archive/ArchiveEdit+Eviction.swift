@@ -13,7 +13,7 @@ extension ArchiveEdit {
     /// Whether space is scarce: see ``Writer/Lasting/retriesOnFullDisk``.
     var isOnFullDisk: Bool { writer.isOnFullDisk }
 
-    /// Whether the archive holds more than it may, in the open state.
+    /// Whether the archive holds more than it may, with what the transaction has done so far.
     var isOverLimit: Bool { isOverLimit(adding: nil) }
 
     func isOverLimit(adding entry: Entry?) -> Bool {

@@ -4,8 +4,8 @@ internal import VellumCore
 /// What one transaction does to one archive. Made when the transaction first uses the archive, and gone with it.
 ///
 /// `+Writing` carries out writes, `+Index` keeps the index up to date, `+Eviction` removes the least recently used entries, `+Recency` records
-/// uses, `+Sweep` removes expired entries, and `+Migration` replaces those of older versions. The writer's lock excludes other accesses, so
-/// none is checked when it runs.
+/// uses, `+Sweep` removes expired entries, and `+Migration` replaces those of older versions. Used inside the writer's lock, so
+/// Swift's checks for exclusive access are off.
 final class ArchiveEdit {
     let archive: Archive
     let tables: ArchiveTables

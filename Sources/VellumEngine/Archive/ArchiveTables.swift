@@ -1,10 +1,10 @@
 internal import Foundation
 internal import VellumCore
 
-/// The tables of one archive on one connection: its prepared statements, and what was read of them.
+/// One archive as one connection sees it: the prepared statements for its rows in the shared tables and for its index, and what was read of them.
 ///
-/// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded by the lock of its connection, which excludes
-/// other accesses, so none is checked when it runs.
+/// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded by the lock of its connection,
+/// so Swift's checks for exclusive access are off.
 final class ArchiveTables {
     let id: Int64
     let checksum: Checksum

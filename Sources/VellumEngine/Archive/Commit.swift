@@ -1,7 +1,7 @@
 internal import VellumCore
 
-/// What a transaction of this process has changed, and what that makes due. Made when its writes are visible in this process, and when they are in
-/// the file.
+/// What a transaction of this process has changed, and what that makes due. Of relaxed writes there are two: one when they are in the open batch
+/// (``Due/isOpen``), one when the batch is committed.
 struct Commit: Sendable {
     /// What changed in one archive.
     struct Change: Sendable {
@@ -52,8 +52,9 @@ struct Commit: Sendable {
         for change in mine where !change.removed.isEmpty { changes.append(change) }
     }
 
-    /// Lets memory forget what was removed. Called under the writer's lock, so that it happens in the order of the commits.
-    func updateMemory() {
+    /// Tells the owners what was removed: memory drops it, or has it alone if it was evicted. Called under the writer's lock, so that it happens
+    /// in the order of the commits.
+    func tellOwners() {
         for change in changes where !change.removed.isEmpty {
             guard let owner = change.known?.owner else { continue }
             for removal in change.removed { owner.archiveDidRemove(removal.entries, removal.cause) }

@@ -9,8 +9,8 @@ internal import VellumCore
 /// let commit = try transaction.commit()
 /// ```
 ///
-/// Everything that it does goes with it: a transaction that is rolled back has left nothing. Used inside the writer's lock, which excludes
-/// other accesses, so none is checked when it runs.
+/// Everything that it does goes with it: a transaction that is rolled back has left nothing. Used inside the writer's lock, so
+/// Swift's checks for exclusive access are off.
 final class Transaction {
     @exclusivity(unchecked) private(set) var edits: [ArchiveEdit] = []
     /// The number of calls whose writes it holds, and the bytes of these.
@@ -69,7 +69,7 @@ final class Transaction {
 
     // MARK: The end
 
-    /// Announces what has changed, and commits.
+    /// Stores the totals, makes room for the log, announces what has changed, and commits.
     func commit() throws(SQLiteError) -> Commit {
         for edit in edits { try edit.store() }
         CrashPoint.reached(.totalsStored)

@@ -34,7 +34,7 @@ extension Writer {
         }
         commit.number(&outcomes, of: writes)
         update(outcomes)
-        commit.updateMemory()
+        commit.tellOwners()
         CrashPoint.reached(.memoryUpdated)
         return commit
     }
@@ -71,7 +71,7 @@ extension Writer {
             commit.number(&outcomes, of: writes)
         }
         update(outcomes)
-        commit.updateMemory()
+        commit.tellOwners()
         CrashPoint.reached(.relaxedWriteInMemory)
         if batch?.isFull ?? false, let committed = try commitBatch() { commit.follow(committed) }
         return commit

@@ -4,7 +4,7 @@ internal import VellumCore
 
 /// The connection of this process that writes to the file, what it has prepared for the archives, and what its last commit left behind.
 ///
-/// Guarded by ``WriterLock``, which excludes other accesses, so none is checked when it runs. A file that is suspended has none.
+/// Guarded by ``WriterLock``, so Swift's checks for exclusive access are off. A file that is suspended has none.
 final class Writer {
     let connection: Connection
     /// What outlives a writer: the next one continues with it when the file is resumed.
@@ -156,14 +156,14 @@ final class Writer {
 
     // MARK: Transactions
 
-    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and lets memory forget what it removed.
+    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and tells the owners what it removed.
     func transaction<Result>(_ body: (Transaction) throws(SQLiteError) -> Result) throws(SQLiteError) -> (Result, Commit) {
         try commitBatch()
         let transaction = try begin()
         do throws(SQLiteError) {
             let result = try body(transaction)
             let commit = try transaction.commit()
-            commit.updateMemory()
+            commit.tellOwners()
             return (result, commit)
         } catch {
             rollBack()
@@ -237,7 +237,7 @@ final class Writer {
             let commit = try batch.commit()
             self.batch = nil
             CrashPoint.reached(.batchCommitted)
-            commit.updateMemory()
+            commit.tellOwners()
             return commit
         } catch {
             loseBatch(error)

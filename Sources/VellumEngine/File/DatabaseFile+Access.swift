@@ -212,8 +212,8 @@ extension DatabaseFile {
             abandon()
             throw .vanished
         case .noLog:
-            // The last process that closes removes the log, also this one: its writer is asked, because it is locked until the file is closed.
-            // The next step reports that.
+            // Whoever closes last removes the log, this process too. Its closing holds the writer's lock: without a writer the file is closed,
+            // and the next step says so.
             if withWriter({ _ in true }) == nil { return }
             // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
@@ -239,9 +239,4 @@ extension DatabaseFile {
         FileRegistry.shared.remove(self)
         for owner in owners { owner.archiveDidLoseWrites(.vanished) }
     }
-}
-
-extension SQLiteError {
-    /// The archive was closed.
-    static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
 }

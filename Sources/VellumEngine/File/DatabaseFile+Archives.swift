@@ -19,9 +19,9 @@ package struct ListedArchive: Sendable {
 }
 
 extension DatabaseFile {
-    /// Opens the disk tier of an archive for a store of the caller.
+    /// Opens an archive for a store of the caller.
     ///
-    /// - Important: Open at most one tier for a name at a time: an archive has one owner.
+    /// - Important: Open a name at most once at a time: an archive has one owner.
     package func archive(named name: String, version: String? = nil, capacity: Capacity) throws(VellumError) -> DiskArchive {
         let opened = try openArchive(named: name, version: version, mayReplaceVersion: true, disk: capacity, otherwise: capacity)
         finish(opened.limits, of: opened.archive.archive)

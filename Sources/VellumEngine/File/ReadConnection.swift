@@ -83,7 +83,7 @@ final class ReadConnection {
 
     /// The tables of an archive in the snapshot.
     func tables(of archive: Archive) -> ArchiveTables {
-        // If the list of archives is damaged, two names may refer to one table, so each name keeps its own checksum.
+        // If the list of archives is damaged, two names may have one number, so each name keeps its own checksum.
         if let open = tables[archive.id], open.checksum == archive.checksum {
             open.snapshot = snapshot
             return open

@@ -132,7 +132,7 @@ final class ReadPool: Sendable {
         release()
     }
 
-    /// Opens connections again after ``suspend()``, or after closing the file has failed.
+    /// Opens connections again after ``suspend()``, or because suspending has failed.
     func resume() { isSuspended.store(false, ordering: .releasing) }
 
     /// Opens connections again, because the file could not be closed.

@@ -34,6 +34,15 @@ package struct SQLiteError: Error, CustomStringConvertible {
     /// The open file is no longer at its path. (SQLITE_READONLY_DBMOVED, a macro that Swift does not import.)
     static let vanished = SQLiteError(code: SQLITE_READONLY | (4 << 8), message: "The file was deleted, replaced or set aside.")
 
+    /// A later version of the package has added to the file what this one cannot keep up to date. Our own code in the family of SQLITE_READONLY.
+    static let unknownFeatures = SQLiteError(
+        code: vanished.primaryCode | (202 << 8),
+        message:
+            "A later version of this package added to the file what this version does not know. It can be read, and not written: update the package."
+    )
+
+    var isOfUnknownFeatures: Bool { code == Self.unknownFeatures.code }
+
     /// The file is suspended and may not be used. (SQLITE_ABORT.)
     static let suspended = SQLiteError(code: SQLITE_ABORT, message: "The file is suspended.")
 

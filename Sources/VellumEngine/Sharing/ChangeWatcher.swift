@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import VellumCore
 
-/// Notifies the observers of one open file of changes, by this process and by others: they are told apart by nobody here (decision 65).
+/// Notifies the observers of one open file of changes, by this process and by others: it treats both alike (decision 65).
 ///
 /// While there is an observer, a thread waits at the change page; without one, nothing runs. A writer that finds nobody waiting pays for one
 /// load. After each change the thread pauses for 50 ms, so that a burst asks each observer at most twenty times a second.

@@ -218,6 +218,7 @@ extension Store {
         try carryOut().map(\.didChange)
     }
 
+    /// Carries out the writes as ``commit()`` does.
     @discardableResult
     @usableFromInline
     mutating func carryOut() throws(VellumError) -> [MemoryUpdate] {

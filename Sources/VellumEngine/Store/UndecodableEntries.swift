@@ -39,6 +39,6 @@ final class UndecodableEntries: Sendable {
         return known.revision == entry.revision && (known.wasObserved || !isObserved)
     }
 
-    /// Whether this is the first call.
+    /// Returns `true` once: no query has reported entries that were skipped.
     func isFirstReport() -> Bool { !wasReported.exchange(true, ordering: .relaxed) }
 }

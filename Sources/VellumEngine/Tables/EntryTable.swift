@@ -261,7 +261,7 @@ struct EntryHead {
     }
 }
 
-/// The current row of ``EntryTable/datesBetween(_:)``. Valid until the statement's next step.
+/// The current row of ``EntryTable/datesBetween``. Valid until the statement's next step.
 struct SweepRow {
     let row: Statement
 

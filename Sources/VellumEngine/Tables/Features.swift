@@ -46,14 +46,3 @@ struct Features {
         try connection.execute(SQL.refuseWrites)
     }
 }
-
-extension SQLiteError {
-    /// A later version of the package has added to the file what this one cannot keep up to date. Our own code in the family of SQLITE_READONLY.
-    static let unknownFeatures = SQLiteError(
-        code: vanished.primaryCode | (202 << 8),
-        message:
-            "A later version of this package added to the file what this version does not know. It can be read, and not written: update the package."
-    )
-
-    var isOfUnknownFeatures: Bool { code == Self.unknownFeatures.code }
-}
