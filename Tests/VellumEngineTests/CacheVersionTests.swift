@@ -54,6 +54,8 @@ struct CacheVersionTests {
         #expect(code { try old.record(Data(), forKey: "2") } == .cacheVersionChanged)
         #expect(code { try old.remove("1") } == .cacheVersionChanged)
         #expect(code { try old.removeAll() } == .cacheVersionChanged)
+        #expect(code { _ = try old.currentCapacities() } == .cacheVersionChanged)
+        #expect(code { _ = try old.removeUnused(since: .distantFuture) } == .cacheVersionChanged)
         #expect(try new.value(forKey: "1") == Data("new".utf8))
         #expect(try new.count() == 1)
         // For good, even if the version returns.
@@ -121,6 +123,31 @@ struct CacheVersionTests {
         for _ in 0..<2 { try setup.open().sweepEverything() }
         #expect(try other.count() == 0)
         try other.record(Data(), forKey: "last")
+        for await event in events {
+            if case .failure(let error) = event { Issue.record(error) }
+            if case .recorded(key: "last") = event { break }
+        }
+    }
+
+    /// The index of a replaced version is not built. That of a later cache is, and checkpoints succeed.
+    @Test func aReplacedVersionKeepsNoOtherIndexFromBeingBuilt() async throws {
+        func people(_ name: String, _ version: String?, _ catalog: IndexCatalog<Person>?) throws -> Store<Person> {
+            try setup.open().store(
+                named: name, codec: JSONCodec<Person>(), cacheVersion: version, memory: Capacity(1.megaByte), disk: Capacity(1.megaByte),
+                indexing: catalog)
+        }
+        let old = try people("cache", "1", Person.catalog)
+        try old.record(Person.crowd(20))
+        let unindexed = try people("later", nil, nil)
+        try unindexed.record(Person.crowd(20))
+        try unindexed.close()
+        try replaceFromOutside()
+        let later = try people("later", nil, Person.catalog)
+        let events = later.events.events()
+        later.disk.file.waitForMaintenance()
+        try later.disk.file.checkpoint()
+        #expect(try later.indexProgress().isComplete)
+        try later.record(Person("last"), forKey: "last")
         for await event in events {
             if case .failure(let error) = event { Issue.record(error) }
             if case .recorded(key: "last") = event { break }

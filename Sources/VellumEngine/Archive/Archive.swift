@@ -95,6 +95,9 @@ internal import VellumCore
         }
     }
 
+    /// The error of a call that has found it not listed.
+    var unlisted: SQLiteError { isReplaced ? .versionReplaced : .closedArchive }
+
     /// Throws if the archive was closed.
     func checkOpen() throws(VellumError) {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed }

@@ -48,8 +48,12 @@ struct Commit: Sendable {
     mutating func follow(_ later: Commit) {
         let mine = changes
         self = later
-        // What this one has removed is not in the later one.
-        for change in mine where !change.removed.isEmpty { changes.append(change) }
+        // What this one has removed is not in the later one, which has all of its archives.
+        for change in mine where !change.removed.isEmpty {
+            for index in changes.indices where changes[index].archive == change.archive {
+                changes[index].removed.insert(contentsOf: change.removed, at: 0)
+            }
+        }
     }
 
     /// Tells the owners what was removed: memory drops it, or has it alone if it was evicted. Called under the writer's lock, so that it happens

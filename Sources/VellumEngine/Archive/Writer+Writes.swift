@@ -21,7 +21,7 @@ extension Writer {
     }
 
     private func commitAlone(_ writes: [ArchiveWrite], _ update: ([WriteOutcome]) -> Void) throws(SQLiteError) -> Commit {
-        try commitBatch()
+        try endBatch()
         let transaction = try begin()
         var outcomes: [WriteOutcome]
         let commit: Commit

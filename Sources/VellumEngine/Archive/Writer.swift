@@ -53,6 +53,8 @@ final class Writer {
         var bytesRemoved: Int64 = 0
         /// Whether there may be entries that were there when their archive was emptied.
         var mayHoldCleared = false
+        /// What a batch has made due that was committed before something else began. ``DatabaseFile/commitBatch()`` or the next commit says it.
+        var untold: Commit.Due?
     }
 
     /// - Parameters:
@@ -98,10 +100,11 @@ final class Writer {
     /// Forgets an archive that was closed.
     func forget(_ archive: Archive) { tables[archive.id] = nil }
 
-    /// What the archive holds, unless a transaction is changing that.
+    /// What the archive holds, with relaxed writes that are not committed yet.
     ///
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func contents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
+        for edit in batch?.edits ?? [] where edit.archive === archive { return edit.state.contents }
         let tables = tables(of: archive)
         if let known = tables.contents, known.era == left.era { return known }
         var contents = try tables.readContents(of: archive)
@@ -115,13 +118,16 @@ final class Writer {
 
     /// Runs `body` with the tables of an archive, which show the open transaction.
     func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
+        // An archive that is only listed leaves nothing behind.
+        let isKept = archive.isListed || tables[archive.id] != nil
+        defer { if !isKept { forget(archive) } }
         let tables = tables(of: archive)
         // Without an open transaction another process may have written since the last call.
         if batch == nil { left.snapshot += 1 }
         tables.snapshot = left.snapshot
         do throws(SQLiteError) {
             // The totals of a transaction are in memory until it is committed, and a reader reads their row.
-            for edit in batch?.edits ?? [] where edit.archive === archive { try edit.store() }
+            for edit in batch?.edits ?? [] where edit.id == archive.id { try edit.store() }
             if let version = archive.cacheVersion { try tables.require(version: version) }
             try body(tables)
         } catch {
@@ -139,6 +145,12 @@ final class Writer {
     /// - Returns: Whether any were deleted, so that there may be more.
     func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
         guard let id = try findCleared() else { return false }
+        // What is prepared for the archive is for its name.
+        let named = tables.removeValue(forKey: id)
+        defer {
+            named?.contents = nil
+            tables[id] = named
+        }
         _ = try transaction { (transaction) throws(SQLiteError) in
             // It need not be open, nor hold the version for which it is. Nothing is looked for by its key.
             let unnamed = Archive(ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)), name: "")
@@ -158,7 +170,7 @@ final class Writer {
 
     /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and tells the owners what it removed.
     func transaction<Result>(_ body: (Transaction) throws(SQLiteError) -> Result) throws(SQLiteError) -> (Result, Commit) {
-        try commitBatch()
+        try endBatch()
         let transaction = try begin()
         do throws(SQLiteError) {
             let result = try body(transaction)
@@ -221,17 +233,17 @@ final class Writer {
         transaction.count(bytes: bytes)
         left.snapshot += 1
         batch = transaction
-        var commit = Commit(changes: transaction.takeChanges())
-        noteDue(in: &commit, transaction)
+        var commit = commit(of: transaction)
         commit.due.isOpen = true
         return commit
     }
 
     /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes are lost and their owners notified.
-    @discardableResult
+    ///
+    /// - Returns: What it has changed, or what is due of a batch that has ended without a word (``endBatch()``).
     func commitBatch() throws(SQLiteError) -> Commit? {
         noticeLostBatch()
-        guard let batch else { return nil }
+        guard let batch else { return left.untold == nil ? nil : commit(of: nil) }
         do throws(SQLiteError) {
             CrashPoint.reached(.batchCommitBegins)
             let commit = try batch.commit()
@@ -243,6 +255,11 @@ final class Writer {
             loseBatch(error)
             throw error
         }
+    }
+
+    /// Commits the open transaction of relaxed writes, because something else begins. What that makes due is said by the next commit.
+    func endBatch() throws(SQLiteError) {
+        if let commit = try commitBatch() { left.untold = commit.due }
     }
 
     /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
@@ -292,26 +309,30 @@ extension Writer {
         lasting.commits += 1
         left.dataVersion = connection.dataVersion()  // Our own commits change it, too.
         left.snapshot += 1
-        var commit = Commit(changes: transaction.takeChanges())
         for edit in transaction.edits {
             edit.didCommit(era: left.era)
             left.bytesRemoved += edit.state.bytesRemoved
             if edit.state.hasEmptied { left.mayHoldCleared = true }
-            if edit.state.hasEvictedByDefault { commit.due.evictionsByDefault.append((edit.archive, edit.state.totals.limit.size)) }
         }
-        noteDue(in: &commit, transaction)
+        var commit = commit(of: transaction)
+        for edit in transaction.edits where edit.state.hasEvictedByDefault {
+            commit.due.evictionsByDefault.append((edit.archive, edit.state.totals.limit.size))
+        }
         return commit
     }
 
-    /// Notes what a commit makes due.
-    private func noteDue(in commit: inout Commit, _ transaction: Transaction) {
+    /// What has changed since the last call, and what is due.
+    private func commit(of transaction: Transaction?) -> Commit {
+        var commit = Commit(changes: transaction?.takeChanges() ?? [], due: left.untold ?? Commit.Due())
+        left.untold = nil
         commit.due.commits = lasting.commits
         commit.due.logFrames = connection.logFrames
         commit.due.bytesRemoved = left.bytesRemoved
         commit.due.mayHoldCleared = left.mayHoldCleared
-        for edit in transaction.edits where edit.archive.mayExpire.load(ordering: .relaxed) {
+        for edit in transaction?.edits ?? [] where edit.archive.mayExpire.load(ordering: .relaxed) {
             commit.due.earliestEnd = min(commit.due.earliestEnd, edit.archive.upkeep.withLock { $0.sweepMap.earliest })
         }
+        return commit
     }
 }
 

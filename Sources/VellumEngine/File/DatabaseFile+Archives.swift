@@ -46,7 +46,7 @@ extension DatabaseFile {
                 try writing.list { (writer) throws(SQLiteError) -> (Archive, ReplacedVersion?) in
                     let found = try writer.archive(named: normal)
                     // An earlier handle's relaxed writes.
-                    try writer.commitBatch()
+                    try writer.endBatch()
                     CrashPoint.reached(.archiveCommitted)
                     let archive = Archive(
                         found, name: normal, cacheVersion: version, limit: KnownLimit(entries: (disk ?? fallback).entries))
@@ -85,14 +85,16 @@ extension DatabaseFile {
         of archive: Archive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitOutcome {
         // Usually the limit is unchanged and not exceeded: then nothing is written.
-        let unchanged = try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
-            try writer.commitBatch()
-            writer.forgetContents()
-            let totals = try writer.contents(of: archive).totals
-            let capacity = archive.limit.capacity(of: totals.limit)
-            let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
-            let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
-            return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
+        let unchanged = try log.retryingWhenFull { () throws(SQLiteError) in
+            try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
+                try writer.endBatch()
+                writer.forgetContents()
+                let totals = try writer.contents(of: archive).totals
+                let capacity = archive.limit.capacity(of: totals.limit)
+                let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
+                let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
+                return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
+            }
         }
         if let unchanged { return unchanged }
         var outcome: LimitOutcome?
@@ -101,7 +103,7 @@ extension DatabaseFile {
             let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
                 try edit.setLimit { stored, held in before == nil ? newLimit(stored, held) : stored }
             }
-            guard let step else { throw .closedArchive }
+            guard let step else { throw archive.unlisted }
             archive.note(step.after)
             CrashPoint.reached(.shrinkBatchCommitted)
             outcome = before?.followed(by: step) ?? step
@@ -132,7 +134,7 @@ extension DatabaseFile {
             edit.noteRemoval(of: entries, .unused)
             return entries.count
         }
-        guard let removed else { throw .closedArchive }
+        guard let removed else { throw archive.unlisted }
         return removed
     }
 
@@ -170,7 +172,7 @@ extension DatabaseFile {
         stores.remove(archive)
         writing.remove(archive) { writer in
             do throws(SQLiteError) {
-                try writer.commitBatch()  // It may hold this archive's writes and totals.
+                try writer.endBatch()  // It may hold this archive's writes and totals.
             } catch {
                 Log.error("Relaxed writes could not be committed when an archive was closed.", error)
             }
@@ -295,9 +297,10 @@ extension DatabaseFile {
 extension Writer {
     /// - Returns: Whether there was such an archive.
     fileprivate func dropArchive(named name: String) throws(SQLiteError) -> (Bool, Commit?) {
-        try commitBatch()
+        try endBatch()
         guard let found = try ArchiveTable.find(name, on: connection) else { return (false, nil) }
         let archive = Archive(found, name: name)
+        defer { forget(archive) }
         let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
             let edit = try transaction.edit(of: archive)
             try edit.dropIndex()

@@ -58,7 +58,11 @@ extension DatabaseFile {
     private func buildIndexes() throws(SQLiteError) -> Bool {
         var hasMore = false
         for archive in writing.archives {
-            if let shape = archive.shape, try buildIndex(of: archive, shape) { hasMore = true }
+            guard let shape = archive.shape else { continue }
+            // The values of a version that was replaced are gone; the index of the next archive is built.
+            try unlessReplaced { () throws(SQLiteError) in
+                if try buildIndex(of: archive, shape) { hasMore = true }
+            }
         }
         return hasMore
     }
@@ -98,7 +102,9 @@ extension DatabaseFile {
         guard !declared.isEmpty else { return }
         try withWriter { (writer) throws(SQLiteError) in
             guard writer.batch == nil, writer.connection.writeRefusal == nil else { return }
-            for (archive, shape) in declared { try writer.analyseIndex(of: archive, shape) }
+            for (archive, shape) in declared {
+                try unlessReplaced { () throws(SQLiteError) in try writer.analyseIndex(of: archive, shape) }
+            }
         }
     }
 
@@ -128,6 +134,15 @@ extension DatabaseFile {
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
         guard shape.version > 0 else { return }
         owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
+    }
+}
+
+/// Runs `body`, and ends it if the archive holds another version of its cache.
+private func unlessReplaced(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    do throws(SQLiteError) {
+        try body()
+    } catch {
+        if !error.isVersionReplaced { throw error }
     }
 }
 

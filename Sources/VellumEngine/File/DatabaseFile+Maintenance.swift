@@ -269,7 +269,9 @@ extension DatabaseFile {
     /// Writes the last touches of an owner that is being released.
     func write(_ touches: [Touch], of archive: Archive) {
         runMaintenance { (file) throws(SQLiteError) in
-            try file.withWriter(of: archive) { (writer) throws(SQLiteError) in _ = try writer.write(touches, of: archive) }
+            // It may have been opened again meanwhile, by another owner.
+            let commit = try file.withWriter { (writer) throws(SQLiteError) in try writer.write(touches, of: archive) }
+            if let commit { file.didCommit(commit) }
         }
     }
 
@@ -298,7 +300,7 @@ extension Writer {
     ///
     /// - Returns: Whether pages were freed, so that more may be left.
     fileprivate func returnPages(_ limit: Int) throws(SQLiteError) -> Bool {
-        try commitBatch()
+        try endBatch()
         forgetRemovals()
         guard try hasSpaceToReturn, connection.writeRefusal == nil else { return false }
         CrashPoint.reached(.spaceReturnBegins)

@@ -117,7 +117,8 @@ extension DatabaseFile {
         let areWritten = try withWriter(of: archive) { (writer) throws(SQLiteError) in
             try writer.tables(of: archive).hasWrittenPolicies(of: archive, at: now)
         }
-        guard areWritten == false else { return archive.upkeep.withLock { $0.policiesWritten = now } }
+        guard let areWritten else { return }
+        if areWritten { return archive.upkeep.withLock { $0.policiesWritten = now } }
         _ = try inTransaction(archive) { (edit) throws(SQLiteError) in try edit.writePolicies(at: now) }
     }
 

@@ -129,7 +129,7 @@ package import VellumCore
     private func closeWriter() throws(SQLiteError) -> SQLiteError? {
         try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
             do throws(SQLiteError) {
-                try writer?.commitBatch()
+                try writer?.endBatch()
                 return nil
             } catch {
                 guard error.isDamage else { throw error }
@@ -215,7 +215,7 @@ extension DatabaseFile {
             try log.releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
                 sync.release()
                 readers.suspend()
-                try writing.close { (writer) throws(SQLiteError) in _ = try writer?.commitBatch() }
+                try writing.close { (writer) throws(SQLiteError) in try writer?.endBatch() }
             }
             location.forgetLog()
         } catch {
@@ -269,7 +269,11 @@ extension DatabaseFile {
                 writer.countCommit()
                 return writer.lasting.commits
             }
-            guard let commits else { return }
+            // Suspended meanwhile, which copies the log only if no other process has the file open.
+            guard let commits else {
+                if state == .suspended { throw .suspended }
+                return
+            }
             try log.sync(through: commits)
         }
     }

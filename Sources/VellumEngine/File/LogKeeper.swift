@@ -134,7 +134,7 @@ final class LogKeeper: Sendable {
         try readers.withoutLeases { () throws(SQLiteError) in
             // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
             try writing.withWriter { (writer) throws(SQLiteError) -> [Int]? in
-                try writer.commitBatch()
+                try writer.endBatch()
                 do throws(SQLiteError) {
                     CrashPoint.reached(.restartBegins)
                     // A snapshot lasts for microseconds if its process is scheduled.
@@ -215,7 +215,7 @@ final class LogKeeper: Sendable {
         try checkpointing.withLock { _ throws(SQLiteError) in
             try readers.withoutLeases { () throws(SQLiteError) in
                 try writing.withWriter { (writer) throws(SQLiteError) in
-                    try writer.commitBatch()
+                    try writer.endBatch()
                     try writer.connection.truncateLog()
                     writer.forgetRoom()
                     return writer.lasting.commits
