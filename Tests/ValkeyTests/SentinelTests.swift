@@ -71,7 +71,10 @@
             // Where a client that knows the new primary sees it. The old one may acknowledge sets until the Sentinels have demoted it, too.
             let direct = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: group.replica.port))
             let found = try await timeWithoutStalls {
-                repeat { await Self.set(2, cache) } while try await direct.value(forKey: "a", freshness: .confirmed) != 2
+                repeat {
+                    await Task.yield()
+                    await Self.set(2, cache)
+                } while try await direct.value(forKey: "a", freshness: .confirmed) != 2
             }
             #expect(found < .seconds(5))
             #expect(try await cache.value(forKey: "a", freshness: .confirmed) == 2)
