@@ -53,11 +53,7 @@ public struct CBORDecoder: Sendable {
     /// - Throws: `DecodingError` if the data is not a single well-formed value or does not match the type, and any error that the type's
     ///   `init(from:)` throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try data.withUnsafeBytes { bytes in
-            try DecodingSource.reading(bytes.assumingMemoryBound(to: UInt8.self), self) { source throws in
-                try source.decode(type, at: 0, depth: 0)
-            }
-        }
+        try DecodingSource.reading(data, self) { source throws in try source.decode(type, at: 0, depth: 0) }
     }
 
     /// Returns whether the data begins with tag 55799, which marks it as CBOR. ``CBOREncoder/isSelfDescribed`` writes this tag.
@@ -73,10 +69,8 @@ public struct CBORDecoder: Sendable {
     public func decode<Value: DecodableWithConfiguration>(
         _ type: Value.Type, from data: Data, configuration: Value.DecodingConfiguration
     ) throws -> Value {
-        try data.withUnsafeBytes { bytes in
-            try DecodingSource.reading(bytes.assumingMemoryBound(to: UInt8.self), self) { source throws in
-                try Value(from: ItemDecoder(source, at: 0, depth: 0), configuration: configuration)
-            }
+        try DecodingSource.reading(data, self) { source throws in
+            try Value(from: ItemDecoder(source: source, offset: 0, depth: 0), configuration: configuration)
         }
     }
 }

@@ -122,6 +122,6 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     private func decoder(_ key: some CodingKey) throws -> any Decoder {
         guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.keyNotFound(key, in: map) }
-        return ItemDecoder(source, at: value, depth: depth + 1)
+        return ItemDecoder(source: source, offset: value, depth: depth + 1)
     }
 }

@@ -31,7 +31,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         guard source.isOpen else { throw source.decoderExpired }
         guard !isAtEnd else { throw endOfArray(type) }
         source.setElement(ArrayCursor(array: array, element: next, index: currentIndex), depth: depth)
-        let element = try read(ItemDecoder(source, at: next, depth: depth + 1))
+        let element = try read(ItemDecoder(source: source, offset: next, depth: depth + 1))
         next = source.end(of: next, depth: depth + 1)
         currentIndex += 1
         if isAtEnd { source.finish(array, at: source.reader.endOfArray(array, lastEnd: next)) }

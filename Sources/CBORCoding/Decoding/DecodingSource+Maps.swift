@@ -91,7 +91,7 @@ extension DecodingSource {
     }
 
     /// The offsets of the entries of a map.
-    func entries(of map: Int) -> MapEntries { MapEntries(MapCursor(map, reader), reader) }
+    func entries(of map: Int) -> MapEntries { MapEntries(cursor: MapCursor(map, reader), reader: reader) }
 
     /// The offset of the first entry of a map that is not empty.
     func firstEntry(of map: Int) -> Int { reader.head(at: reader.content(at: map)).next }

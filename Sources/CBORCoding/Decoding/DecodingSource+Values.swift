@@ -6,7 +6,7 @@ extension DecodingSource {
     func decode<Value: Decodable>(_ type: Value.Type, at offset: Int, depth: Int) throws -> Value {
         guard let known = KnownType.of(type) else {
             (decodedItem, decodedType) = (offset, type)
-            return try Value(from: ItemDecoder(self, at: offset, depth: depth))
+            return try Value(from: ItemDecoder(source: self, offset: offset, depth: depth))
         }
         return try decodeKnown(type, known, at: offset, depth: depth)
     }
@@ -75,7 +75,7 @@ extension DecodingSource {
     // MARK: Foundation types
 
     private func date(at offset: Int, depth: Int) throws -> Date {
-        if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
+        if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(source: self, offset: offset, depth: depth)) }
         guard isOpen else { throw decoderExpired }
         let (head, tag) = contentAndTag(at: offset)
         func parsed(_ parse: (String) -> Date?) throws -> Date {
@@ -99,12 +99,12 @@ extension DecodingSource {
     }
 
     private func data(at offset: Int, depth: Int) throws -> Data {
-        if case .custom(let decode) = options.dataDecodingStrategy { return try decode(ItemDecoder(self, at: offset, depth: depth)) }
+        if case .custom(let decode) = options.dataDecodingStrategy { return try decode(ItemDecoder(source: self, offset: offset, depth: depth)) }
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         if head.type == .bytes { return reader.withBytes(head) { Data($0) } }
         switch (options.dataDecodingStrategy, head.type) {
-        case (.deferredToData, .array): return try Data(from: ItemDecoder(self, at: offset, depth: depth))
+        case (.deferredToData, .array): return try Data(from: ItemDecoder(source: self, offset: offset, depth: depth))
         case (.base64, .text):
             guard let data = Data(base64Encoded: try string(at: offset)) else {
                 throw dataCorrupted("The text is not valid Base64.", at: offset)
@@ -118,7 +118,7 @@ extension DecodingSource {
     private func url(at offset: Int, depth: Int) throws -> URL {
         guard isOpen else { throw decoderExpired }
         let type = reader.head(at: reader.content(at: offset)).type
-        if type == .map { return try URL(from: ItemDecoder(self, at: offset, depth: depth)) }
+        if type == .map { return try URL(from: ItemDecoder(source: self, offset: offset, depth: depth)) }
         guard type == .text else { throw typeMismatch(URL.self, at: offset) }
         guard let url = URL(string: try string(at: offset)) else { throw dataCorrupted("The text is not a URL.", at: offset) }
         return url

@@ -44,25 +44,19 @@ final class DecodingSource {
     }
 
     /// Validates the bytes, then reads a value from them with `body`.
-    static func reading<Value>(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value
-    ) throws -> Value {
-        var shared = WellFormedness.Shared(nestingLimit: options.nestingLimit)
-        let reader = try mappingFaults { () throws(WellFormedness.Fault) in try WellFormedness.check(bytes, &shared) }
-        let source = DecodingSource(reader, options, hasOtherKeys: shared.hasOtherKeys)
-        defer { source.isOpen = false }
-        return try body(source)
-    }
-
-    /// Runs `body` and converts a fault to a `DecodingError`.
-    static func mappingFaults<Result>(_ body: () throws(WellFormedness.Fault) -> Result) throws -> Result {
-        do throws(WellFormedness.Fault) {
-            return try body()
-        } catch {
-            throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: [],
-                    debugDescription: "The data is not a single well-formed CBOR value: at byte \(error.offset), \(error.problem)."))
+    static func reading<Value>(_ data: Data, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value) throws -> Value {
+        try data.withUnsafeBytes { bytes in
+            var shared = WellFormedness.Shared(nestingLimit: options.nestingLimit)
+            let reader: ItemReader
+            do throws(WellFormedness.Fault) {
+                reader = try WellFormedness.check(bytes.assumingMemoryBound(to: UInt8.self), &shared)
+            } catch {
+                let problem = "The data is not a single well-formed CBOR value: at byte \(error.offset), \(error.problem)."
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: problem))
+            }
+            let source = DecodingSource(reader, options, hasOtherKeys: shared.hasOtherKeys)
+            defer { source.isOpen = false }
+            return try body(source)
         }
     }
 

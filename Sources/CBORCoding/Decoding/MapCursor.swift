@@ -70,13 +70,8 @@ struct MapCursor: BitwiseCopyable {
 
 /// The offsets of the entries from a cursor to the end of the map.
 struct MapEntries: Sequence, IteratorProtocol {
-    private var cursor: MapCursor
-    private let reader: ItemReader
-
-    init(_ cursor: MapCursor, _ reader: ItemReader) {
-        self.cursor = cursor
-        self.reader = reader
-    }
+    var cursor: MapCursor
+    let reader: ItemReader
 
     mutating func next() -> Int? {
         guard !cursor.isAtEnd(reader) else { return nil }

@@ -75,7 +75,7 @@ public struct CBOREncoder: Sendable {
     ) throws -> Data {
         let buffer = EncodingBuffer(self)
         return try buffer.encoded(value) { () throws in
-            try value.encode(to: ItemEncoder(buffer, EncodingBuffer.root), configuration: configuration)
+            try value.encode(to: ItemEncoder(buffer: buffer, item: EncodingBuffer.root), configuration: configuration)
         }
     }
 }

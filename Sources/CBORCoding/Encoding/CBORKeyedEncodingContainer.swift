@@ -7,55 +7,31 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     // MARK: Scalars
 
+    /// Begins an entry under the key. Returns the buffer, for the bytes of the value.
     @inline(__always)
-    private func beginEntry(_ key: Key) {
+    private func entry(_ key: Key) -> EncodingBuffer {
         buffer.beginEntry(in: item)
         buffer.addKey(key, to: item)
+        return buffer
     }
 
-    func encodeNil(forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(SimpleByte.null)
-    }
-
-    func encode(_ value: Bool, forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(value)
-    }
-
-    func encode(_ value: String, forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(value)
-    }
-
-    func encode(_ value: Double, forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(doubleBits: value.bitPattern)
-    }
-
-    func encode(_ value: Float, forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(singleBits: value.bitPattern)
-    }
-
-    @inline(__always)
-    private func encode(integer value: some FixedWidthInteger, forKey key: Key) {
-        beginEntry(key)
-        buffer.bytes.append(integer: value)
-    }
-
-    func encode(_ value: Int, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: Int8, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: Int16, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: Int32, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: Int64, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: Int128, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt8, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt16, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt32, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt64, forKey key: Key) { encode(integer: value, forKey: key) }
-    func encode(_ value: UInt128, forKey key: Key) { encode(integer: value, forKey: key) }
+    func encodeNil(forKey key: Key) { entry(key).bytes.append(SimpleByte.null) }
+    func encode(_ value: Bool, forKey key: Key) { entry(key).bytes.append(value) }
+    func encode(_ value: String, forKey key: Key) { entry(key).bytes.append(value) }
+    func encode(_ value: Double, forKey key: Key) { entry(key).bytes.append(doubleBits: value.bitPattern) }
+    func encode(_ value: Float, forKey key: Key) { entry(key).bytes.append(singleBits: value.bitPattern) }
+    func encode(_ value: Int, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Int8, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Int16, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Int32, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Int64, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Int128, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt8, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt16, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt32, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt64, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: UInt128, forKey key: Key) { entry(key).bytes.append(integer: value) }
 
     // MARK: Values
 
@@ -83,9 +59,9 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
         CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(key, .array))
     }
 
-    func superEncoder() -> any Encoder { ItemEncoder(buffer, nested(CBORKey.super)) }
+    func superEncoder() -> any Encoder { ItemEncoder(buffer: buffer, item: nested(CBORKey.super)) }
 
-    func superEncoder(forKey key: Key) -> any Encoder { ItemEncoder(buffer, nested(key)) }
+    func superEncoder(forKey key: Key) -> any Encoder { ItemEncoder(buffer: buffer, item: nested(key)) }
 
     /// Returns the item for the key: an existing one, or a new one.
     private func nested(_ key: some CodingKey, _ kind: EncodingBuffer.Item.Kind? = nil) -> Int {

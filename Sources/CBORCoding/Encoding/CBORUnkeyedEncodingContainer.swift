@@ -8,49 +8,30 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     // MARK: Scalars
 
-    func encodeNil() {
-        buffer.beginEntry(in: item)
-        buffer.bytes.append(SimpleByte.null)
-    }
-
-    func encode(_ value: Bool) {
-        buffer.beginEntry(in: item)
-        buffer.bytes.append(value)
-    }
-
-    func encode(_ value: String) {
-        buffer.beginEntry(in: item)
-        buffer.bytes.append(value)
-    }
-
-    func encode(_ value: Double) {
-        buffer.beginEntry(in: item)
-        buffer.bytes.append(doubleBits: value.bitPattern)
-    }
-
-    func encode(_ value: Float) {
-        buffer.beginEntry(in: item)
-        buffer.bytes.append(singleBits: value.bitPattern)
-    }
-
+    /// Begins an element. Returns the buffer, for its bytes.
     @inline(__always)
-    private func encode(integer value: some FixedWidthInteger) {
+    private func element() -> EncodingBuffer {
         buffer.beginEntry(in: item)
-        buffer.bytes.append(integer: value)
+        return buffer
     }
 
-    func encode(_ value: Int) { encode(integer: value) }
-    func encode(_ value: Int8) { encode(integer: value) }
-    func encode(_ value: Int16) { encode(integer: value) }
-    func encode(_ value: Int32) { encode(integer: value) }
-    func encode(_ value: Int64) { encode(integer: value) }
-    func encode(_ value: Int128) { encode(integer: value) }
-    func encode(_ value: UInt) { encode(integer: value) }
-    func encode(_ value: UInt8) { encode(integer: value) }
-    func encode(_ value: UInt16) { encode(integer: value) }
-    func encode(_ value: UInt32) { encode(integer: value) }
-    func encode(_ value: UInt64) { encode(integer: value) }
-    func encode(_ value: UInt128) { encode(integer: value) }
+    func encodeNil() { element().bytes.append(SimpleByte.null) }
+    func encode(_ value: Bool) { element().bytes.append(value) }
+    func encode(_ value: String) { element().bytes.append(value) }
+    func encode(_ value: Double) { element().bytes.append(doubleBits: value.bitPattern) }
+    func encode(_ value: Float) { element().bytes.append(singleBits: value.bitPattern) }
+    func encode(_ value: Int) { element().bytes.append(integer: value) }
+    func encode(_ value: Int8) { element().bytes.append(integer: value) }
+    func encode(_ value: Int16) { element().bytes.append(integer: value) }
+    func encode(_ value: Int32) { element().bytes.append(integer: value) }
+    func encode(_ value: Int64) { element().bytes.append(integer: value) }
+    func encode(_ value: Int128) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt8) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt16) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt32) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt64) { element().bytes.append(integer: value) }
+    func encode(_ value: UInt128) { element().bytes.append(integer: value) }
 
     // MARK: Values
 
@@ -74,7 +55,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(.array)) }
 
-    func superEncoder() -> any Encoder { ItemEncoder(buffer, nested()) }
+    func superEncoder() -> any Encoder { ItemEncoder(buffer: buffer, item: nested()) }
 
     private func nested(_ kind: EncodingBuffer.Item.Kind? = nil) -> Int {
         buffer.beginEntry(in: item)

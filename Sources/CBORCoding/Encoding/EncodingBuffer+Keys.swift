@@ -115,7 +115,7 @@ extension EncodingBuffer {
         let (start, index) = (items[item].keyStart, items[item].index)
         guard start >= 0 else { return CBORKey(index: index) }
         if let original = originalKeys[start] { return original }
-        let reader = ItemReader(bytes.base, count: bytes.count)
+        let reader = ItemReader(base: bytes.base, count: bytes.count)
         return CBORKey(stringValue: reader.text(reader.head(at: start)) ?? "")
     }
 }

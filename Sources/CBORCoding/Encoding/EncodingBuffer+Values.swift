@@ -16,7 +16,7 @@ extension EncodingBuffer {
             return writeKnown(value, known)
         }
         if options.unorderedCollections != .asTheyAre, try encodeSorted(value, to: item) { return }
-        let encoder = ItemEncoder(self, item)
+        let encoder = ItemEncoder(buffer: self, item: item)
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
         } else if Value.self == Date.self, case .iso8601 = options.dateEncodingStrategy {
@@ -32,7 +32,7 @@ extension EncodingBuffer {
     @inline(never)
     private func encodeSorted<Value>(_ value: Value, to item: Int) throws -> Bool {
         guard let items = try options.sortedItems(of: value) else { return false }
-        try items.encode(to: ItemEncoder(self, item))
+        try items.encode(to: ItemEncoder(buffer: self, item: item))
         return true
     }
 
@@ -138,10 +138,6 @@ extension EncodingBuffer {
         bytes.appendHead(.tag, Tag.decimalFraction)
         beginKnownArray(2)
         bytes.append(integer: parts.exponent)
-        if parts.isNegative {
-            bytes.append(argument: parts.mantissa - 1, isNegative: true)
-        } else {
-            bytes.append(argument: parts.mantissa, isNegative: false)
-        }
+        bytes.append(argument: parts.mantissa - (parts.isNegative ? 1 : 0), isNegative: parts.isNegative)
     }
 }

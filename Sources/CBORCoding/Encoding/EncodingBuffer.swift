@@ -120,38 +120,32 @@ final class EncodingBuffer {
         if resumedAfterLateSegment != nil, current == lateSegments[lateSegments.count - 1].item {
             endLateSegment()
         } else {
-            close(current)
-            current = items[current].parent
+            closeCurrent()
         }
     }
 
     func endLateSegment() {
         guard let before = resumedAfterLateSegment else { return }
         let last = lateSegments.count - 1
-        while current != lateSegments[last].item {
-            close(current)
-            current = items[current].parent
-        }
+        while current != lateSegments[last].item { closeCurrent() }
         lateSegments[last].end = bytes.count
         resumedAfterLateSegment = nil
         current = before
     }
 
-    func close(_ item: Int) {
-        if items[item].kind == .undecided {
-            items[item].start = bytes.count
+    private func closeCurrent() {
+        if items[current].kind == .undecided {
+            items[current].start = bytes.count
             bytes.append(0)
         }
-        items[item].end = bytes.count
+        items[current].end = bytes.count
+        current = items[current].parent
     }
 
     /// Closes all open items.
     func closeAll() {
         endLateSegment()
-        while current >= 0 {
-            close(current)
-            current = items[current].parent
-        }
+        while current >= 0 { closeCurrent() }
     }
 
     // MARK: Items

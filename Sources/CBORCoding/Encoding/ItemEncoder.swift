@@ -1,14 +1,9 @@
 internal import Foundation
 
-/// The `Encoder` that is passed to the `encode(to:)` of a type. It encodes one item.
-struct ItemEncoder: Encoder {
+/// The `Encoder` that is passed to the `encode(to:)` of a type, and its single-value container. It encodes one item.
+struct ItemEncoder: Encoder, SingleValueEncodingContainer {
     let buffer: EncodingBuffer
     let item: Int
-
-    init(_ buffer: EncodingBuffer, _ item: Int) {
-        self.buffer = buffer
-        self.item = item
-    }
 
     var codingPath: [any CodingKey] { buffer.codingPath(of: item) }
     var userInfo: [CodingUserInfoKey: Any] { buffer.options.userInfo }
@@ -23,5 +18,42 @@ struct ItemEncoder: Encoder {
         return CBORUnkeyedEncodingContainer(buffer: buffer, item: item)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { CBORSingleValueEncodingContainer(buffer: buffer, item: item) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    // MARK: One value
+
+    /// Makes the item a scalar. Returns the buffer, for its bytes.
+    @inline(__always)
+    private func scalar() throws -> EncodingBuffer {
+        try buffer.openScalar(item)
+        return buffer
+    }
+
+    func encodeNil() throws { try scalar().bytes.append(SimpleByte.null) }
+    func encode(_ value: Bool) throws { try scalar().bytes.append(value) }
+    func encode(_ value: String) throws { try scalar().bytes.append(value) }
+    func encode(_ value: Double) throws { try scalar().bytes.append(doubleBits: value.bitPattern) }
+    func encode(_ value: Float) throws { try scalar().bytes.append(singleBits: value.bitPattern) }
+    func encode(_ value: Int) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Int8) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Int16) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Int32) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Int64) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Int128) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt8) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt16) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt32) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt64) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: UInt128) throws { try scalar().bytes.append(integer: value) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        let savepoint = buffer.savepoint(item)
+        do {
+            try buffer.encode(value, to: item)
+        } catch {
+            buffer.rollBackItem(to: savepoint)
+            throw error
+        }
+    }
 }

@@ -5,11 +5,6 @@ struct ItemReader {
     let base: UnsafePointer<UInt8>
     let count: Int
 
-    init(_ base: UnsafePointer<UInt8>, count: Int) {
-        self.base = base
-        self.count = count
-    }
-
     /// The head of an item (RFC 8949, 3).
     struct Head {
         var type: MajorType

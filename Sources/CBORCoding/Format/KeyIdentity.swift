@@ -11,7 +11,7 @@ enum KeyIdentity: Hashable {
 
     /// Creates the identity of a well-formed key.
     init(_ key: ByteSlice) {
-        let reader = ItemReader(key.start, count: key.count)
+        let reader = ItemReader(base: key.start, count: key.count)
         let head = reader.head(at: 0)
         switch head.type {
         case .unsigned, .negative: self = .integer(head.type, head.argument)

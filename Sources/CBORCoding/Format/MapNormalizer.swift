@@ -8,7 +8,7 @@ struct MapNormalizer {
     func normalize(_ data: Data) -> Data {
         data.withUnsafeBytes { bytes in
             guard let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress else { return data }
-            let reader = ItemReader(base, count: bytes.count)
+            let reader = ItemReader(base: base, count: bytes.count)
             var output = GrowingBuffer<UInt8>(capacity: bytes.count)
             defer { output.free() }
             _ = write(0, of: reader, to: &output)

@@ -33,7 +33,7 @@ struct WellFormedness {
         let check = try WellFormedness(bytes, shared)
         let end = try check.item(at: 0, level: 0)
         guard end == bytes.count else { throw Fault(problem: "more bytes follow the value", offset: end) }
-        return ItemReader(check.base, count: check.count)
+        return ItemReader(base: check.base, count: check.count)
     }
 
     // MARK: Items
@@ -155,7 +155,7 @@ struct WellFormedness {
             default: throw Fault(problem: "a head uses a reserved value", offset: offset)
             }
         }
-        return ItemReader(base, count: count).head(at: offset)
+        return ItemReader(base: base, count: count).head(at: offset)
     }
 
     private func isBreak(at offset: Int) throws(Fault) -> Bool {
@@ -200,7 +200,7 @@ struct WellFormedness {
         if keys.findings.contains(.others) { shared.pointee.hasOtherKeys = true }
         guard keys.findings != .others else { return }
         let mayHaveEquivalents = keys.findings.contains(.equivalents)
-        let reader = ItemReader(base, count: count)
+        let reader = ItemReader(base: base, count: count)
         var slices = DistinctSlices(count: mayHaveEquivalents ? 0 : keys.count)
         var identities = Set<KeyIdentity>(minimumCapacity: mayHaveEquivalents ? keys.count : 0)
         var offset = head.next

@@ -9,7 +9,7 @@ extension CBORValue {
     package static func isPlainCollection(_ item: Data) -> Bool {
         item.withUnsafeBytes { bytes in
             guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return false }
-            let reader = ItemReader(base, count: bytes.count)
+            let reader = ItemReader(base: base, count: bytes.count)
             guard [.array, .map].contains(reader.head(at: 0).type) else { return false }
             var offset = 0
             while offset < bytes.count {
