@@ -120,6 +120,13 @@ extension ShallowsError {
         return String(describing: error)
     }
 
+    /// The same error, as a failure if it says nothing about itself.
+    var strict: ShallowsError {
+        var error = self
+        if disposition == .unknown { error.disposition = .failure }
+        return error
+    }
+
     /// Whether it is about the call, and says nothing about what the storage has.
     var isOfTheCall: Bool { code == .cancelled || code == .wouldBlock }
 

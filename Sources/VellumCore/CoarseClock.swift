@@ -7,12 +7,10 @@ internal import Foundation
     private let source: (@Sendable () -> Int64)?
 
     /// The system's clock.
-    package static let system = CoarseClock(source: nil)
+    package static let system = CoarseClock(nil)
 
-    private init(source: (@Sendable () -> Int64)?) { self.source = source }
-
-    /// Creates a clock for tests.
-    package init(_ source: @escaping @Sendable () -> Int64) { self.source = source }
+    /// Creates a clock for tests; `nil` for the system's.
+    package init(_ source: (@Sendable () -> Int64)?) { self.source = source }
 
     package func now() -> Int64 { source.map { $0() } ?? Self.milliseconds }
 

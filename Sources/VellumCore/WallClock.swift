@@ -53,30 +53,19 @@ public struct WallClock: Sendable {
     package let timer: LoadTimer
 
     /// The system's clock, with a resolution of a few milliseconds.
-    public static let system = WallClock(source: nil)
+    public static let system = WallClock(instants: nil)
 
     /// Creates a clock that calls `now`, on any thread.
-    public init(_ now: @escaping @Sendable () -> Date) {
-        source = { WallInstant(now()) }
-        timer = .system
-    }
+    public init(_ now: @escaping @Sendable () -> Date) { self.init(instants: { WallInstant(now()) }) }
 
-    package init(instants now: @escaping @Sendable () -> WallInstant, timer: LoadTimer = .system) {
+    package init(instants now: (@Sendable () -> WallInstant)?, timer: LoadTimer = .system) {
         source = now
         self.timer = timer
     }
 
-    private init(source: (@Sendable () -> WallInstant)?) {
-        self.source = source
-        timer = .system
-    }
-
     /// Returns the current instant.
     @inlinable
-    package func now() -> WallInstant {
-        if let source { return source() }
-        return Self.systemNow()
-    }
+    package func now() -> WallInstant { source?() ?? Self.systemNow() }
 
     @usableFromInline
     static func systemNow() -> WallInstant {

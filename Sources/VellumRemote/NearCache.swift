@@ -77,10 +77,12 @@ public import VellumCore
     ///   - record: The record that the value was decoded from.
     package func fill(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         guard let now = trust.time() else { return }
+        release(memory.fill(item(value, record), forKey: key, ticket: ticket.memory, at: now))
+    }
+
+    private func item(_ value: Value?, _ record: RemoteRecord) -> MemoryCache<Value?>.Item {
         let validity = Validity(written: record.written, expires: record.expires)
-        let item = MemoryCache<Value?>.Item(
-            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
-        release(memory.fill(item, forKey: key, ticket: ticket.memory, at: now))
+        return .init(payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
     }
 
     /// Returns the value in memory, even if it has expired or is not trusted any more. For callers that accept an old value.
@@ -104,11 +106,8 @@ public import VellumCore
 
     /// Remembers a loaded value, unless the key was written, or the server came back, since the ticket was taken.
     package func fillInOutage(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
-        let validity = Validity(written: record.written, expires: record.expires)
-        let item = MemoryCache<Value?>.Item(
-            payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
         hasOutage.store(true, ordering: .relaxed)
-        release(outage.fill(item, forKey: key, ticket: ticket.memory, at: record.written))
+        release(outage.fill(item(value, record), forKey: key, ticket: ticket.memory, at: record.written))
     }
 
     /// Forgets what was loaded under the key while the server was out of reach, because it has answered.

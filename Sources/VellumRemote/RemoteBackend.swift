@@ -83,16 +83,7 @@ package struct LeaseToken: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 
     /// A unique token: 128 random bits.
-    package static func random(using generator: inout some RandomNumberGenerator) -> LeaseToken {
-        LeaseToken(
-            String(UInt64.random(in: 0...(.max), using: &generator), radix: 36) + "-"
-                + String(UInt64.random(in: 0...(.max), using: &generator), radix: 36))
-    }
-}
-
-extension LeaseToken {
     static func random() -> LeaseToken {
-        var generator = SystemRandomNumberGenerator()
-        return random(using: &generator)
+        LeaseToken(String(UInt64.random(in: 0...(.max)), radix: 36) + "-" + String(UInt64.random(in: 0...(.max)), radix: 36))
     }
 }

@@ -90,14 +90,7 @@ public import VellumCore
     /// Asks the server for the valid value of a key, whatever is remembered.
     @usableFromInline package func valueOnServer(forKey key: EntryKey) async throws(VellumError) -> Value? {
         let ticket = near.ticket(forKey: key)
-        let entry = try await remote { () throws(RemoteFailure) in
-            try await finishRemovals(of: key)
-            do throws(RemoteFailure) {
-                return try await backend.entry(forKey: key)
-            } catch {
-                throw error.beforeSending  // Reading leaves nothing open.
-            }
-        }
+        let entry = try await reading([key]) { () throws(RemoteFailure) in try await backend.entry(forKey: key) }
         return try receive(entry, key, ticket) ?? nil
     }
 
@@ -113,16 +106,23 @@ public import VellumCore
         }
         guard !missed.isEmpty else { return values }
         let asked = missed.map(\.key)
-        let entries = try await remote { () throws(RemoteFailure) in
-            for key in asked { try await finishRemovals(of: key) }
+        let entries = try await reading(asked) { () throws(RemoteFailure) in try await backend.entries(forKeys: asked) }
+        for (place, entry) in zip(missed, entries) { values[place.index] = try receive(entry, place.key, place.ticket) ?? nil }
+        return values
+    }
+
+    /// Asks the server when it has executed the removals of the keys.
+    private func reading<Result: Sendable>(
+        _ keys: [EntryKey], _ ask: () async throws(RemoteFailure) -> Result
+    ) async throws(VellumError) -> Result {
+        try await remote { () throws(RemoteFailure) in
+            for key in keys { try await finishRemovals(of: key) }
             do throws(RemoteFailure) {
-                return try await backend.entries(forKeys: asked)
+                return try await ask()
             } catch {
                 throw error.beforeSending  // Reading leaves nothing open.
             }
         }
-        for (place, entry) in zip(missed, entries) { values[place.index] = try receive(entry, place.key, place.ticket) ?? nil }
-        return values
     }
 
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
@@ -132,13 +132,10 @@ public import VellumCore
         switch entry {
         case .missing: return nil
         case .damaged:
-            throw VellumError(.damagedEntry, "The entry on the server does not match its checksum. Set the value again.")
-                .located(archive: name, path: nil)
+            throw error(.damagedEntry, "The entry on the server does not match its checksum. Set the value again.")
         case .tooLarge:
-            throw VellumError(
-                .damagedEntry,
-                "The entry on the server is larger than \(RemoteRecord.longest >> 20) MiB, and was not read. Set the value again."
-            ).located(archive: name, path: nil)
+            let most = RemoteRecord.longest >> 20
+            throw error(.damagedEntry, "The entry on the server is larger than \(most) MiB, and was not read. Set the value again.")
         case .record(let record):
             guard let now = trust.time(), now < record.expires else { return nil }
             let value = try decode(record, key)
@@ -155,14 +152,17 @@ public import VellumCore
         } catch let error as VellumError where error.code == .newerVersion {
             throw error.located(archive: name, path: nil)
         } catch {
-            throw VellumError(
+            throw self.error(
                 .notDecodable,
                 """
                 The entry on the server cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, use another \
                 version of the cache, or set the value again.
-                """, cause: error
-            ).located(archive: name, path: nil)
+                """, cause: error)
         }
+    }
+
+    private func error(_ code: VellumError.Code, _ message: String, cause: (any Error)? = nil) -> VellumError {
+        VellumError(code, message, cause: cause).located(archive: name, path: nil)
     }
 
     // MARK: Writing
@@ -192,7 +192,7 @@ public import VellumCore
             bytes = try coding.encode(value)
         } catch {
             let reason = "A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old value is still there."
-            throw VellumError(.notEncodable, reason, cause: error).located(archive: name, path: nil)
+            throw self.error(.notEncodable, reason, cause: error)
         }
         defer { didWrite([key]) }
         return try await remote { () throws(RemoteFailure) in

@@ -55,15 +55,7 @@ public import VellumCore
     }
 
     /// Trusts memory from the moment at which a command was sent, which was answered now.
-    package func renew(sent: Int64) {
-        let new = sent + duration
-        var old = end.load(ordering: .relaxed)
-        while old < new {
-            let (exchanged, original) = end.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
-            if exchanged { return }
-            old = original
-        }
-    }
+    package func renew(sent: Int64) { end.max(sent + duration, ordering: .acquiringAndReleasing) }
 
     /// Ends the trust: the connection was lost.
     package func stop() { end.store(.min, ordering: .releasing) }

@@ -75,7 +75,8 @@ extension DecodingSource {
     // MARK: Foundation types
 
     private func date(at offset: Int, depth: Int) throws -> Date {
-        if case .custom(let decode) = options.dateDecodingStrategy { return try decode(ItemDecoder(source: self, offset: offset, depth: depth)) }
+        let decoder = ItemDecoder(source: self, offset: offset, depth: depth)
+        if case .custom(let decode) = options.dateDecodingStrategy { return try decode(decoder) }
         guard isOpen else { throw decoderExpired }
         let (head, tag) = contentAndTag(at: offset)
         func parsed(_ parse: (String) -> Date?) throws -> Date {
@@ -99,12 +100,13 @@ extension DecodingSource {
     }
 
     private func data(at offset: Int, depth: Int) throws -> Data {
-        if case .custom(let decode) = options.dataDecodingStrategy { return try decode(ItemDecoder(source: self, offset: offset, depth: depth)) }
+        let decoder = ItemDecoder(source: self, offset: offset, depth: depth)
+        if case .custom(let decode) = options.dataDecodingStrategy { return try decode(decoder) }
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         if head.type == .bytes { return reader.withBytes(head) { Data($0) } }
         switch (options.dataDecodingStrategy, head.type) {
-        case (.deferredToData, .array): return try Data(from: ItemDecoder(source: self, offset: offset, depth: depth))
+        case (.deferredToData, .array): return try Data(from: decoder)
         case (.base64, .text):
             guard let data = Data(base64Encoded: try string(at: offset)) else {
                 throw dataCorrupted("The text is not valid Base64.", at: offset)

@@ -57,9 +57,7 @@ extension AnyStorage where Access: WritableAccess {
     public func set(_ value: Value, forKey key: Key) async throws {
         try await cancelling { operations.set(value, key, $0) }.value()
     }
-}
 
-extension AnyStorage where Access: WritableAccess {
     /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
     ///
     /// Not available in `async` code: an `async` function takes the other overload, but top-level code with `try await` would take

@@ -60,9 +60,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedK
     @preconcurrency
     @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
     public func update(_ modify: @escaping @Sendable (inout ErasedValue) -> Void) { update(forKey: (), modify) }
-}
 
-extension ErasableStorage where Access: ReadableAccess & WritableAccess, ErasedKey == Void {
     /// Changes the value, and returns the new one. See ``ErasableStorage/update(forKey:_:completion:)``.
     @discardableResult
     public func update(_ modify: @escaping @Sendable (inout ErasedValue) -> Void) async throws -> ErasedValue {

@@ -62,18 +62,7 @@ extension ErasableStorage {
             operations.with(retrieve: { key, call in operations.retrieve(key, call).map { $0.mapError(\.strict) } })
         }
     }
-}
 
-extension ShallowsError {
-    /// The same error, as a failure if it says nothing about itself.
-    fileprivate var strict: ShallowsError {
-        var error = self
-        if disposition == .unknown { error.disposition = .failure }
-        return error
-    }
-}
-
-extension ErasableStorage {
     /// Returns a storage that reports what no error says: layers that failed and were passed over, fills that failed, and failed sets
     /// without a completion.
     ///

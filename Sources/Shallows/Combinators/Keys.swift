@@ -86,12 +86,7 @@ extension Reply {
         _ transform: @escaping @Sendable (Input) async throws -> Output, _ next: @escaping @Sendable (Output) -> Reply
     ) -> Reply {
         Reply<Output>.foreign(layer: layer, key: key, call) { try await transform(input) }.then { outcome in
-            switch outcome {
-            case .success(let output): return next(output)
-            case .failure(var error):
-                if error.disposition == .unknown { error.disposition = .failure }
-                return .failure(error)
-            }
+            outcome.mapError(\.strict).then(next)
         }
     }
 }

@@ -13,29 +13,21 @@ extension ErasableStorage {
     public func usingUnsupportedTransformation<OtherKey, OtherValue>(
         _ transformation: (Storage<ErasedKey, ErasedValue>) -> Storage<OtherKey, OtherValue>
     ) -> AnyStorage<Access, OtherKey, OtherValue> {
-        transformation(erased().transforming { $0.restricted(to: Access.self) }.retyped()).retyped()
+        let unsupported = StorageOperations<ErasedKey, ErasedValue>()
+        let restricted = erased().transforming { operations in
+            operations.with(
+                retrieve: Access.self is any ReadableAccess.Type ? nil : unsupported.retrieve,
+                set: Access.self is any WritableAccess.Type ? nil : unsupported.set)
+        }
+        return transformation(restricted.retyped()).retyped()
     }
-}
 
-extension StorageOperations {
-    /// These operations, except that those fail which the kind does not have.
-    fileprivate func restricted<Access: StorageAccess>(to kind: Access.Type) -> StorageOperations {
-        let unsupported = StorageOperations()
-        return with(
-            retrieve: Access.self is any ReadableAccess.Type ? nil : unsupported.retrieve,
-            set: Access.self is any WritableAccess.Type ? nil : unsupported.set)
-    }
-}
-
-extension ErasableStorage {
     /// Returns the same storage with another name, which compositions of it use. Errors keep the name of the layer in which they arose.
     public func renaming(to newName: String) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let storage = erased()
         return AnyStorage(newName, storage.operations, parts: storage.parts, reach: storage.reach)
     }
-}
 
-extension ErasableStorage {
     /// Returns a storage that answers calls one after another, in the order in which they are made: for a storage of your own that
     /// does not work on several threads.
     ///

@@ -18,7 +18,7 @@ extension LoadCoordinator where Key == LoadKey {
         let waiter = Waiter(number: number, onMayBlock: onMayBlock) { ending in
             switch ending {
             case .finished(let outcome, _): answer.fulfill(outcome)
-            case .cancelled: answer.fulfill(.failure(.cancelled(layer: layer, key: key)))
+            case .cancelled, .recursive: answer.fulfill(.failure(.cancelled(layer: layer, key: key)))
             }
         }
         // A call that blocks a task (``Call/rejectsBlocking``) joins a load that other calls started. They do not join one that it started,

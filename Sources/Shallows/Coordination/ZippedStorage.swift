@@ -4,8 +4,6 @@ public import Foundation
 ///
 /// A pair is never made of two sets: sets of a key follow one another, and a retrieval that a set overtook is made again.
 final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: Sendable {
-    private typealias Value = (LeftValue, RightValue)
-
     private let name: String
     private let left: Layer<Key, LeftValue>
     private let right: Layer<Key, RightValue>

@@ -26,7 +26,7 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
     /// - Parameter notes: Makes the notes of a lock, by its number and how many there are.
     @usableFromInline
     package init(_ value: consuming sending Value, notes: (_ number: Int, _ count: Int) -> Notes) {
-        count = ReaderCount.usual
+        count = ThreadNumber.lockCount
         locks = .allocate(capacity: count)
         for index in 0..<count { Self.initialize(locks + index, notes(index, count)) }
         self.notes = .allocate(capacity: count)
@@ -108,6 +108,13 @@ enum ThreadNumber {
 
     private static let last = Atomic(0)
 
+    /// The number of locks among which threads are distributed: two for each core, because a thread that waits keeps its number; a power of two.
+    static let lockCount: Int = {
+        var count = 1
+        while count < min(32, 2 * ProcessInfo.processInfo.activeProcessorCount) { count *= 2 }
+        return count
+    }()
+
     @inlinable
     static func current(_ key: pthread_key_t) -> Int {
         guard let known = pthread_getspecific(key) else { return assign(key) }
@@ -121,16 +128,6 @@ enum ThreadNumber {
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: max(1, number)))
         return number
     }
-}
-
-/// The number of locks among which threads are distributed.
-enum ReaderCount {
-    /// Two for each core, because a thread that waits keeps its number: a power of two.
-    static let usual: Int = {
-        var count = 1
-        while count < min(32, 2 * ProcessInfo.processInfo.activeProcessorCount) { count *= 2 }
-        return count
-    }()
 }
 
 extension ReadMostly where Value: ~Copyable, Notes == Void {

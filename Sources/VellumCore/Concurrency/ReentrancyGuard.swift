@@ -81,11 +81,6 @@ package final class ReentrancyGuard: Sendable {
         return { [context] input in $current.withValue(context) { body(input) } }
     }
 
-    /// Runs the body outside of all work.
-    package static func runOutside<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try $current.withValue(Context(), operation: body)
-    }
-
     /// Reports that the thread is about to block until other work is done.
     package static func threadWillBlock() {
         for element in current.active {

@@ -12,6 +12,8 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         case finished(Outcome, isStarter: Bool)
         /// The waiter left.
         case cancelled
+        /// The caller is part of a load, and would have waited for itself. No waiter is called back with it.
+        case recursive
     }
 
     /// A caller that waits for a load.
@@ -81,16 +83,12 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
     package init() {}
 
     /// Returns a number that no other load or waiter of this process has.
-    package static func newNumber() -> UInt64 { LoadNumbers.next() }
+    package static func newNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 }
+
+private let lastNumber = Atomic<UInt64>(0)
 
 extension LoadCoordinator.Ending: Sendable where Outcome: Sendable {}
-
-private enum LoadNumbers {
-    private static let last = Atomic<UInt64>(0)
-
-    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
-}
 
 extension LoadCoordinator where Outcome: Sendable {
     // MARK: Waiting
@@ -268,21 +266,6 @@ extension LoadCoordinator where Outcome: Sendable {
 }
 
 extension LoadCoordinator where Outcome: Sendable {
-    /// How a task stopped waiting.
-    package enum Wakeup: Sendable {
-        case finished(Outcome, isStarter: Bool)
-        case cancelled
-        /// The task is part of a load, and would have waited for itself.
-        case recursive
-
-        fileprivate init(_ ending: Ending) {
-            switch ending {
-            case .finished(let outcome, let isStarter): self = .finished(outcome, isStarter: isStarter)
-            case .cancelled: self = .cancelled
-            }
-        }
-    }
-
     /// Waits for the load of the key, without holding a thread; `start` starts one if there is none.
     ///
     /// Returns as soon as the task is cancelled, whatever the loader does.
@@ -291,13 +274,13 @@ extension LoadCoordinator where Outcome: Sendable {
     package func wait(
         for key: Key, keepsRunning: Bool, limit: (@Sendable (_ waiter: UInt64) async -> Void)? = nil,
         start: @Sendable (_ load: UInt64) -> Void
-    ) async -> Wakeup {
+    ) async -> Ending {
         let number = Self.newNumber()
         let limiting = limit.map(WaitLimit.init)
         defer { limiting?.end() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let waiter = Waiter(number: number, keepsRunning: keepsRunning) { continuation.resume(returning: Wakeup($0)) }
+                let waiter = Waiter(number: number, keepsRunning: keepsRunning) { continuation.resume(returning: $0) }
                 let joined = join(key, waiter, unless: { Task.isCancelled })
                 limiting?.begin(for: number)
                 switch joined {

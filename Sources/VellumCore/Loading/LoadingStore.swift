@@ -225,9 +225,7 @@ extension LoadingStore {
         case .found, .rememberedInOutage, .expired, .loaded, .failed: break
         }
     }
-}
 
-extension LoadingStore {
     /// Throttles loads ahead of the end of an age after a failure. It hides no value: it is no answer to callers.
     private func rememberAhead(_ outcome: LoadOutcome<Value>, _ request: LoadRequest<Value>, _ version: UInt64) {
         guard case .failed(let error, _, let isNew) = outcome else { return remember(outcome, request, version) }

@@ -143,16 +143,12 @@ struct EntryList<Payload>: ~Copyable {
 
     /// Returns all touches that are not on disk, without taking them. O(touches).
     borrowing func pendingDirty() -> [Touch] {
-        var touches: [Touch] = []
-        for slot in Set(dirty[firstDirty...]) where list.isDirty(slot) { touches.append(touch(slot)) }
-        return touches
+        Set(dirty[firstDirty...]).filter { list.isDirty($0) }.map { touch($0) }
     }
 
     /// Returns the same, with those that readers have noted and nobody has taken over. O(n).
     borrowing func allDirty() -> [Touch] {
-        var touches: [Touch] = []
-        for slot in list.dirtySlots() { touches.append(touch(slot)) }
-        return touches
+        list.dirtySlots().map { touch($0) }
     }
 
     private borrowing func touch(_ slot: Slot) -> Touch {

@@ -186,7 +186,7 @@ public import Synchronization
     }
 
     /// Returns all entries, most recently used first. Does not affect the eviction order. O(n log n).
-    @usableFromInline package func newest() -> [(key: EntryKey, item: Item)] { readFresh { $0.pointee.entries.list.newest { _ in true } } }
+    @usableFromInline package func newest() -> [(key: EntryKey, item: Item)] { readFresh { $0.pointee.entries.list.newest() } }
 
     /// Returns the entries that are not on disk, most recently used first. Does not affect the eviction order. O(n log n).
     @usableFromInline package func newestMemoryOnly() -> [(key: EntryKey, item: Item)] {

@@ -66,14 +66,21 @@
             try await put(record, key, lifetime, by: Scripts.putIfAbsent)
         }
 
+        /// - Parameters:
+        ///   - token: The third argument of the script, if it has one.
+        ///   - headerOnly: Whether the header alone is sent, and the length of the entry.
         private func put(
-            _ record: RemoteRecord, _ key: EntryKey, _ lifetime: Int64?, by script: String
+            _ record: RemoteRecord, _ key: EntryKey, _ lifetime: Int64?, by script: String, token: LeaseToken? = nil,
+            headerOnly: Bool = false
         ) async throws(RemoteFailure) -> Bool {
             let value = keys.value(of: key)
-            return try isDone(
-                await run(
-                    script, [value, keys.lease(of: key)], [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0],
-                    within: times.write))
+            let bytes = record.encoded(under: value)
+            var arguments: [any RESPCommand.Argument] = [
+                headerOnly ? bytes.prefix(RemoteRecord.headerLength) : bytes, lifetime.map { max(1, $0) } ?? 0,
+            ]
+            if let token { arguments.append(token.text) }
+            if headerOnly { arguments.append(Int64(bytes.count)) }
+            return try isDone(await run(script, [value, keys.lease(of: key)], arguments, within: times.write))
         }
 
         package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
@@ -99,23 +106,13 @@
         package func fill(
             _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
         ) async throws(RemoteFailure) -> Bool {
-            let value = keys.value(of: key)
-            let reply = try await run(
-                Scripts.fill, [value, keys.lease(of: key)],
-                [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0, token.text], within: times.write)
-            return try isDone(reply)
+            try await put(record, key, lifetime, by: Scripts.fill, token: token)
         }
 
         package func renewEntry(
             _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
         ) async throws(RemoteFailure) -> Bool {
-            let value = keys.value(of: key)
-            let bytes = record.encoded(under: value)
-            let reply = try await run(
-                Scripts.renewEntry, [value, keys.lease(of: key)],
-                [bytes.prefix(RemoteRecord.headerLength), lifetime.map { max(1, $0) } ?? 0, token.text, Int64(bytes.count)],
-                within: times.write)
-            return try isDone(reply)
+            try await put(record, key, lifetime, by: Scripts.renewEntry, token: token, headerOnly: true)
         }
 
         package func renew(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) -> Bool {

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import VellumCore
 
@@ -92,10 +93,13 @@ struct LoadCoordinatorTests {
         let loads = loads
         loads.run("a", AnyKey("a"), layer: "back", Call(cancellation: cancellation)) { _ in
             // Another comes, from code that is no part of this; then the first is cancelled.
-            ReentrancyGuard.runOutside {
+            let done = DispatchSemaphore(value: 0)
+            DispatchQueue(label: "another").async {
                 loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(started.add()) }
                     .deliver { other.take($0.withUnderlyingError()) }
+                done.signal()
             }
+            done.wait()
             cancellation.cancel()
             return .later(promise)
         }.deliver { own.take($0.withUnderlyingError()) }

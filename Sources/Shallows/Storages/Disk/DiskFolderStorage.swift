@@ -205,9 +205,7 @@ extension DiskFolderStorage {
         let parent = FileSystem.userFolder(directory, domainMask) ?? FileManager.default.temporaryDirectory
         return parent.appendingPathComponent(folderName, isDirectory: true)
     }
-}
 
-extension DiskFolderStorage {
     /// A storage on a storage of files, as on the folder of that name in one of the user's directories.
     public static func inDirectory(
         _ directory: FileManager.SearchPathDirectory, folderName: String,
