@@ -132,9 +132,7 @@ extension ShallowsError {
 
     /// What `retrieve` and `set` throw: the error as it was thrown first.
     @usableFromInline var underlyingError: any Error { throwsCause ? (cause ?? self) : self }
-}
 
-extension ShallowsError {
     /// The description and the cause.
     public var debugDescription: String {
         guard let cause else { return "ShallowsError(\(description))" }

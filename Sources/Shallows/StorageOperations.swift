@@ -148,45 +148,16 @@ extension StorageOperations {
 
 // MARK: User-supplied storages
 
-extension StorageOperations {
-    convenience init<Storage: ReadableStorageProtocol>(reading storage: Storage) where Storage.Key == Key, Storage.Value == Value {
-        self.init(retrieve: Self.retrieve(from: storage), lockKey: { LockKey(of: storage, key: $0) })
+extension ReadableStorageProtocol {
+    /// Asks the storage, by its function with a completion.
+    var retrieval: StorageOperations<Key, Value>.Retrieve {
+        { [name = storageName] key, call in .foreign(layer: name, key: key, call) { self.retrieve(forKey: key, completion: $0) } }
     }
+}
 
-    convenience init<Storage: WritableStorageProtocol>(writing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
-        self.init(set: Self.set(to: storage), lockKey: { LockKey(of: storage, key: $0) })
-    }
-
-    convenience init<Storage: ReadableStorageProtocol & WritableStorageProtocol>(
-        readingAndWriting storage: Storage
-    ) where Storage.Key == Key, Storage.Value == Value {
-        self.init(retrieve: Self.retrieve(from: storage), set: Self.set(to: storage), lockKey: { LockKey(of: storage, key: $0) })
-    }
-
-    convenience init<Storage: RemovableStorageProtocol>(removing storage: Storage) where Storage.Key == Key, Storage.Value == Value {
-        let name = storage.storageName
-        self.init(
-            retrieve: Self.retrieve(from: storage), set: Self.set(to: storage),
-            remove: { key, call in .foreign(layer: name, key: key, call) { storage.remove(forKey: key, completion: $0) } },
-            removeAll: { call in .foreign(layer: name, call) { storage.removeAll(completion: $0) } },
-            lockKey: { LockKey(of: storage, key: $0) })
-    }
-
-    private static func retrieve<Storage: ReadableStorageProtocol>(
-        from storage: Storage
-    ) -> Retrieve where Storage.Key == Key, Storage.Value == Value {
-        let name = storage.storageName
-        return { key, call in
-            .foreign(layer: name, key: key, call) { storage.retrieve(forKey: key, completion: $0) }
-        }
-    }
-
-    private static func set<Storage: WritableStorageProtocol>(
-        to storage: Storage
-    ) -> Set where Storage.Key == Key, Storage.Value == Value {
-        let name = storage.storageName
-        return { value, key, call in
-            .foreign(layer: name, key: key, call) { storage.set(value, forKey: key, completion: $0) }
-        }
+extension WritableStorageProtocol {
+    /// Asks the storage, by its function with a completion.
+    var setting: StorageOperations<Key, Value>.Set {
+        { [name = storageName] value, key, call in .foreign(layer: name, key: key, call) { self.set(value, forKey: key, completion: $0) } }
     }
 }

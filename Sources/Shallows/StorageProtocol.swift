@@ -1,3 +1,5 @@
+internal import VellumCore
+
 // Decision 22.
 
 /// Something with a name, which compositions, errors and reports use.
@@ -93,21 +95,21 @@ public protocol ErasableStorage: StorageDesign, Sendable {
 extension ReadableStorageProtocol {
     /// Returns this storage with its type erased, to be retrieved from.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(reading: self))
+        AnyStorage(storageName, StorageOperations(retrieve: retrieval, lockKey: { LockKey(of: self, key: $0) }))
     }
 }
 
 extension WritableStorageProtocol {
     /// Returns this storage with its type erased, to be set to.
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(writing: self))
+        AnyStorage(storageName, StorageOperations(set: setting, lockKey: { LockKey(of: self, key: $0) }))
     }
 }
 
 extension StorageProtocol {
     /// Returns this storage with its type erased.
     public func erased() -> Storage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(readingAndWriting: self))
+        AnyStorage(storageName, StorageOperations(retrieve: retrieval, set: setting, lockKey: { LockKey(of: self, key: $0) }))
     }
 
     /// Returns this storage with its type erased.
@@ -152,7 +154,14 @@ public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, W
 extension RemovableStorageProtocol {
     /// Returns this storage with its type erased.
     public func asRemovableStorage() -> RemovableStorage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(removing: self))
+        let name = storageName
+        return AnyStorage(
+            name,
+            StorageOperations(
+                retrieve: retrieval, set: setting,
+                remove: { key, call in .foreign(layer: name, key: key, call) { self.remove(forKey: key, completion: $0) } },
+                removeAll: { call in .foreign(layer: name, call) { self.removeAll(completion: $0) } },
+                lockKey: { LockKey(of: self, key: $0) }))
     }
 }
 

@@ -246,12 +246,9 @@ extension SharedStore {
         let key = request.key
         do {
             // The result of an abandoned load is not stored.
-            guard case .success(let answer) = result, load.map(loads.isRunning) ?? true else {
-                return try await backend.giveBack(token, forKey: key)
-            }
-            guard answer.value != nil || answer.nothingFor > 0 || held.entry != .missing else {
-                return try await backend.giveBack(token, forKey: key)
-            }
+            guard case .success(let answer) = result, load.map(loads.isRunning) ?? true,
+                answer.value != nil || answer.nothingFor > 0 || held.entry != .missing
+            else { return try await backend.giveBack(token, forKey: key) }
             if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
             let age = answer.value == nil ? Expiration(age: answer.nothingFor) : answer.expiration ?? request.expiration
             var (record, lifetime) = try record(answer.value.map(coding.encode), key, age)

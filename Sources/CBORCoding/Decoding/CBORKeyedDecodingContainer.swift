@@ -40,7 +40,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     /// Returns the offset of the value for the key.
     @inline(__always)
-    private func value(_ key: Key) throws -> Int {
+    private func value(_ key: some CodingKey) throws -> Int {
         guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.keyNotFound(key, in: map) }
         return value
     }
@@ -116,12 +116,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         try CBORUnkeyedDecodingContainer(source, at: value(key), depth: depth + 1)
     }
 
-    func superDecoder() throws -> any Decoder { try decoder(CBORKey.super) }
+    func superDecoder() throws -> any Decoder { ItemDecoder(source: source, offset: try value(CBORKey.super), depth: depth + 1) }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
-
-    private func decoder(_ key: some CodingKey) throws -> any Decoder {
-        guard let value = source.value(of: key, in: map, depth: depth, isRead: true) else { throw source.keyNotFound(key, in: map) }
-        return ItemDecoder(source: source, offset: value, depth: depth + 1)
-    }
+    func superDecoder(forKey key: Key) throws -> any Decoder { ItemDecoder(source: source, offset: try value(key), depth: depth + 1) }
 }

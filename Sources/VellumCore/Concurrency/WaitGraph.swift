@@ -9,8 +9,6 @@ struct WaitGraph: Sendable {
     // How many times each load waits for another: a loader may have several child tasks that wait for the same key.
     private var waits: [UInt64: [UInt64: Int]] = [:]
 
-    init() {}
-
     /// Records that one load waits for another. Returns `false`, and records nothing, if that would close a cycle.
     mutating func add(_ waiting: UInt64, waitsFor awaited: UInt64) -> Bool {
         guard !leads(from: awaited, to: waiting) else { return false }

@@ -263,9 +263,9 @@ extension LoadCoordinator where Outcome: Sendable {
             precondition(state.table.count == runningCount.load(ordering: .acquiring), "Loads that are not counted.")
         }
     }
-}
 
-extension LoadCoordinator where Outcome: Sendable {
+    // MARK: Tasks that wait
+
     /// Waits for the load of the key, without holding a thread; `start` starts one if there is none.
     ///
     /// Returns as soon as the task is cancelled, whatever the loader does.

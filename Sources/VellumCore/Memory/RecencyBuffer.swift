@@ -16,8 +16,6 @@ struct RecencyBuffer: Sendable {
     @usableFromInline private(set) var untaken: [Touch] = []
     private var taken: [Touch] = []
 
-    init() {}
-
     /// An upper bound of the number of touches to take.
     @inlinable var count: Int { waiting.count + untaken.count }
 

@@ -42,10 +42,8 @@ package struct FailureRuns: Sendable {
         /// The line of the log, as an error that can be located.
         package var notice: VellumError {
             let calls = count == 1 ? "1 call" : "\(count) calls"
-            return switch success {
-            case .opening: VellumError(code, "The file could be opened again; \(calls) failed meanwhile with the code \(code).")
-            case .writing: VellumError(code, "The file could be written again; \(calls) failed meanwhile with the code \(code).")
-            }
+            let done = success == .opening ? "opened" : "written"
+            return VellumError(code, "The file could be \(done) again; \(calls) failed meanwhile with the code \(code).")
         }
     }
 
