@@ -40,8 +40,8 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
             do throws(VellumError) {
                 guard !store.isClosed, !core.isClosedForGood else { throw .closed }
                 let found = try store.observed(key, under: expiration)
-                guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], expires: found.expires) }
-                return ObservedAnswer(try value(of: cached, key), of: found.origins, expires: found.expires)
+                guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], firstEnd: found.firstEnd) }
+                return ObservedAnswer(try value(of: cached, key), of: found.origins, firstEnd: found.firstEnd)
             } catch {
                 throw error.code == .vanished ? .closed : core.located(error)
             }

@@ -79,7 +79,8 @@
             let noticed = try await timeWithoutStalls {
                 do {
                     switch sign {
-                    case .heartbeatWithoutMemory, .heartbeat, .heartbeatOfLongTrust: while await Self.failure(cache) == nil { await Task.yield() }
+                    case .heartbeatWithoutMemory, .heartbeat, .heartbeatOfLongTrust:
+                        while await Self.failure(cache) == nil { await Task.yield() }
                     case .set: try await cache.set(2, forKey: "a")
                     case .setIfAbsent: try await cache.setIfAbsent(2, forKey: "other")
                     case .removal: try await cache.removeValue(forKey: "other")

@@ -34,7 +34,7 @@ struct TransactionTests {
     }
 
     /// The hashes of the keys that were announced since.
-    private func announced(since generation: UInt64) -> ForeignChanges {
+    private func announced(since generation: UInt64) -> ChangedKeys {
         let page = file.location.changesFile.page
         return page.changes(of: archive.id, after: generation, through: page.generation(of: archive.id).value, notBy: 0)
     }

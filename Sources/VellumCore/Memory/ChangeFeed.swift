@@ -10,18 +10,38 @@ public import Synchronization
     /// Returns what other processes changed since the generation was `old`.
     ///
     /// - Complexity: O(changes).
-    func changes(after old: UInt64, through new: UInt64) -> ForeignChanges
+    func changes(after old: UInt64, through new: UInt64) -> ChangedKeys
 
     /// Whether another process may currently be writing the key, or one with the same hash.
     func isChanging(_ key: EntryKey) -> Bool
 }
 
-/// Changes by other processes.
-@usableFromInline package enum ForeignChanges: Hashable, Sendable {
-    /// Keys with these hashes changed.
+/// The keys of one archive that changed.
+@usableFromInline package enum ChangedKeys: Hashable, Sendable {
+    /// Those with these hashes (``SeededHash``).
     case keys([UInt64])
-    /// Everything changed, or more than the change page can record.
+    /// All of them, or more than the change page can record.
     case everything
+
+    package var isEmpty: Bool { hashes?.isEmpty ?? false }
+
+    /// The hashes of the keys; `nil` if all keys changed.
+    package var hashes: [UInt64]? {
+        switch self {
+        case .keys(let hashes): hashes
+        case .everything: nil
+        }
+    }
+
+    /// Adds a key, or all if there are `most`.
+    package mutating func insert(_ hash: UInt64, most: Int) {
+        guard case .keys(var hashes) = self else { return }
+        // Now the array has one owner, and is not copied.
+        self = .everything
+        guard hashes.count < most else { return }
+        hashes.append(hash)
+        self = .keys(hashes)
+    }
 }
 
 /// A counter in shared memory that other processes may change.

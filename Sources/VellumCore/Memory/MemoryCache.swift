@@ -40,7 +40,7 @@ public import Synchronization
     /// The hash that finds keys: that by which other processes announce them.
     @usableFromInline let hash: SeededHash
     /// Whether there ever was an entry that is not on disk. Most archives have none, so that queries need not ask.
-    @usableFromInline let mayHaveMemoryOnly = Atomic(false)
+    @usableFromInline package let mayHaveMemoryOnly = Atomic(false)
 
     @usableFromInline package init(capacity: Capacity, following feed: (any ChangeFeed)? = nil) {
         self.feed = feed

@@ -241,7 +241,7 @@ extension ArchiveEdit {
     /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
     func removeAll() throws(SQLiteError) {
         try indexRemovedAll()
-        state.changed.insertAll()
+        state.changed = .everything
         state.uses.removeAll()
         state.bytesRemoved += state.totals.bytes
         state.totals.entries = 0

@@ -20,7 +20,9 @@ final class ArchiveEdit {
         /// Whether the index is the one that this process declared.
         var isIndexOurs = false
         /// The keys that it changes, for other processes.
-        var changed = ChangedKeys()
+        var changed = ChangedKeys.keys([])
+        /// How many of them this process was told of.
+        var told = 0
         /// The number of its commit among the archive's changes, where other processes can see it.
         var change: OwnChange?
         /// What was removed without a write of its key.
@@ -72,7 +74,7 @@ final class ArchiveEdit {
     var changesCount: Int64 { connection.changesCount }
 
     /// Notes that the transaction changes a key, which is announced to other processes.
-    func noteChange(of key: EntryKey) { state.changed.insert(checksum.hash.of(key)) }
+    func noteChange(of key: EntryKey) { state.changed.insert(checksum.hash.of(key), most: ChangePage.mostKeys) }
 
     /// Notes what was removed without a write of its key.
     func noteRemoval(of entries: [RemovedEntry], _ cause: RemovalCause) {
@@ -109,8 +111,9 @@ final class ArchiveEdit {
     /// What has become visible in this process since the last call.
     func takeChange() -> Commit.Change {
         let change = Commit.Change(
-            archive: id, known: archive.isListed ? archive : nil, keys: state.changed, number: state.change,
+            archive: id, known: archive.isListed ? archive : nil, keys: state.changed, told: state.told, number: state.change,
             removed: state.removed)
+        state.told = state.changed.hashes?.count ?? 0
         if !state.removed.isEmpty { state.removed = [] }
         return change
     }

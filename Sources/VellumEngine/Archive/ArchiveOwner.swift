@@ -24,8 +24,8 @@ public import VellumCore
     /// An upper bound of the number of touches that ``takeTouches(limit:)`` could take now. O(1).
     var pendingTouchCount: Int { get }
 
-    /// Whether memory has entries that the file does not have.
-    var hasMemoryOnly: Bool { get }
+    /// Whether memory may have, or may have had, entries that the file does not have.
+    var mayHaveMemoryOnly: Bool { get }
 
     /// Reports an event for the owner's observers.
     func archiveDidReport(_ event: StoreEvent)
@@ -44,7 +44,7 @@ public import VellumCore
 }
 
 extension ArchiveOwner {
-    @usableFromInline package var hasMemoryOnly: Bool { false }
+    @usableFromInline package var mayHaveMemoryOnly: Bool { false }
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     @usableFromInline package func archiveWasReplaced() {}
     @usableFromInline package func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }

@@ -1,15 +1,28 @@
 internal import VellumCore
 
-/// What a transaction of this process has changed, and what that makes due. Of relaxed writes there are two: one when they are in the open batch
-/// (``Due/isOpen``), one when the batch is committed.
+/// What has changed, and what that makes due: the form in which everybody is told of every change (decision 74).
 struct Commit: Sendable {
+    enum Source: Sendable {
+        /// A transaction of this process. Of relaxed writes there are two commits: one when they are in the open batch (``Due/isOpen``), one
+        /// when the batch is in the file.
+        case transaction
+        /// Memory, which has lost what only it had.
+        case memory
+        /// The clock: an age has ended.
+        case clock
+        /// The change page: a transaction of any process. It has the keys, or says that all changed, but not why.
+        case page
+    }
+
     /// What changed in one archive.
     struct Change: Sendable {
         /// The number of the archive.
         var archive: Int64
         /// The archive, if this process has it open.
         var known: Archive?
-        var keys: ChangedKeys
+        var keys = ChangedKeys.everything
+        /// How many of the keys an earlier commit of the same transaction has told of.
+        var told = 0
         /// Its position among the changes of the archive; `nil` if no other process can see it.
         var number: OwnChange?
         /// The entries that were removed without a write of their key, and why.
@@ -22,6 +35,7 @@ struct Commit: Sendable {
         var cause: RemovalCause
     }
 
+    var source = Source.transaction
     var changes: [Change]
     /// What is to be done about it.
     var due = Due()
@@ -63,31 +77,5 @@ struct Commit: Sendable {
             guard let owner = change.known?.owner else { continue }
             for removal in change.removed { owner.archiveDidRemove(removal.entries, removal.cause) }
         }
-    }
-}
-
-/// The keys of one archive that a commit changes.
-struct ChangedKeys: Sendable {
-    /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
-    private static let most = ChangePage.capacity / 4
-
-    private var keys: [UInt64] = []
-    private var isEverything = false
-
-    var isEmpty: Bool { keys.isEmpty && !isEverything }
-
-    /// The hashes of the changed keys; `nil` if the whole archive changed.
-    var hashes: [UInt64]? { isEverything ? nil : keys }
-
-    /// - Parameter hash: The hash of the key (``SeededHash``).
-    mutating func insert(_ hash: UInt64) {
-        guard !isEverything else { return }
-        guard keys.count < Self.most else { return insertAll() }
-        keys.append(hash)
-    }
-
-    mutating func insertAll() {
-        isEverything = true
-        keys = []
     }
 }

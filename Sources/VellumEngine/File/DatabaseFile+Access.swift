@@ -33,7 +33,7 @@ extension DatabaseFile {
             return result
         }
         // Observers of a file that has vanished ask once more, and get the error.
-        if state == .closed { watcher.end() } else { watcher.poke() }
+        if state == .closed { watcher.end() } else { watcher.askAgain() }
         return result
     }
 
@@ -138,8 +138,7 @@ extension DatabaseFile {
     /// Tells everybody what has changed, and schedules what that makes due: log messages, sweeps, batch commits and checkpoints. Memory was
     /// updated under the lock. Called without one.
     func didCommit(_ commit: Commit) {
-        // What is in the file is on the change page, at which the observers wait.
-        if commit.due.isOpen { watcher.poke() }
+        watcher.tell(commit)
         let due = commit.due
         for (archive, limit) in due.evictionsByDefault where archive.isFirstEvictionByDefault() { Log.evictsByDefault(archive.name, limit) }
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }

@@ -231,7 +231,7 @@ extension DatabaseFile {
     package func resume() throws(VellumError) {
         guard location.isOfThisProcess else { throw .forked }
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
-        watcher.poke()
+        watcher.askAgain()
         scheduleWritingTouches()
         if nextEnd != nil { scheduleSweep() }
         if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }

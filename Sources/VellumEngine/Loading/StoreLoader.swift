@@ -96,11 +96,8 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     /// Decodes what memory has, or else the disk.
     private func value(_ item: MemoryCache<MemoryPayload<Value>>.Item?, _ entry: Entry?, _ key: EntryKey) throws(VellumError) -> Value? {
-        switch item?.payload {
-        case .value(let value): value
-        case .bytes(let bytes): try store.decode(bytes, of: key)
-        case nil: if let entry { try store.decode(entry, of: key) } else { nil }
-        }
+        if let item { return try store.value(of: item, key) }
+        return if let entry { try store.decode(entry, of: key) } else { nil }
     }
 
     /// Returns the value under the key for a loader, however old; `nil` if there is none that this program can read.
@@ -139,11 +136,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         if let item = store.memory.peek(request.key) {
             guard let end = end(item.validity, item.stamp) else { return nil }
             expired = end
-            value =
-                switch item.payload {
-                case .value(let value): value
-                case .bytes(let bytes): try store.decode(bytes, of: request.key)
-                }
+            value = try store.value(of: item, request.key)
         } else {
             guard let entry, let end = end(entry.validity, try store.lastUse(of: entry, request.key)) else { return nil }
             expired = end

@@ -8,6 +8,7 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
 
     private let observer: ChangeObserver
     private let clock: WallClock
+    private let hash: SeededHash
     private let ask: Question
     private let isSame: @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool
     private let last = Locked<ObservedAnswer<Answer>?>(nil)
@@ -16,7 +17,8 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
         _ observer: ChangeObserver, in store: Store<some Any>,
         isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool, _ ask: @escaping Question
     ) {
-        (self.observer, self.clock, self.isSame, self.ask) = (observer, store.clock, isSame, ask)
+        (self.observer, self.isSame, self.ask) = (observer, isSame, ask)
+        (clock, hash) = (store.clock, store.disk.changes.hash)
     }
 
     deinit { observer.stop() }
@@ -42,7 +44,7 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
             case .failure(let error) where error.code == .cancelled || error.code == .closed: return nil
             case .failure(let error): return .failure(error)
             case .success(let answer):
-                if let end = answer.expires { observer.signal(at: end, by: clock) }
+                if let end = answer.firstEnd { observer.tellOfEnd(hash.of(end.key), at: end.moment, by: clock) }
                 // Compared and released outside the lock, because both may run code of the user.
                 let previous = last.withLock { $0 }
                 if let previous, isSame(previous, answer) { continue }

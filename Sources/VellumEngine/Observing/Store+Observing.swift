@@ -6,20 +6,32 @@ package struct ObservedAnswer<Answer> {
     package var answer: Answer
     /// What the answer was made of, to tell it from another one of values that cannot be compared.
     package var origins: [EntryOrigin]
-    /// When the first entry of it expires; `nil` if none does.
-    package var expires: WallInstant?
+    /// The entry of it that expires first; `nil` if none does.
+    package var firstEnd: EntryEnd?
 
-    package init(_ answer: Answer, of origins: [EntryOrigin], expires: WallInstant?) {
-        (self.answer, self.origins, self.expires) = (answer, origins, expires)
+    package init(_ answer: Answer, of origins: [EntryOrigin], firstEnd: EntryEnd? = nil) {
+        (self.answer, self.origins, self.firstEnd) = (answer, origins, firstEnd)
     }
 
     /// The same, with another form of the answer.
     package func map<Other>(_ body: (Answer) throws -> Other) rethrows -> ObservedAnswer<Other> {
-        ObservedAnswer<Other>(try body(answer), of: origins, expires: expires)
+        ObservedAnswer<Other>(try body(answer), of: origins, firstEnd: firstEnd)
     }
 }
 
 extension ObservedAnswer: Sendable where Answer: Sendable {}
+
+/// When an entry expires.
+package struct EntryEnd: Sendable {
+    var key: EntryKey
+    var moment: WallInstant
+
+    /// `nil` if it never does.
+    init?(_ key: EntryKey, _ moment: WallInstant) {
+        guard moment != .never else { return nil }
+        (self.key, self.moment) = (key, moment)
+    }
+}
 
 /// What tells an entry from those that were under its key before or after it; equal to no other if it is only in memory.
 package struct EntryOrigin: Equatable, Sendable {
@@ -46,22 +58,17 @@ extension Store {
     package func observed(_ key: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> ObservedAnswer<Value?> {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
-        if let item = memory.peek(key), item.entryID == 0 {
-            guard item.isValid(at: now, key, under: expiration) else { return ObservedAnswer(nil, of: [], expires: nil) }
-            let value =
-                switch item.payload {
-                case .value(let value): value
-                case .bytes(let bytes): try decode(bytes, of: key)
-                }
+        if let item = memoryOnly(key) {
+            guard item.isValid(at: now, key, under: expiration) else { return ObservedAnswer(nil, of: []) }
             let end = item.validity.end(of: key, lastUse: item.stamp, at: now, under: expiration)
-            return ObservedAnswer(value, of: [EntryOrigin(key: key, version: nil)], expires: end == .never ? nil : end)
+            return ObservedAnswer(try value(of: item, key), of: [EntryOrigin(key: key, version: nil)], firstEnd: EntryEnd(key, end))
         }
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
-            return ObservedAnswer(nil, of: [], expires: nil)
+            return ObservedAnswer(nil, of: [])
         }
         let end = try end(of: entry, key, under: expiration)
         return ObservedAnswer(
-            try decode(entry, of: key), of: [EntryOrigin(key: key, version: entry.version)], expires: end == .never ? nil : end)
+            try decode(entry, of: key), of: [EntryOrigin(key: key, version: entry.version)], firstEnd: EntryEnd(key, end))
     }
 
     /// Returns the values that match the query.
@@ -73,13 +80,13 @@ extension Store {
         try atOneMoment { () throws(VellumError) in
             let execution = execution(of: query, undecodable, isCancelled)
             defer { execution.reportSkipped() }
-            var (values, origins, end) = ([Value](), [EntryOrigin](), WallInstant.never)
+            var (values, origins, end) = ([Value](), [EntryOrigin](), EntryEnd?.none)
             while let item = try execution.next() {
                 values.append(item.value)
                 origins.append(EntryOrigin(item.origin))
-                end = min(end, item.end)
+                if item.end < end?.moment ?? .never { end = EntryEnd(item.origin.key, item.end) }
             }
-            return (ObservedAnswer(values, of: origins, expires: end == .never ? nil : end), execution.reads.snapshots)
+            return (ObservedAnswer(values, of: origins, firstEnd: end), execution.reads.snapshots)
         }
     }
 
@@ -93,7 +100,7 @@ extension Store {
         return try atOneMoment { () throws(VellumError) in
             let execution = execution(of: query, undecodable, isCancelled)
             defer { execution.reportSkipped() }
-            return (ObservedAnswer(try execution.count(), of: [], expires: nil), execution.reads.snapshots)
+            return (ObservedAnswer(try execution.count(), of: []), execution.reads.snapshots)
         }
     }
 

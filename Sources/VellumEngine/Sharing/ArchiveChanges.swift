@@ -30,7 +30,7 @@ package final class ArchiveChanges: ChangeFeed {
     /// Returns what other processes changed since the generation was `old`.
     ///
     /// - Complexity: O(changes).
-    @usableFromInline package func changes(after old: UInt64, through new: UInt64) -> ForeignChanges {
+    @usableFromInline package func changes(after old: UInt64, through new: UInt64) -> ChangedKeys {
         file.page.changes(of: archive, after: old, through: new, notBy: file.author)
     }
 

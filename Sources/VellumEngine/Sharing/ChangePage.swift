@@ -101,6 +101,9 @@ struct ChangePage: @unchecked Sendable {
 
     // MARK: Announcing
 
+    /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
+    static let mostKeys = capacity / 4
+
     /// The changes of one commit in one archive.
     struct Announcement {
         var archive: Int64
@@ -188,7 +191,7 @@ struct ChangePage: @unchecked Sendable {
     }
 
     /// Returns what others than `author` changed in the archive after generation `old`, up to and including `new`.
-    func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ForeignChanges {
+    func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ChangedKeys {
         var keys: [UInt64] = []
         var number = new
         for _ in 0..<Self.capacity {

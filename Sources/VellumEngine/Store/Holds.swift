@@ -87,7 +87,7 @@ package final class StoreHold<Value>: Sendable {
             // Values are released outside the lock.
             if isLast { return store.finishClosing() }
             // Observers of this handle end.
-            file.watcher.poke()
+            file.watcher.askAgain()
             do throws(VellumError) {
                 try file.flushForClosing()
             } catch {

@@ -104,16 +104,15 @@ extension Store {
         -> EntryMetadata?
     {
         let now = clock.now()
-        let inMemory = memory.peek(key)
-        if let inMemory, inMemory.entryID == 0 {
-            guard inMemory.isValid(at: now, key, under: expiration) else { return nil }
+        if let item = memoryOnly(key) {
+            guard item.isValid(at: now, key, under: expiration) else { return nil }
             return EntryMetadata(
-                size: DataSize(bytes: inMemory.cost), written: inMemory.validity.written, lastUse: inMemory.stamp,
-                expires: inMemory.validity.end(of: key, lastUse: inMemory.stamp, at: now, under: expiration))
+                size: DataSize(bytes: item.cost), written: item.validity.written, lastUse: item.stamp,
+                expires: item.validity.end(of: key, lastUse: item.stamp, at: now, under: expiration))
         }
         guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else { return nil }
         let onDisk = try disk.lastUse(ofKey: key)
-        let lastUse = inMemory?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
+        let lastUse = memory.peek(key)?.stamp ?? onDisk ?? UseStamp(startOf: entry.written)
         return EntryMetadata(
             size: entry.bytes.dataSize, written: entry.written, lastUse: lastUse,
             expires: entry.validity.end(of: key, lastUse: lastUse, at: now, under: expiration))
@@ -177,8 +176,8 @@ extension Store {
             }
             var entry: Entry?
             do throws(VellumError) {
-                if let value = try peekValue(inMemory: key) {
-                    values.append(value)
+                if let item = memory.peek(key) {
+                    values.append(try value(of: item, key))
                     continue
                 }
                 entry = try entryOnDisk(forKey: key)
@@ -204,23 +203,30 @@ extension Store {
 
     /// Returns the value under the key, valid or not. Does not affect the eviction order.
     @usableFromInline package func peek(_ key: EntryKey) throws(VellumError) -> Value? {
-        if let value = try peekValue(inMemory: key) { return value }
+        if let item = memory.peek(key) { return try value(of: item, key) }
         guard let entry = try entryOnDisk(forKey: key) else { return nil }
         return try decode(entry, of: key)
     }
 
-    private func peekValue(inMemory key: EntryKey) throws(VellumError) -> Value? {
-        switch memory.peek(key)?.payload {
+    /// What memory has under the key, if it is not on disk. Does not affect the eviction order.
+    @usableFromInline
+    func memoryOnly(_ key: EntryKey) -> MemoryCache<MemoryPayload<Value>>.Item? {
+        guard let item = memory.peek(key), item.entryID == 0 else { return nil }
+        return item
+    }
+
+    /// Returns the value of what memory has.
+    func value(of item: MemoryCache<MemoryPayload<Value>>.Item, _ key: EntryKey) throws(VellumError) -> Value {
+        switch item.payload {
         case .value(let value): value
         case .bytes(let bytes): try decode(bytes, of: key)
-        case nil: nil
         }
     }
 
     /// Whether another object has the key that the migration of an older one gives it, and was written later: then that one stays.
     func isReplaced(_ old: Entry, of oldKey: EntryKey, by value: Value) throws(VellumError) -> Bool {
         guard old.typeVersion != version, let key = codec.key(of: value), key != oldKey else { return false }
-        if let item = memory.peek(key), item.entryID == 0 { return item.validity.written >= old.written }
+        if let item = memoryOnly(key) { return item.validity.written >= old.written }
         do throws(VellumError) {
             guard let other = try disk.entry(forKey: key) else { return false }
             return other.id != old.id && other.written >= old.written

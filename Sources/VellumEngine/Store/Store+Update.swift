@@ -119,7 +119,7 @@ extension Store {
     ) throws(VellumError) -> FoundForWriting? {
         // Begins before the value is read.
         let watch = KeyWatch(key, memory)
-        guard let item = memory.peek(key), item.entryID == 0 else { return nil }
+        guard let item = memoryOnly(key) else { return nil }
         // The watch notices writes of this process. What another one wrote is gone from memory.
         var found = FoundForWriting(
             WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { [memory] in
@@ -129,10 +129,8 @@ extension Store {
         found.validity = item.validity
         var notifiesDisk = false
         _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _ in true }
-        switch item.payload {
-        case .value(let value): found.value = value
-        case .bytes(let bytes): (found.value, found.bytes, found.typeVersion) = (try decode(bytes, of: key), bytes, version)
-        }
+        found.value = try value(of: item, key)
+        if case .bytes(let bytes) = item.payload { (found.bytes, found.typeVersion) = (bytes, version) }
         return found
     }
 

@@ -107,7 +107,7 @@ extension Store {
         let bytes = try store.encode(value)
         if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }
         let now = store.clock.now()
-        if onlyIfAbsent, let present = store.memory.peek(key), present.entryID == 0, present.isValid(at: now, key) { return }
+        if onlyIfAbsent, let present = store.memoryOnly(key), present.isValid(at: now, key) { return }
 
         var entry = Entry(
             bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
@@ -232,8 +232,6 @@ extension Store {
             updates.reserveCapacity(outcomes.count)
             for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
         }
-        // Observers may have asked before memory was updated.
-        if file.watcher.isObserving, writes.contains(where: { $0.archive.owner?.hasMemoryOnly ?? false }) { file.watcher.poke() }
         // Relaxed writes that were lost with their batch and tried again have updated memory twice.
         return Array(updates.suffix(steps.count))
     }
@@ -283,8 +281,10 @@ extension Store {
     func didRemove(_ keys: [EntryKey], _ cause: RemovalCause) {
         guard !keys.isEmpty else { return }
         state.counters.withLock { $0.removals[cause, default: 0] += keys.count }
-        // Nothing announces that memory has lost what only it had.
-        if cause == .evicted { disk.file.watcher.poke() }
+        if cause == .evicted, disk.file.watcher.isObserving {
+            let hashes = keys.map(disk.changes.hash.of)
+            disk.file.watcher.tell(Commit(source: .memory, changes: [Commit.Change(archive: disk.archive.id, keys: .keys(hashes))]))
+        }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }
     }

@@ -1,3 +1,4 @@
+internal import Synchronization
 public import VellumCore
 
 /// The state of a store that its archive calls back.
@@ -9,7 +10,7 @@ final class StoreState<Value>: ArchiveOwner {
     private let memory: MemoryCache<MemoryPayload<Value>>
     private let codec: any Codec<Value>
     private let catalog: IndexCatalog<Value>?
-    @usableFromInline var hasMemoryOnly: Bool { memory.memoryOnlyCount > 0 }
+    @usableFromInline var mayHaveMemoryOnly: Bool { memory.mayHaveMemoryOnly.load(ordering: .relaxed) }
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
     /// Entries that could not be decoded.

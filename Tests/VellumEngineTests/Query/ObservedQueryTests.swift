@@ -181,7 +181,7 @@ struct ObservedQueryTests {
                 number += 1
                 return number
             }
-            return ObservedAnswer(next, of: [], expires: nil)
+            return ObservedAnswer(next, of: [])
         }
         let other = ObservedQuestion<Int>(store.observer(), in: store, isSame: { _, _ in false }) { _ in answer() }
         let compared = ObservedQuestion<Int>(

@@ -28,7 +28,7 @@ final class ChangePageTests {
         return announced.changes[0]
     }
 
-    private func received(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ForeignChanges {
+    private func received(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ChangedKeys {
         page.changes(of: archive, after: old, through: page.generation(of: archive).value, notBy: author)
     }
 

@@ -70,7 +70,7 @@ final class FrozenFormatTests {
 
     @Test func theLayoutOfChangesIsRead() throws {
         for (offset, value) in try Self.frozenWords() { memory.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
-        func received(_ archive: Int64, notBy author: UInt32 = 9) -> ForeignChanges {
+        func received(_ archive: Int64, notBy author: UInt32 = 9) -> ChangedKeys {
             page.changes(of: archive, after: 1_000_000, through: page.generation(of: archive).value, notBy: author)
         }
         #expect(page.isIntact)

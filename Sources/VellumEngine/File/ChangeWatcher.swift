@@ -10,15 +10,33 @@ final class ChangeWatcher: Sendable {
         var observers: [ObjectIdentifier: ChangeObserver] = [:]
         /// Up to which change of its archive each observer was notified.
         var seen: [ObjectIdentifier: UInt64] = [:]
+        /// What the observers have yet to be told that is not on the page.
+        var untold = Untold()
         /// The number of the thread that watches now. A thread with another number ends.
         var thread = 0
         var isEnded = false
     }
 
+    /// Changes of this process that are not on the page.
+    private struct Untold {
+        var keys: [Int64: ChangedKeys] = [:]
+        /// Whether the state of the file has changed, so that every observer asks again.
+        var isForEveryone = false
+
+        var isEmpty: Bool { keys.isEmpty && !isForEveryone }
+
+        func concerns(_ observer: ChangeObserver) -> Bool { isForEveryone || (keys[observer.archive]?.contain(observer.key) ?? false) }
+    }
+
+    /// Changes of an archive on the page.
+    private struct Span: Hashable {
+        var archive: Int64
+        var old: UInt64
+        var new: UInt64
+    }
+
     private let file: ChangesFile
     private let state = Locked(State())
-    /// Grows when something changes that is not on the page.
-    private let pokes = Atomic(0)
     private let isObserved = Atomic(false)
 
     /// How long the thread pauses after a change, in milliseconds.
@@ -45,8 +63,7 @@ final class ChangeWatcher: Sendable {
             return (state.thread, false)
         }
         if isEnded { observer.end() }
-        // Counted before the first question, too.
-        if let thread { start(thread, after: pokes.load(ordering: .sequentiallyConsistent)) }
+        if let thread { start(thread) }
         return observer
     }
 
@@ -66,10 +83,27 @@ final class ChangeWatcher: Sendable {
         if isLast { file.page.wakeWaiters() }
     }
 
-    /// Something changed in this process that is not announced: relaxed writes, values that only memory had, the state of the file.
-    func poke() {
-        guard isObserved.load(ordering: .relaxed) else { return }
-        pokes.add(1, ordering: .sequentiallyConsistent)
+    /// Tells the observers of what is not on the page: relaxed writes, what memory has lost, ages that have ended, and, because they may have asked
+    /// before memory was updated, writes of archives of which memory may have a part alone. The page has the rest, at which the thread waits.
+    func tell(_ commit: Commit) {
+        guard isObserving else { return }
+        let changes = commit.changes.filter {
+            commit.source != .transaction || commit.due.isOpen || ($0.known?.owner?.mayHaveMemoryOnly ?? false)
+        }
+        guard !changes.isEmpty else { return }
+        addUntold { untold in
+            for change in changes { untold.keys[change.archive, default: .keys([])].add(change.keys, after: change.told) }
+        }
+    }
+
+    /// The state of the file has changed: every observer asks again.
+    func askAgain() {
+        guard isObserving else { return }
+        addUntold { $0.isForEveryone = true }
+    }
+
+    private func addUntold(_ add: (inout Untold) -> Void) {
+        state.withLock { add(&$0.untold) }
         file.page.wakeWaiters()
     }
 
@@ -77,11 +111,12 @@ final class ChangeWatcher: Sendable {
     func pageWasReplaced() {
         let thread = state.withLock { state -> Int? in
             guard !state.observers.isEmpty else { return nil }
+            // Whatever was announced meanwhile.
+            state.untold.isForEveryone = true
             state.thread += 1
             return state.thread
         }
-        // Whatever was announced meanwhile.
-        if let thread { start(thread, after: -1) }
+        if let thread { start(thread) }
     }
 
     /// The file was closed: observers get no further answer.
@@ -89,7 +124,7 @@ final class ChangeWatcher: Sendable {
         let observers = state.withLock { state in
             state.isEnded = true
             state.thread += 1
-            defer { (state.observers, state.seen) = ([:], [:]) }
+            defer { (state.observers, state.seen, state.untold) = ([:], [:], Untold()) }
             return Array(state.observers.values)
         }
         isObserved.store(false, ordering: .relaxed)
@@ -99,27 +134,41 @@ final class ChangeWatcher: Sendable {
 
     // MARK: The thread
 
-    /// - Parameter pokes: How many there were when the first observer was added.
-    private func start(_ thread: Int, after pokes: Int) {
+    private func start(_ thread: Int) {
         BlockingPool.startOnNewThread { [weak self, file] in
-            var last: (ChangePage.Moment, Int)?
+            var last: ChangePage.Moment?
             while let self, self.isCurrent(thread) {
-                let moment = (file.page.beginWaiting(), self.pokes.load(ordering: .sequentiallyConsistent))
-                if let last, last == moment {
+                let moment = file.page.beginWaiting()
+                // What this process can see already is told while others stand in a commit, too.
+                let hasTold = self.tellUntold()
+                if last == moment, !hasTold {
                     // A file that is released meanwhile wakes the thread.
                     file.page.wait(milliseconds: Self.longestWait)
                     // Whoever deleted it wakes nobody. The next question finds that the file has vanished.
-                    if file.isReplaced { self.poke() }
+                    if file.isReplaced { self.askAgain() }
                     continue
                 }
-                let generations = self.generations()
-                // Looked at after them, so that it covers all of them. What is announced later differs from the moment: there is another turn.
-                self.waitForCommit(of: file.page.lastAnnounced, thread)
-                self.notify(generations, everyone: (last?.1 ?? pokes) != moment.1)
-                if last != nil { BusyRetry.milliseconds(Self.pause) }
+                if last != moment {
+                    let generations = self.generations()
+                    // Looked at after them, so that it covers all of them. What is announced later differs from the moment: there is another turn.
+                    self.waitForCommit(of: file.page.lastAnnounced, thread)
+                    self.tellAnnounced(generations)
+                }
+                if last != nil || hasTold { BusyRetry.milliseconds(Self.pause) }
                 last = moment
             }
         }
+    }
+
+    /// - Returns: Whether there was anything to tell.
+    private func tellUntold() -> Bool {
+        let (observers, isEmpty) = state.withLock { state in
+            let untold = state.untold
+            state.untold = Untold()
+            return (untold.isEmpty ? [] : state.observers.values.filter(untold.concerns), untold.isEmpty)
+        }
+        for observer in observers { observer.signal() }
+        return !isEmpty
     }
 
     /// A change that is announced is not committed yet. A process that died in between never ends it: it is waited for a second, because it may live in
@@ -147,24 +196,42 @@ final class ChangeWatcher: Sendable {
     }
 
     /// - Parameter generations: The last changes that are committed. Of those that were announced later, the thread hears in its next turn.
-    private func notify(_ generations: [Int64: UInt64], everyone: Bool) {
-        let dirty = state.withLock { state -> [ChangeObserver] in
-            state.observers.compactMap { id, observer in
+    private func tellAnnounced(_ generations: [Int64: UInt64]) {
+        let concerned = state.withLock { state -> [ChangeObserver] in
+            var behind: [Span: [ChangeObserver]] = [:]
+            for (id, observer) in state.observers {
                 // An observer that was added since asks its first question.
-                guard let old = state.seen[id], let new = generations[observer.archive], everyone || new != old else { return nil }
+                guard let old = state.seen[id], let new = generations[observer.archive], new != old else { continue }
                 state.seen[id] = new
-                return everyone || isOfInterest(observer, old, new) ? observer : nil
+                behind[Span(archive: observer.archive, old: old, new: new), default: []].append(observer)
+            }
+            return behind.flatMap { span, observers in
+                // Of every author: this process's own changes, too.
+                let keys = file.page.changes(of: span.archive, after: span.old, through: span.new, notBy: 0)
+                let commit = Commit(source: .page, changes: [Commit.Change(archive: span.archive, keys: keys)])
+                return observers.filter(commit.concerns)
             }
         }
-        for observer in dirty { observer.signal() }
+        for observer in concerned { observer.signal() }
+    }
+}
+
+extension Commit {
+    func concerns(_ observer: ChangeObserver) -> Bool {
+        changes.contains { $0.archive == observer.archive && $0.keys.contain(observer.key) }
+    }
+}
+
+extension ChangedKeys {
+    /// - Parameter key: The hash of a key; `nil` for any.
+    fileprivate func contain(_ key: UInt64?) -> Bool {
+        guard let hashes else { return true }
+        return key.map(hashes.contains) ?? !hashes.isEmpty
     }
 
-    private func isOfInterest(_ observer: ChangeObserver, _ old: UInt64, _ new: UInt64) -> Bool {
-        guard old != new else { return false }
-        // Of every author: this process's own changes, too.
-        switch file.page.changes(of: observer.archive, after: old, through: new, notBy: 0) {
-        case .everything: return true
-        case .keys(let keys): return observer.key.map(keys.contains) ?? !keys.isEmpty
-        }
+    /// Adds others, but for the first `told`.
+    fileprivate mutating func add(_ others: ChangedKeys, after told: Int) {
+        guard let hashes = others.hashes else { return self = .everything }
+        for hash in hashes.dropFirst(told) { insert(hash, most: ChangePage.mostKeys) }
     }
 }

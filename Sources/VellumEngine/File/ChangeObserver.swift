@@ -1,5 +1,5 @@
 internal import Synchronization
-package import VellumCore
+internal import VellumCore
 
 /// One consumer that is notified when an archive changes. It asks again when it is asked for its next answer: nothing is queued.
 ///
@@ -70,13 +70,16 @@ package final class ChangeObserver: Sendable {
         }
     }
 
-    /// Asks for another answer at that moment of a store's clock, when an entry expires.
-    package func signal(at moment: WallInstant, by clock: WallClock) {
+    /// Tells all observers at that moment of a store's clock that an entry has expired.
+    ///
+    /// - Parameter key: The hash of the entry's key.
+    func tellOfEnd(_ key: UInt64, at moment: WallInstant, by clock: WallClock) {
         let (begin, left) = (clock.timer.now(), max(1, moment.rawValue &- clock.now().rawValue))
         let task = Task { [weak self] in
             do {
                 try await clock.timer.sleep(until: begin, plus: left)
-                self?.signal()
+                guard let self else { return }
+                self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: .keys([key]))]))
             } catch {}  // There is another answer meanwhile.
         }
         state.withLock { state in
