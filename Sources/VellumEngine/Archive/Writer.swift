@@ -121,19 +121,25 @@ final class Writer {
         // An archive that is only listed leaves nothing behind.
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
-        let tables = tables(of: archive)
-        // Without an open transaction another process may have written since the last call.
-        if batch == nil { left.snapshot += 1 }
-        tables.snapshot = left.snapshot
         do throws(SQLiteError) {
-            // The totals of a transaction are in memory until it is committed, and a reader reads their row.
-            for edit in batch?.edits ?? [] where edit.id == archive.id { try edit.store() }
-            if let version = archive.cacheVersion { try tables.require(version: version) }
-            try body(tables)
+            try body(try tablesForReading(archive))
         } catch {
             noticeLostBatch()
             throw error
         }
+    }
+
+    /// One copy for all callers of ``reading(_:_:)``, whose closures are compiled into it.
+    @inline(never)
+    private func tablesForReading(_ archive: Archive) throws(SQLiteError) -> ArchiveTables {
+        let tables = tables(of: archive)
+        // Without an open transaction another process may have written since the last call.
+        if batch == nil { left.snapshot += 1 }
+        tables.snapshot = left.snapshot
+        // The totals of a transaction are in memory until it is committed, and a reader reads their row.
+        for edit in batch?.edits ?? [] where edit.id == archive.id { try edit.store() }
+        if let version = archive.cacheVersion { try tables.require(version: version) }
+        return tables
     }
 
     var mayHoldCleared: Bool { left.mayHoldCleared }

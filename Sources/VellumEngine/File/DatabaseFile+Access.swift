@@ -106,11 +106,9 @@ extension DatabaseFile {
                 commit = try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
             } catch {
                 guard error.isFull else { throw error }
-                var done: Commit?
-                try log.retry(after: error) { () throws(SQLiteError) in
-                    done = try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
+                commit = try log.retry(after: error) { () throws(SQLiteError) in
+                    try writing.carryOut(writes, isRelaxed: isRelaxed, of: self, update)
                 }
-                commit = done
             }
         } catch {
             throw located(error)

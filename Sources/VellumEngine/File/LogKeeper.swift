@@ -166,45 +166,70 @@ final class LogKeeper: Sendable {
             return try write()
         } catch {
             guard error.isFull else { throw error }
-            var result: Result?
-            try retry(after: error) { () throws(SQLiteError) in result = try write() }
-            guard let result else { throw error }
-            return result
+            return try retry(after: error, write)
         }
     }
 
-    func retry(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Void) throws(SQLiteError) {
-        var failure = failure
+    func retry<Result>(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         writing.countRetry(1)
         defer { writing.countRetry(-1) }
-        // How often a reader may keep the log, or other threads take the room that was made, before the write fails.
-        var tries = 8
-        while tries > 0 {
-            let commits: UInt64?
-            do throws(SQLiteError) {
-                commits = try emptyLog()
-            } catch {
-                tries -= 1
-                // On a busy machine a reader may keep its snapshot for longer than the log waits for it.
-                if tries > 0, VellumError(error).code == .busy { continue }
-                Log.error("The log could not be emptied on a full disk.", error)
-                throw failure
-            }
+        var retry = Retry(failure: failure)
+        while true {
+            try makeRoom(for: &retry)
             do throws(SQLiteError) {
                 return try write()
             } catch {
                 guard error.isFull else { throw error }
-                failure = error
+                try giveWay(&retry, after: error)
             }
-            do throws(SQLiteError) {
-                if try deleteFewCleared() { continue }
-                guard writing.withWriter({ $0.lasting.commits != commits }) ?? false else { break }
-            } catch {
-                guard error.isFull else { throw error }
-            }
-            tries -= 1
         }
-        throw failure
+    }
+
+    /// A write that is tried again on a full disk.
+    private struct Retry {
+        /// Why it has failed.
+        var failure: SQLiteError
+        /// How often a reader may keep the log, or other threads take the room that was made, before the write fails.
+        var triesLeft = 8
+        /// The number of commits when room was made.
+        var commits: UInt64?
+    }
+
+    /// Empties the log. One copy for all callers of ``retryingWhenFull(_:)``.
+    @inline(never)
+    private func makeRoom(for retry: inout Retry) throws(SQLiteError) {
+        while retry.triesLeft > 0 {
+            do throws(SQLiteError) {
+                retry.commits = try emptyLog()
+                return
+            } catch {
+                retry.triesLeft -= 1
+                // On a busy machine a reader may keep its snapshot for longer than the log waits for it.
+                if retry.triesLeft > 0, VellumError(error).code == .busy { continue }
+                Log.error("The log could not be emptied on a full disk.", error)
+                break
+            }
+        }
+        throw retry.failure
+    }
+
+    /// Deletes a few entries that are left of emptied archives.
+    ///
+    /// - Throws: The failure of the write, if there was nothing to delete and no other thread has taken the room that was made.
+    @inline(never)
+    private func giveWay(_ retry: inout Retry, after failure: SQLiteError) throws(SQLiteError) {
+        retry.failure = failure
+        let mayHelp: Bool
+        do throws(SQLiteError) {
+            if try deleteFewCleared() { return }
+            let commits = retry.commits
+            mayHelp = writing.withWriter { $0.lasting.commits != commits } ?? false
+        } catch {
+            guard error.isFull else { throw error }
+            mayHelp = true
+        }
+        guard mayHelp else { throw failure }
+        retry.triesLeft -= 1
     }
 
     /// Copies all of the log and makes its file empty.

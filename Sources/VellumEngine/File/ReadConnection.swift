@@ -82,14 +82,19 @@ final class ReadConnection {
     }
 
     /// The tables of an archive in the snapshot.
-    func tables(of archive: Archive) -> ArchiveTables {
+    ///
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive holds another version of its cache.
+    func tables(of archive: Archive) throws(SQLiteError) -> ArchiveTables {
+        let found = prepared(archive)
+        found.snapshot = snapshot
+        if let version = archive.cacheVersion { try found.require(version: version) }
+        return found
+    }
+
+    private func prepared(_ archive: Archive) -> ArchiveTables {
         // If the list of archives is damaged, two names may have one number, so each name keeps its own checksum.
-        if let open = tables[archive.id], open.checksum == archive.checksum {
-            open.snapshot = snapshot
-            return open
-        }
+        if let open = tables[archive.id], open.checksum == archive.checksum { return open }
         let new = ArchiveTables(id: archive.id, checksum: archive.checksum, connection: connection)
-        new.snapshot = snapshot
         tables[archive.id] = new
         return new
     }

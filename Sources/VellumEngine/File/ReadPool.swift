@@ -50,24 +50,55 @@ final class ReadPool: Sendable {
         _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
+        let read = try begin(&reader, of: slot)
+        do throws(SQLiteError) {
+            let result = try body(try read.connection.tables(of: archive))
+            return (result, end(read, of: slot))
+        } catch {
+            fail(read, of: slot)
+            throw error
+        }
+    }
+
+    /// A read that has begun on a connection.
+    private struct Read {
+        let connection: ReadConnection
+        let hadLease: Bool
+        let mayKeepLease: Bool
+    }
+
+    // One copy of each for all callers of `read`, whose closures are compiled into it.
+
+    @inline(never)
+    private func begin(_ reader: inout ReadConnection?, of slot: Slot) throws(SQLiteError) -> Read {
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
         let open = if let reader { reader } else { try ReadConnection(path: path) }
         reader = open
-        let hadLease = open.hasLease
-        defer { show(open, in: slot, hadLease: hadLease) }
         let now = CoarseClock.milliseconds
         let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
-        try open.begin(keepingLease: mayKeep, at: now)
+        let read = Read(connection: open, hadLease: open.hasLease, mayKeepLease: mayKeep)
         do throws(SQLiteError) {
-            let tables = open.tables(of: archive)
-            if let version = archive.cacheVersion { try tables.require(version: version) }
-            let result = try body(tables)
-            open.end(keepingLease: mayKeep)
-            return (result, !hadLease && open.hasLease)
+            try open.begin(keepingLease: mayKeep, at: now)
         } catch {
-            open.endLease()
+            show(open, in: slot, hadLease: read.hadLease)
             throw error
         }
+        return read
+    }
+
+    /// - Returns: Whether a lease began.
+    @inline(never)
+    private func end(_ read: Read, of slot: Slot) -> Bool {
+        read.connection.end(keepingLease: read.mayKeepLease)
+        let beganLease = !read.hadLease && read.connection.hasLease
+        show(read.connection, in: slot, hadLease: read.hadLease)
+        return beganLease
+    }
+
+    @inline(never)
+    private func fail(_ read: Read, of slot: Slot) {
+        read.connection.endLease()
+        show(read.connection, in: slot, hadLease: read.hadLease)
     }
 
     /// Shows whether the reader keeps a snapshot. Ends it if a checkpoint has begun meanwhile, which could not see it.
