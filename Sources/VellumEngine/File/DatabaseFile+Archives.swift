@@ -116,13 +116,7 @@ extension DatabaseFile {
     }
 
     /// Returns the names of the archives in the file, in the order of their creation.
-    package func archiveNames() throws(VellumError) -> [String] {
-        let names = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) in try writer.archiveNames() }
-        }
-        guard let names else { throw unusable }
-        return names
-    }
+    package func archiveNames() throws(VellumError) -> [String] { try storedArchives().map { $0.name ?? "" } }
 
     /// Removes up to `limit` entries that were last used before `stamp`.
     ///
@@ -193,13 +187,6 @@ extension Writer {
             CrashPoint.reached(.archiveAdded)
             return added
         }.0
-    }
-
-    func archiveNames() throws(SQLiteError) -> [String] {
-        let list = try connection.prepare(ArchiveTable.list)
-        var names: [String] = []
-        while try list.step() { names.append(ArchiveTable.Listed(list).name ?? "") }
-        return names
     }
 }
 
