@@ -78,8 +78,8 @@ SECONDS ?= 60
 fleet:
 	@VELLUM_FLEET=$(SECONDS) $(MAKE) test VALKEY=1 ARGUMENTS="--filter FleetTests $(ARGUMENTS)"
 
-# Not those that kill, fork or count the resources of a process.
-SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack'
+# Not those that kill, fork, count the resources of a process, or need most of a stack.
+SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack|aLongChainOfObjects'
 # Runs the tests under ThreadSanitizer.
 tsan: setup
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
