@@ -1,17 +1,15 @@
 /// A first-in, first-out queue that moves each element at most once. O(1) amortized.
-package struct FIFOQueue<Element> {
+struct FIFOQueue<Element: Sendable>: Sendable {
     private var arriving: [Element] = []
     /// In reverse order.
     private var leaving: [Element] = []
 
-    package init() {}
+    var isEmpty: Bool { arriving.isEmpty && leaving.isEmpty }
+    var count: Int { arriving.count + leaving.count }
 
-    package var isEmpty: Bool { arriving.isEmpty && leaving.isEmpty }
-    package var count: Int { arriving.count + leaving.count }
+    mutating func append(_ element: Element) { arriving.append(element) }
 
-    package mutating func append(_ element: Element) { arriving.append(element) }
-
-    package mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? {
         if leaving.isEmpty {
             leaving = arriving.reversed()
             arriving = []
@@ -19,5 +17,3 @@ package struct FIFOQueue<Element> {
         return leaving.popLast()
     }
 }
-
-extension FIFOQueue: Sendable where Element: Sendable {}

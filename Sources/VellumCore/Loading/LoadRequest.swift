@@ -85,10 +85,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
 
     /// Whether it receives the value that is there.
     package var takesPrevious: Bool {
-        switch self {
-        case .plain: false
-        case .informed: true
-        }
+        if case .informed = self { true } else { false }
     }
 
     func run(_ previous: Value?) async throws -> LoadResult<Value> {

@@ -10,18 +10,14 @@ package struct NegativeCache: Sendable {
         case pauseAhead
     }
 
-    package struct Item: Sendable {
-        package var answer: Answer
-        package var since: WallInstant
-        package var until: WallInstant
-        package var version: UInt64
-
-        package init(answer: Answer, since: WallInstant, until: WallInstant, version: UInt64) {
-            (self.answer, self.since, self.until, self.version) = (answer, since, until, version)
-        }
+    struct Item: Sendable {
+        var answer: Answer
+        var since: WallInstant
+        var until: WallInstant
+        var version: UInt64
 
         /// An answer from the future is invalid: the clock was set back.
-        package func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
+        func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
     }
 
     /// The largest number of keys: some hundred kilobytes.
@@ -29,16 +25,14 @@ package struct NegativeCache: Sendable {
 
     private var items: [EntryKey: Item] = [:]
 
-    package init() {}
-
     var count: Int { items.count }
 
-    package func item(_ key: EntryKey) -> Item? { items[key] }
+    func item(_ key: EntryKey) -> Item? { items[key] }
 
     /// Inserts an answer, and returns the keys whose answers were evicted, one for each answer.
     ///
     /// - Complexity: O(1), over many calls.
-    package mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
+    mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
         var gone: [EntryKey] = []
         if items.removeValue(forKey: key) != nil { gone.append(key) }
         if items.count >= Self.mostKeys {
@@ -54,7 +48,7 @@ package struct NegativeCache: Sendable {
     }
 
     /// Removes the answer under the key if it has this version. Returns whether it had.
-    package mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
+    mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
         guard items[key]?.version == version else { return false }
         items[key] = nil
         return true

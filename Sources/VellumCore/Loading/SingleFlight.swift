@@ -4,8 +4,8 @@
 /// never reuses a number. At most one load of each key can be joined; other loads of the key keep running only if they were detached.
 ///
 /// - Complexity: O(1) for every call, except O(w log w) for ending a load with w waiters.
-package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
-    package typealias Number = UInt64
+struct SingleFlight<Key: Hashable & Sendable>: Sendable {
+    typealias Number = UInt64
 
     private struct Load {
         var key: Key
@@ -18,10 +18,8 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     private var numbers: [Key: Number] = [:]
     private var loadOfWaiter: [Number: Number] = [:]
 
-    package init() {}
-
     /// What a new waiter must do.
-    package enum Joining: Equatable {
+    enum Joining: Equatable {
         /// Start the loader: it is the first waiter.
         case start
         /// Wait for the load that is running.
@@ -29,7 +27,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The result of removing a waiter.
-    package enum Departure: Equatable {
+    enum Departure: Equatable {
         /// It was no longer waiting.
         case none
         /// Others still wait, or the load continues without waiters.
@@ -39,23 +37,23 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many loads are running.
-    package var count: Int { loads.count }
+    var count: Int { loads.count }
 
     /// Returns the load of the key that can be joined.
-    package func load(of key: Key) -> Number? { numbers[key] }
+    func load(of key: Key) -> Number? { numbers[key] }
 
     /// Whether the load is running: neither finished nor abandoned.
-    package func isRunning(_ load: Number) -> Bool { loads[load] != nil }
+    func isRunning(_ load: Number) -> Bool { loads[load] != nil }
 
     /// Returns the waiters of a load.
-    package func waiters(of load: Number) -> Set<Number> { loads[load]?.waiters ?? [] }
+    func waiters(of load: Number) -> Set<Number> { loads[load]?.waiters ?? [] }
 
     /// Adds a waiter to the running load of the key, or to a new load.
     ///
     /// - Parameters:
     ///   - keepsRunning: Whether the load continues when no waiter is left. `true` from one waiter is enough.
     ///   - load: The number of the load, if it is new.
-    package mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
+    mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
         if let present = numbers[key] {
             loads[present]?.waiters.insert(waiter)
             if keepsRunning { loads[present]?.keepsRunning = true }
@@ -69,7 +67,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Starts a load without waiters, unless one is running. Returns whether it was started.
-    package mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
+    mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
         guard numbers[key] == nil else { return false }
         loads[load] = Load(key: key, waiters: [], keepsRunning: true)
         numbers[key] = load
@@ -79,7 +77,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     /// Removes one waiter.
     ///
     /// - Parameter keepsRunning: Whether the load continues when no waiter is left.
-    package mutating func leave(waiter: Number, keepsRunning: Bool = false) -> Departure {
+    mutating func leave(waiter: Number, keepsRunning: Bool = false) -> Departure {
         guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
         load.waiters.remove(waiter)
         if keepsRunning { load.keepsRunning = true }
@@ -92,7 +90,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Ends the load and returns its waiters, the lowest number first; `nil` if it was abandoned.
-    package mutating func finish(_ number: Number) -> [Number]? {
+    mutating func finish(_ number: Number) -> [Number]? {
         guard let load = loads.removeValue(forKey: number) else { return nil }
         forget(number, of: load.key)
         for waiter in load.waiters { loadOfWaiter[waiter] = nil }
@@ -100,12 +98,12 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Prevents callers from joining the load of the key; the next caller starts another. Current waiters keep waiting.
-    package mutating func detach(_ key: Key) {
+    mutating func detach(_ key: Key) {
         numbers[key] = nil
     }
 
     /// Prevents callers from joining any running load. O(n).
-    package mutating func detachAll() {
+    mutating func detachAll() {
         numbers = [:]
     }
 
@@ -115,7 +113,7 @@ package struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Stops the process if the tables are inconsistent. For tests. O(n).
-    package func checkInvariants() {
+    func checkInvariants() {
         for (key, number) in numbers { precondition(loads[number]?.key == key, "A key leads to a load of another key.") }
         for (number, load) in loads {
             precondition(load.keepsRunning || !load.waiters.isEmpty, "A load that nobody waits for goes on.")
