@@ -12,41 +12,27 @@ internal import VellumCore
 /// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which leaves a contended lock unused for most of
 /// the time (decision 30).
 final class BusyHandler {
-    private let state: UnsafeMutablePointer<State>
-
-    private struct State {
-        /// The longest wait, in milliseconds.
-        var longest: Int64
-        var began: Int64 = 0
-    }
-
-    /// - Parameter milliseconds: How long to wait at most.
-    init(milliseconds: Int64) {
-        state = .allocate(capacity: 1)
-        state.initialize(to: State(longest: milliseconds))
-    }
-
-    deinit { state.deallocate() }
-
     /// How long to wait at most, in milliseconds.
-    var milliseconds: Int64 {
-        get { state.pointee.longest }
-        set { state.pointee.longest = newValue }
-    }
+    var milliseconds: Int64
+    private var began: Int64 = 0
+
+    init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Installs the handler on a connection. The handler must live as long as the connection is open.
     func attach(to connection: OpaquePointer) {
         sqlite3_busy_handler(
-            connection,
-            { context, count in
-                guard let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
-                let now = CoarseClock.milliseconds
-                if count == 0 { state.pointee.began = now }
-                guard now - state.pointee.began < state.pointee.longest else { return 0 }
-                // 20 µs, 40, … a millisecond.
-                usleep(count > 5 ? 1000 : 20 << UInt32(count))
-                return 1
-            }, state)
+            connection, { context, count in context.map { Unmanaged<BusyHandler>.fromOpaque($0).takeUnretainedValue().wait(count) } ?? 0 },
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// - Returns: 0 if the time is over, so that SQLite does not try again.
+    private func wait(_ count: Int32) -> Int32 {
+        let now = CoarseClock.milliseconds
+        if count == 0 { began = now }
+        guard now - began < milliseconds else { return 0 }
+        // 20 µs, 40, … a millisecond.
+        usleep(count > 5 ? 1000 : 20 << UInt32(count))
+        return 1
     }
 }
 
