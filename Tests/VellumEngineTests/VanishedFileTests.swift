@@ -78,7 +78,7 @@ struct VanishedFileTests {
     }
 
     /// Such an error says nothing of the disk.
-    @Test(arguments: [SQLiteError.lostTransaction.code, 14 /* SQLITE_CANTOPEN */, SQLiteError.corrupt])
+    @Test(arguments: [SQLiteError.lostTransaction.code, 14 /* SQLITE_CANTOPEN */, SQLiteError.foundDamaged.code])
     func anErrorOfTheSystemAfterTheFolderWasRemovedMeansThatTheFileVanished(_ number: Int32) throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
@@ -86,7 +86,7 @@ struct VanishedFileTests {
         func fail() throws(VellumError) {
             try file.mappingErrors { () throws(SQLiteError) in throw SQLiteError(code: number, message: "It failed.") }
         }
-        if number != SQLiteError.corrupt {
+        if number != SQLiteError.foundDamaged.code {
             let error = #expect(throws: VellumError.self) { try fail() }
             #expect(error?.code != .vanished)
         }

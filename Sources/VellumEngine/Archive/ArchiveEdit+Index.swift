@@ -218,7 +218,7 @@ extension ArchiveTables {
         guard try load.step() else { return nil }
         let state = IndexState(load)
         guard state.isPossible(for: shape) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid description of an index.")
+            throw .corrupt("Invalid description of an index.")
         }
         return state
     }

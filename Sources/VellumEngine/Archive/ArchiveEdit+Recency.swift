@@ -65,7 +65,7 @@ extension ArchiveEdit {
         CrashPoint.reached(.recencyDeleted)
         // A caller that removes the oldest record until there is none would never end.
         guard changesCount == 1 else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "A record of the recency log cannot be found.")
+            throw .corrupt("A record of the recency log cannot be found.")
         }
         state.totals.recencyRecords -= 1
     }

@@ -73,7 +73,7 @@ extension ArchiveTables {
         for policy in try RetentionTable.policies(of: id, on: connection) {
             // Under such a policy every entry would be removed.
             guard min(policy.age, policy.idle, policy.staleWindow) >= 0 else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid retention policy of an archive.")
+                throw .corrupt("Invalid retention policy of an archive.")
             }
             // A policy of this process may be in the file, too; one with a longer stale window belongs to another or an earlier process.
             if !own.contains(where: { $0.covers(policy) }) { found.append(policy) }

@@ -166,7 +166,7 @@ extension ArchiveTables {
         // Only of a possible row: the entries from `next` on may otherwise be all there are.
         if row.isPossible(inArchive: id) { try EntryTable.add(try statement(.tail), to: &totals) }
         guard totals.isPossible(inArchive: id) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are out of range.")
+            throw .corrupt("The archive's totals are out of range.")
         }
         // Another process has dropped it, and here it is still open: it keeps its limit.
         let known = archive.upkeep.withLock { $0.limit }

@@ -56,7 +56,7 @@ final class ArchiveTables {
             if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
             // The row's key is damaged, or the index leads to a sound row of another key: in which case the entry exists, but the index does not find it.
             guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The index of keys is damaged.")
+                throw .corrupt("The index of keys is damaged.")
             }
             found = .damaged
         }
@@ -117,7 +117,7 @@ final class ArchiveTables {
 
     /// The id of the last entry that was inserted.
     func lastEntryID() throws(SQLiteError) -> Int64 {
-        try EntryTable.readLastID(try statement(.lastID))
+        try statement(.lastID).firstInt()
     }
 
     // MARK: Listing

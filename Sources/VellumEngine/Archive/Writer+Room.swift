@@ -11,7 +11,7 @@ extension Writer {
 
     /// The size of the file's pages, as the last transaction left them.
     var bytesOfPages: Int64 {
-        get throws(SQLiteError) { try SQL.readPageCount(statements.pageCount) * pageSize }
+        get throws(SQLiteError) { try statements.pageCount.firstInt() * pageSize }
     }
 
     /// Makes sure, before the file grows, that the log can be copied into it and that a later transaction finds room in the log, however full

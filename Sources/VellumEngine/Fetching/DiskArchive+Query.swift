@@ -40,10 +40,9 @@ extension DiskArchive {
         try query(reads) { (tables) throws(SQLiteError) in try tables.entries(of: entryIDs, limit) }
     }
 
-    /// - Parameter last: The last entry of the scan; `nil` for the first batch.
-    func scanned(after entryID: Int64, through last: Int64?, _ limit: ReadLimit, _ reads: QueryReads) throws(VellumError) -> ScannedEntries
-    {
-        try query(reads) { (tables) throws(SQLiteError) in try tables.scanned(after: entryID, through: last, limit) }
+    /// The next entries of a scan.
+    func entries(of scan: inout EntryScan, _ limit: ReadLimit, _ reads: QueryReads) throws(VellumError) -> [StoredEntry] {
+        try query(reads) { (tables) throws(SQLiteError) in try tables.entries(of: &scan, limit) }
     }
 
     package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {

@@ -14,14 +14,12 @@ final class EntryReader<Value> {
     /// How many objects could not be decoded so far.
     private(set) var skipped = 0
     let reads: QueryReads
-    private let isCancelled: (() -> Bool)?
 
     init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.store = store
         isLazy = options.isLazy
         undecodable = options.undecodable
-        isCancelled = options.isCancelled
-        reads = QueryReads(isCancelled: isCancelled)
+        reads = QueryReads(isCancelled: options.isCancelled)
         self.batchSize = batchSize
     }
 
@@ -66,7 +64,7 @@ final class EntryReader<Value> {
     }
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
-        if let isCancelled, isCancelled() { throw .cancelled }
+        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         guard let value = try value(of: stored) else { return nil }
         let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
         guard stored.entry.validity.isOwn else { return QueryItem(value: value, origin: origin) }
@@ -98,48 +96,28 @@ final class EntryReader<Value> {
     }
 
     /// Returns the values of a range of entries, or of all that exist now, in batches. The batches grow if the caller may stop early.
-    /// Rows that are added later are left out, so that no key is returned twice.
-    func scan(_ range: UnbuiltRows? = nil) -> QueryPipeline<Value> {
-        var scan = Scan(after: range?.after ?? .min, through: range?.through, batch: isLazy ? min(32, batchSize) : batchSize)
+    func scan(_ range: EntryScan = EntryScan()) -> QueryPipeline<Value> {
+        // In one value: each access of a captured one is checked.
+        var state = (scan: range, entries: ArraySlice<StoredEntry>(), batch: isLazy ? min(32, batchSize) : batchSize)
         return QueryPipeline { () throws(VellumError) in
             while true {
-                while let entry = scan.entries.popFirst() {
+                while let entry = state.entries.popFirst() {
                     if let item = try self.item(entry) { return item }
                 }
-                guard scan.hasMore else { return nil }
-                let read = try self.store.disk.scanned(after: scan.after, through: scan.through, ReadLimit(entries: scan.batch), self.reads)
-                scan.proceed(to: read, atMost: self.batchSize)
+                guard state.scan.hasMore else { return nil }
+                let limit = ReadLimit(entries: state.batch)
+                state.entries = try self.store.disk.entries(of: &state.scan, limit, self.reads)[...]
+                state.batch = min(state.batch * 4, self.batchSize)
             }
-        }
-    }
-
-    /// How far a scan is, in one value: each access of a captured one is checked.
-    private struct Scan {
-        var entries: ArraySlice<StoredEntry> = []
-        var after: Int64
-        var through: Int64?
-        var batch: Int
-        var hasMore = true
-
-        init(after: Int64, through: Int64?, batch: Int) {
-            (self.after, self.through, self.batch) = (after, through, batch)
-        }
-
-        mutating func proceed(to read: ScannedEntries, atMost largest: Int) {
-            (entries, hasMore, through) = (read.entries[...], read.hasMore, read.through)
-            after = read.entries.last?.entry.id ?? after
-            batch = min(batch * 4, largest)
         }
     }
 
     /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value; cannot be
     /// cancelled.
     func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
-        var (last, through, hasMore) = (Int64.min, Int64?.none, true)
-        while hasMore {
-            let read = try store.disk.scanned(after: last, through: through, limit, reads)
-            (through, hasMore, last) = (read.through, read.hasMore, read.entries.last?.entry.id ?? last)
-            for entry in read.entries {
+        var scan = EntryScan()
+        while scan.hasMore {
+            for entry in try store.disk.entries(of: &scan, limit, reads) {
                 if let value = try value(of: entry), try Self.satisfies(value, matches) { values.append(value) }
             }
         }
@@ -165,7 +143,7 @@ final class EntryReader<Value> {
         var left = memoryOnly[...]
         return QueryPipeline { () throws(VellumError) in
             while let found = left.popFirst() {
-                if let isCancelled = self.isCancelled, isCancelled() { throw .cancelled }
+                if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
                 if let value = try self.value(of: found.payload, found.key) {
                     return QueryItem(value: value, origin: QueryOrigin(key: found.key, entryID: .max, revision: 0), end: found.end)
                 }

@@ -22,7 +22,7 @@ final class QuerySource<Value> {
         self.query = query
         self.store = store
         isLazy = options.isLazy
-        plan = QueryPlanner(store.columns).plan(query)
+        plan = QueryPlan(query, store.columns)
         reader = EntryReader(store, options, batchSize: batchSize)
         guard !plan.isFullyPushed, !store.columns.isEmpty else { return }
         for property in plan.unansweredProperties where store.state.isFirstWarning(of: property) && store.columns.mayHave(property) {
@@ -30,11 +30,13 @@ final class QuerySource<Value> {
         }
     }
 
-    /// The properties that no index answers, although one may have them by another key path, in words.
-    var doubtfulProperties: [String] {
-        plan.unansweredProperties.filter(store.columns.mayHave).map {
+    /// The steps that were executed on decoded values, in words; and the properties that no index answers, although one may have them by another
+    /// key path.
+    var remaining: [String] {
+        let doubtful = plan.unansweredProperties.filter(store.columns.mayHave).map {
             "which an index may have by another key path: a property of type \(type(of: $0).valueType)"
         }
+        return (indexQuery == nil ? query.steps : plan.residual).map(\.description) + doubtful
     }
 
     private var now: WallInstant { store.clock.now() }
@@ -189,7 +191,6 @@ final class QuerySource<Value> {
 /// One thread at a time may use it. User-supplied code does not run under a lock.
 final class QueryExecution<Value> {
     let source: QuerySource<Value>
-    private let query: QueryDescription<Value>
     // Retains the source, and the source does not retain it.
     private var pipeline: QueryPipeline<Value>?
 
@@ -198,7 +199,6 @@ final class QueryExecution<Value> {
 
     /// - Parameter batchSize: The maximum number of objects to read at a time.
     init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int = 4096) {
-        self.query = query
         self.store = store
         source = QuerySource(query, in: store, options, batchSize: batchSize)
     }
@@ -229,25 +229,9 @@ final class QueryExecution<Value> {
 
     /// Returns the number of values.
     func count() throws(VellumError) -> Int {
-        if let count = try countWithoutDecoding() { return count }
+        if let count = try source.countWithoutDecoding() { return count }
         var count = 0
         while try next() != nil { count += 1 }
         return count
-    }
-
-    /// Returns the number of values, or `nil` if it cannot be determined without decoding.
-    func countWithoutDecoding() throws(VellumError) -> Int? { try source.countWithoutDecoding() }
-
-    // MARK: Explaining
-
-    /// How many objects were decoded so far.
-    var decoded: Int { source.reader.decoded }
-    /// How many objects were read that the index does not cover.
-    var readOutsideIndex: Int { source.readOutsideIndex }
-    /// The query of the index; `nil` if the archive was scanned.
-    var indexQuery: ColumnQuery? { source.indexQuery }
-    /// The steps that were executed on decoded values, in words.
-    var remaining: [String] {
-        (source.indexQuery == nil ? query.steps : source.plan.residual).map(\.description) + source.doubtfulProperties
     }
 }

@@ -46,7 +46,7 @@ extension Store {
     package func exists(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Bool {
         let execution = firstOnly(query, undecodable)
         defer { execution.reportSkipped() }
-        if let count = try execution.countWithoutDecoding() { return count > 0 }
+        if let count = try execution.source.countWithoutDecoding() { return count > 0 }
         return try execution.next() != nil
     }
 
@@ -81,10 +81,10 @@ extension Store {
         var explanation = QueryExplanation()
         while try execution.next() != nil { explanation.results += 1 }
         explanation.duration = clock.now - start
-        explanation.decodedObjects = execution.decoded
-        explanation.unindexedObjects = execution.readOutsideIndex
-        explanation.remaining = execution.remaining
-        if let query = execution.indexQuery, let description = try disk.describe(query) {
+        explanation.decodedObjects = execution.source.reader.decoded
+        explanation.unindexedObjects = execution.source.readOutsideIndex
+        explanation.remaining = execution.source.remaining
+        if let query = execution.source.indexQuery, let description = try disk.describe(query) {
             (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
@@ -201,11 +201,9 @@ extension Store {
 
     private func undecodableEntries() throws(VellumError) -> [QueryOrigin] {
         var found: [QueryOrigin] = []
-        var (last, through, hasMore) = (Int64.min, Int64?.none, true)
-        while hasMore {
-            let read = try disk.scanned(after: last, through: through, ReadLimit(entries: 4096), QueryReads())
-            (through, hasMore, last) = (read.through, read.hasMore, read.entries.last?.entry.id ?? last)
-            for entry in read.entries where entry.isIntact {
+        var scan = EntryScan()
+        while scan.hasMore {
+            for entry in try disk.entries(of: &scan, ReadLimit(entries: 4096), QueryReads()) where entry.isIntact {
                 guard try isValid(entry.entry, of: entry.key, at: clock.now()), !isDecodable(entry) else { continue }
                 found.append(QueryOrigin(key: entry.key, entryID: entry.entry.id, revision: entry.entry.revision))
             }

@@ -109,7 +109,7 @@ extension DatabaseFile {
             outcome = before?.followed(by: step) ?? step
             if !step.isOver { break }
             // Nothing was left to evict, although the totals exceed the limit: they are damaged.
-            if step.removed.isEmpty { throw SQLiteError(code: SQLiteError.corrupt, message: "The archive's totals are wrong.") }
+            if step.removed.isEmpty { throw .corrupt("The archive's totals are wrong.") }
         }
         guard let outcome else { throw .closedArchive }
         return outcome

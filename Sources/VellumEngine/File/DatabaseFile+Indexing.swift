@@ -13,7 +13,7 @@ extension DatabaseFile {
             var isDeclared = false
             try writer.reading(archive) { (tables) throws(SQLiteError) in
                 let extent = try tables.extent(of: shape)
-                isDeclared = shape.isEmpty ? !extent.hasIndex : extent.coverage.isWhole
+                isDeclared = shape.isEmpty ? !extent.hasIndex : extent.isWhole
             }
             return isDeclared
         }
@@ -179,9 +179,7 @@ extension ArchiveTables {
         let limit = ReadLimit(entries: shape.hasNoIndexes ? 2048 : 256, bytes: 1 << 20)
         let extent = try extent(of: shape)
         guard extent.isUsable else { return nil }
-        if let unbuilt = extent.unbuilt {
-            return BuildBatch(after: unbuilt.after, entries: try entries(after: unbuilt.after, through: unbuilt.through, limit))
-        }
+        if var unbuilt = extent.unbuilt { return BuildBatch(after: unbuilt.after, entries: try entries(of: &unbuilt, limit)) }
         guard extent.unindexedRows > 0 else { return nil }
         let ids = try IndexTables.unindexed(.unknown, of: id, limit: limit.entries, on: connection)
         return ids.isEmpty ? nil : BuildBatch(after: nil, entries: try entries(of: ids[...], limit).entries)

@@ -26,7 +26,7 @@ public import VellumCore
         // It may evict.
         try file.transactions.refuseWrite()
         archive.limit.update(entries: capacity.entries)
-        return try setLimit { _, _ in StoredLimit(given: capacity) }.removed
+        return try setLimit { _, _ in .given(capacity) }.removed
     }
 
     @usableFromInline package func raise(to capacity: Capacity) throws(VellumError) {

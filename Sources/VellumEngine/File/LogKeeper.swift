@@ -241,7 +241,7 @@ final class LogKeeper: Sendable {
             try readers.withoutLeases { () throws(SQLiteError) in
                 try writing.withWriter { (writer) throws(SQLiteError) in
                     try writer.endBatch()
-                    try writer.connection.truncateLog()
+                    try writer.connection.restartLog(truncates: true)
                     writer.forgetRoom()
                     return writer.lasting.commits
                 }

@@ -19,13 +19,12 @@ extension ArchiveTables {
         _ request: IndexRequest, _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
-        let coverage = extent.coverage
-        guard coverage.isUsable, let query = coverage.isWhole ? request.whole : request.partial else { return nil }
+        guard extent.isUsable, let query = extent.isWhole ? request.whole : request.partial else { return nil }
         let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
         let (entries, looked) = try entries(of: entryIDs[...], limit)
         return QueryAnswer(
-            isWhole: coverage.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
+            isWhole: extent.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
             undecodable: unindexed.filter { $0.kind == .undecodable }.map { $0.id },
             unbuilt: extent.unbuilt, entries: entries, looked: looked)
     }
@@ -33,7 +32,7 @@ extension ArchiveTables {
     /// Returns how many entries match, or `nil` if the index does not cover every entry.
     func count(_ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant) throws(SQLiteError) -> Int? {
         let extent = try extent(of: shape)
-        guard extent.coverage.isWhole else { return nil }
+        guard extent.isWhole else { return nil }
         return try QueryPrinter(.count, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).count(self)
     }
 
@@ -50,40 +49,30 @@ extension ArchiveTables {
             defer { read.reset() }
             read.bind(entryID, at: 1)
             if try read.step() {
-                entries.append(stored(EntryRow(read)))
+                entries.append(EntryRow(read).stored(checksum))
                 bytes += entries.last?.entry.bytes.count ?? 0
             }
         }
         return (entries, looked)
     }
 
-    func entries(after entryID: Int64, through last: Int64, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+    /// The next entries of a scan, as far as `limit` allows.
+    func entries(of scan: inout EntryScan, _ limit: ReadLimit) throws(SQLiteError) -> [StoredEntry] {
+        let through = if let last = scan.through { last } else { try lastEntryID() }
         try clearedThrough()
         let read = try statement(.between)
         defer { read.reset() }
-        read.bind(entryID, at: 1)
-        read.bind(last, at: 2)
+        read.bind(scan.after, at: 1)
+        read.bind(through, at: 2)
         var entries: [StoredEntry] = []
         var bytes = 0
         while entries.count < limit.entries, bytes < limit.bytes, try read.step() {
-            entries.append(stored(EntryRow(read)))
+            entries.append(EntryRow(read).stored(checksum))
             bytes += entries.last?.entry.bytes.count ?? 0
         }
+        let last = entries.last?.entry.id
+        scan = EntryScan(after: last ?? scan.after, through: through, hasMore: last.map { $0 < through } ?? false)
         return entries
-    }
-
-    /// The entries after `entryID`, as far as `limit` allows.
-    ///
-    /// - Parameter last: The last entry of the scan; `nil` for the last one of this snapshot.
-    func scanned(after entryID: Int64, through last: Int64?, _ limit: ReadLimit) throws(SQLiteError) -> ScannedEntries {
-        let through = if let last { last } else { try lastEntryID() }
-        return ScannedEntries(entries: try entries(after: entryID, through: through, limit), through: through)
-    }
-
-    private func stored(_ row: EntryRow) -> StoredEntry {
-        let (entry, key) = (row.entry, row.keyBytes)
-        return StoredEntry(
-            key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, isIntact: checksum.of(entry, key: key) == entry.revision)
     }
 
     // MARK: Explaining and checking

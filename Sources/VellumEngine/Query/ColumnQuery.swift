@@ -41,10 +41,7 @@ struct IndexBound: Hashable, Sendable {
     var value: IndexValue
     var isIncluded: Bool
 
-    init(_ value: IndexValue, isIncluded: Bool) {
-        self.value = value
-        self.isIncluded = isIncluded
-    }
+    init(_ value: IndexValue, isIncluded: Bool) { (self.value, self.isIncluded) = (value, isIncluded) }
 }
 
 /// One column of an order.

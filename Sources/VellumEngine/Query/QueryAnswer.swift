@@ -10,16 +10,6 @@ final class QueryReads {
     init(isCancelled: (() -> Bool)? = nil) { self.isCancelled = isCancelled }
 }
 
-/// A batch of a scan.
-struct ScannedEntries: Sendable {
-    var entries: [StoredEntry]
-    /// The last entry that belongs to the scan: the last one when it began.
-    var through: Int64
-
-    /// Whether there may be more.
-    var hasMore: Bool { entries.last.map { $0.entry.id < through } ?? false }
-}
-
 /// What to ask the index, which depends on what it covers in the snapshot that is read.
 ///
 /// A class, because generic calls between the query and the snapshot copy a structure again and again.
@@ -46,7 +36,7 @@ struct QueryAnswer: Sendable {
     /// The unindexed entries that could not be decoded when they were last indexed.
     var undecodable: [Int64]
     /// The entries that are not indexed yet.
-    var unbuilt: UnbuiltRows?
+    var unbuilt: EntryScan?
     /// The first entries, from the same snapshot.
     var entries: [StoredEntry]
     /// How many ids `entries` covers, including those without an entry.

@@ -247,9 +247,7 @@ extension QueryPrinter {
         let find = try tables.prepared(query: sql)
         defer { find.clear() }
         find.bind(bindings)
-        var rows: [Int64] = []
-        while try find.step() { rows.append(find.int(0).value) }
-        return rows
+        return try find.ints()
     }
 
     /// How many entries match.

@@ -8,7 +8,7 @@ extension Recovery {
     ///
     /// - Returns: The events to report.
     static func repair(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent] {
-        let replacement = replacement(of: path)
+        let replacement = Replacement(of: path)
         markDamaged(path)
         // From here on no process writes to it.
         try ChangesFile.retire(besides: path)
@@ -26,7 +26,7 @@ extension Recovery {
     ///
     /// - Returns: The events to report; `nil` if there was nothing to finish.
     static func resume(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]? {
-        let replacement = replacement(of: path)
+        let replacement = Replacement(of: path)
         guard replacement.isWaiting else { return nil }
         guard try isIntact(replacement.complete, kind) else {
             Log.warning("The replacement of a damaged file is damaged itself. The entries that can be read are salvaged again.")
@@ -54,8 +54,6 @@ extension Recovery {
             return false
         }
     }
-
-    private static func replacement(of path: String) -> Replacement { Replacement(of: path, making: ".salvaging", made: ".salvaged") }
 
     private static func putInPlace(_ replacement: Replacement, _ aside: String?, isResumed: Bool, at now: WallInstant) throws
         -> [StoreEvent]

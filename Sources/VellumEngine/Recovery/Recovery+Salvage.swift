@@ -25,7 +25,7 @@ extension Recovery {
             while let found = entries.next(512) {
                 _ = try writer.transaction { (transaction) throws(SQLiteError) in
                     let edit = try transaction.edit(of: rows)
-                    for (key, entry) in found { try edit.salvage(entry, key, at: now) }
+                    for stored in found { try edit.salvage(stored.entry, stored.key, at: now) }
                 }
                 CrashPoint.reached(.salvageBatchCommitted)
                 salvaged += found.count
@@ -74,7 +74,7 @@ extension Recovery {
     private static func forget(_ copy: String?) {
         guard let copy else { return }
         do {
-            try FileHeader.removeCopy(copy)
+            try FilePaths.remove(copy)
         } catch {
             Log.warning("A copy of a damaged archive file could not be removed.")
         }
@@ -120,11 +120,7 @@ extension Recovery {
         var name: String
     }
 
-    private struct Description {
-        var cacheVersion: String?
-        var limit: StoredLimit?
-        var cleared: Int64 = 0
-    }
+    private typealias Description = (cacheVersion: String?, limit: StoredLimit?, cleared: Int64)
 
     /// The archives of the file, by each of three ways to list them. If they disagree, all are used: no entry matches its checksum under the
     /// name of another archive.
@@ -137,7 +133,7 @@ extension Recovery {
                     let listed = ArchiveTable.Listed(list)
                     guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else { continue }
                     let archive = FoundArchive(number: listed.id, name: name)
-                    var description = archives[archive] ?? Description()
+                    var description = archives[archive] ?? (nil, nil, 0)
                     description.cacheVersion = listed.cacheVersion ?? description.cacheVersion
                     if 0..<Int64(1) << EntryID.bits ~= listed.cleared { description.cleared = max(description.cleared, listed.cleared) }
                     if listed.limit.isPossible { description.limit = listed.limit }

@@ -13,11 +13,7 @@ struct Replacement {
     /// Its path once it is complete.
     let complete: String
 
-    init(of path: String, making: String, made: String) {
-        self.path = path
-        partial = path + making
-        complete = path + made
-    }
+    init(of path: String) { (self.path, partial, complete) = (path, path + ".salvaging", path + ".salvaged") }
 
     /// Whether there is a complete file that is not in its place yet.
     var isWaiting: Bool { FileIdentity(path: complete) != nil }
@@ -31,11 +27,7 @@ struct Replacement {
 
     /// Removes both files.
     func discard() throws {
-        for name in [partial, complete] {
-            for suffix in ["", "-wal", "-shm"] where FileIdentity(path: name + suffix) != nil {
-                try FileManager.default.removeItem(atPath: name + suffix)
-            }
-        }
+        for name in [partial, complete] { try FilePaths.remove(name) }
     }
 
     /// Marks the file as complete.

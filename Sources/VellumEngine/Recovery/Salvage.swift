@@ -22,8 +22,6 @@ final class Salvage {
         case finished
     }
 
-    typealias Found = (key: EntryKey, entry: Entry)
-
     /// - Parameter cleared: The number of the entry after which those come that were there since the archive was emptied.
     init(source: Connection, archive: Int64, checksum: Checksum, cleared: Int64) {
         first = EntryID.zero(of: archive) + cleared
@@ -33,8 +31,8 @@ final class Salvage {
     }
 
     /// The next entries, about `count`; `nil` when there are no more.
-    func next(_ count: Int) -> [Found]? {
-        var found: [Found] = []
+    func next(_ count: Int) -> [StoredEntry]? {
+        var found: [StoredEntry] = []
         bytes = 0
         while found.count < count, bytes < Self.mostBytes {
             switch state {
@@ -66,8 +64,7 @@ final class Salvage {
         while step > 0, start <= .max - step {
             do throws(SQLiteError) {
                 // The whole entry, so that reading forward meets it, too.
-                let statement = try source.prepare(EntryTable.after(archive))
-                statement.bind(start + step - 1, at: 1)
+                let statement = try source.prepare(EntryTable.after(archive), start + step - 1)
                 guard try statement.step() else { break }
                 let id = EntryRow(statement).id
                 // A B-tree that is out of order may lead anywhere.
@@ -82,13 +79,12 @@ final class Salvage {
     }
 
     /// - Returns: Whether the end was reached.
-    private func readForward(_ count: Int, _ found: inout [Found]) throws(SQLiteError) -> Bool {
-        let statement = try source.prepare(EntryTable.after(archive))
-        statement.bind(first, at: 1)
+    private func readForward(_ count: Int, _ found: inout [StoredEntry]) throws(SQLiteError) -> Bool {
+        let statement = try source.prepare(EntryTable.after(archive), first)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
             let id = EntryRow(statement).id
-            guard id > first else { throw SQLiteError(code: SQLiteError.corrupt, message: "Entries are out of order.") }
+            guard id > first else { throw .corrupt("Entries are out of order.") }
             first = id
             append(EntryRow(statement), to: &found)
         }
@@ -96,9 +92,8 @@ final class Salvage {
     }
 
     /// - Returns: Whether it reached the entry at which reading forward ended.
-    private func readBack(_ from: inout Int64, _ count: Int, _ found: inout [Found]) throws(SQLiteError) -> Bool {
-        let statement = try source.prepare(EntryTable.before(archive))
-        statement.bind(from, at: 1)
+    private func readBack(_ from: inout Int64, _ count: Int, _ found: inout [StoredEntry]) throws(SQLiteError) -> Bool {
+        let statement = try source.prepare(EntryTable.before(archive), from)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
             let id = EntryRow(statement).id
@@ -109,10 +104,10 @@ final class Salvage {
         return false
     }
 
-    private func append(_ row: EntryRow, to found: inout [Found]) {
-        let (entry, key) = (row.entry, row.keyBytes)
-        guard checksum.of(entry, key: key) == entry.revision else { return }
-        bytes += entry.bytes.count
-        found.append((EntryKey(String(decoding: key, as: UTF8.self)), entry))
+    private func append(_ row: EntryRow, to found: inout [StoredEntry]) {
+        let stored = row.stored(checksum)
+        guard stored.isIntact else { return }
+        bytes += stored.entry.size
+        found.append(stored)
     }
 }

@@ -36,9 +36,7 @@ extension VerificationReport {
         do throws(SQLiteError) {
             let schema = try SchemaCheck(connection, mayHaveMoreTables: try Features(of: connection).mayHaveMoreTables)
             try schema.run()
-            guard schema.isWhole else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The file lacks a table or an index.")
-            }
+            guard schema.isWhole else { throw .corrupt("The file lacks a table or an index.") }
             try SQL.appendStructuralProblems(of: connection, to: &structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)
             var found: [ArchiveTable.Found] = []
@@ -49,16 +47,13 @@ extension VerificationReport {
             }
             list.reset()
             guard try connection.int(EntryTable.unlistedCount) ?? 0 == 0 else {
-                throw SQLiteError(
-                    code: SQLiteError.corrupt, message: "The file has entries of an archive that is missing from the list of archives.")
+                throw .corrupt("The file has entries of an archive that is missing from the list of archives.")
             }
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
-                throw SQLiteError(code: SQLiteError.corrupt, message: "The file has indexes that are missing from the list of indexes.")
+                throw .corrupt("The file has indexes that are missing from the list of indexes.")
             }
             for (index, found) in found.enumerated() {
-                guard 1...EntryID.lastArchive ~= found.id else {
-                    throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid archive number.")
-                }
+                guard 1...EntryID.lastArchive ~= found.id else { throw .corrupt("Invalid archive number.") }
                 try Self.verify(&archives[index], found, connection)
             }
         } catch  where error.isDamage {
@@ -77,19 +72,13 @@ extension VerificationReport {
         let contents = try tables.readContents(of: known)
         _ = try tables.allPolicies(of: known)
 
-        let entries = try connection.prepare(EntryTable.after(number))
-        entries.bind(contents.totals.cleared, at: 1)
+        let entries = try connection.prepare(EntryTable.after(number), contents.totals.cleared)
         var totals = StorageUsage()
         while try entries.step() {
-            let row = EntryRow(entries)
-            let (entry, key) = (row.entry, row.keyBytes)
+            let stored = EntryRow(entries).stored(checksum)
             totals.entries += 1
-            totals.bytes += entry.size
-            if checksum.of(entry, key: key) == entry.revision {
-                archive.soundEntries += 1
-            } else {
-                archive.damagedEntries.append(EntryKey(String(decoding: key, as: UTF8.self)))
-            }
+            totals.bytes += stored.entry.size
+            if stored.isIntact { archive.soundEntries += 1 } else { archive.damagedEntries.append(stored.key) }
         }
         let written = try tables.totals()
         archive.hasRightTotals = totals == written

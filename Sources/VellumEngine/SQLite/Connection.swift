@@ -41,11 +41,10 @@ package final class Connection {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard let handle, code == SQLITE_OK else {
-            let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "No memory for a connection."
-            let systemError = sqlite3_system_errno(handle)
+            let error = handle.map { SQLiteError(code, of: $0) } ?? SQLiteError(code: SQLITE_NOMEM, message: "No memory for a connection.")
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
             if let identity { OpenDatabases.shared.remove(identity) }
-            throw SQLiteError(code: handle == nil ? SQLITE_NOMEM : code, message: message, systemError: systemError)
+            throw error
         }
         self.handle = handle
         frames = .allocate(capacity: 1)
@@ -101,14 +100,17 @@ package final class Connection {
     /// Where the running statement has its value.
     var valueRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: room[4096...]) }
 
-    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-        try Statement(sql, on: self, handle)
+    /// Prepares a statement, with the values of its first parameters.
+    package func prepare(_ sql: String, _ parameters: Int64...) throws(SQLiteError) -> Statement {
+        let statement = try Statement(sql, on: self, handle)
+        for (index, value) in parameters.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+        return statement
     }
 
     /// Runs statements and ignores the rows they return.
     package func execute(_ sql: String) throws(SQLiteError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw lastError(code) }
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
     }
 
     /// Runs `body`. Every 1,000 instructions of SQLite, `isCancelled` says whether to interrupt the statement
@@ -138,10 +140,6 @@ package final class Connection {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    private func lastError(_ code: Int32) -> SQLiteError {
-        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), systemError: sqlite3_system_errno(handle))
-    }
-
     // MARK: The write-ahead log
 
     /// Starts counting the pages of the log in ``logFrames``. This also disables SQLite's own checkpoints on commit, for which the caller
@@ -166,7 +164,7 @@ package final class Connection {
         var (logged, copied): (Int32, Int32) = (0, 0)
         let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
         // Busy means that another process is copying the log, so this one need not.
-        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw lastError(code) }
+        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw SQLiteError(code, of: handle) }
         return (Int(logged), Int(copied))
     }
 
@@ -176,18 +174,14 @@ package final class Connection {
     /// Tries repeatedly: SQLite waits only for the slots that readers occupied when it began to wait. A reader that takes a new snapshot
     /// may reuse its slot, but blocks only the first try. SQLite does not wait at all for another process that copies the log.
     ///
-    /// - Parameter timeout: How long to wait at most, in milliseconds.
+    /// - Parameters:
+    ///   - timeout: How long to wait at most, in milliseconds.
+    ///   - truncates: Whether to truncate the file of the log, however long it is.
     /// - Throws: ``SQLiteError``; busy if a reader keeps its snapshot.
-    func restartLog(timeout milliseconds: Int64 = 40) throws(SQLiteError) {
+    func restartLog(timeout milliseconds: Int64 = 40, truncates: Bool = false) throws(SQLiteError) {
         // SQLite would shorten a long file of the log only with the next write, which may never come.
-        let isLong = FileSystem.size(path + "-wal") > LogLimit.mostBytes
-        try copyAllOfLog(isLong ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART, timeout: milliseconds)
-    }
-
-    /// Copies the rest of the log, as ``restartLog(timeout:)`` does, and makes the file of the log empty.
-    func truncateLog() throws(SQLiteError) { try copyAllOfLog(SQLITE_CHECKPOINT_TRUNCATE, timeout: 40) }
-
-    private func copyAllOfLog(_ mode: Int32, timeout milliseconds: Int64) throws(SQLiteError) {
+        let isLong = truncates || FileSystem.size(path + "-wal") > LogLimit.mostBytes
+        let mode = isLong ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
         busyHandler.milliseconds = milliseconds
         defer { busyHandler.milliseconds = Self.longestWait }
         let end = CoarseClock.milliseconds + milliseconds
@@ -196,7 +190,7 @@ package final class Connection {
             BusyRetry.milliseconds(0.1)
             code = sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
         }
-        guard code == SQLITE_OK else { throw lastError(code) }
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
         frames.pointee = 0
     }
 

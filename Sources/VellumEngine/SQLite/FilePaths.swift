@@ -20,6 +20,13 @@ enum FilePaths {
     /// The longest path of a database, in bytes. SQLite opens none above 512 with the name of a journal, also not that of a new copy.
     static let longestPath = 512 - "-journal".utf8.count - ".salvaging".utf8.count
 
+    /// Removes a database and its side files.
+    static func remove(_ database: String) throws {
+        for path in ([""] + ofSQLite).map({ database + $0 }) where FileIdentity(path: path) != nil {
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
     /// - Throws: A file error with `ENAMETOOLONG`.
     static func checkLength(_ path: String) throws(FileError) {
         let name =

@@ -18,12 +18,6 @@ enum SQL {
 
     static let pageCount = "PRAGMA page_count"
     static let pageSize = "PRAGMA page_size"
-    /// Runs ``pageCount``.
-    static func readPageCount(_ statement: Statement) throws(SQLiteError) -> Int64 {
-        defer { statement.reset() }
-        return try statement.step() ? statement.int(0).value : 0
-    }
-
     static let freePageCount = "PRAGMA freelist_count"
     static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
 
@@ -124,7 +118,6 @@ extension Statement {
     func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
     func int(_ column: some RawRepresentable<Int32>) -> StoredInteger { int(column.rawValue) }
     func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? { optionalInt(column.rawValue) }
-    func double(_ column: some RawRepresentable<Int32>) -> Double { double(column.rawValue) }
     func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
     func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
     func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }

@@ -16,11 +16,11 @@ package struct SQLiteError: Error, CustomStringConvertible {
     /// The error of the system behind it (`errno`), or 0.
     var systemError: Int32 = 0
 
-    /// SQLITE_CORRUPT, for damage that the engine detects before SQLite does.
-    static let corrupt = SQLITE_CORRUPT
+    /// Damage that the engine detects before SQLite does.
+    static func corrupt(_ message: String) -> SQLiteError { SQLiteError(code: SQLITE_CORRUPT, message: message) }
 
     /// Damage that was found when the file was open before.
-    static let foundDamaged = SQLiteError(code: corrupt, message: "Damage was found when the file was last open.")
+    static let foundDamaged = corrupt("Damage was found when the file was last open.")
 
     static let misuse = SQLITE_MISUSE
 
@@ -40,8 +40,6 @@ package struct SQLiteError: Error, CustomStringConvertible {
         message:
             "A later version of this package added to the file what this version does not know. It can be read, and not written: update the package."
     )
-
-    var isOfUnknownFeatures: Bool { code == Self.unknownFeatures.code }
 
     /// The file is suspended and may not be used. (SQLITE_ABORT.)
     static let suspended = SQLiteError(code: SQLITE_ABORT, message: "The file is suspended.")
@@ -110,6 +108,13 @@ package struct SQLiteError: Error, CustomStringConvertible {
     package var description: String { "SQLite \(code): \(message)" }
 }
 
+extension SQLiteError {
+    /// Creates the error of the last call on a connection.
+    init(_ code: Int32, of connection: OpaquePointer) {
+        self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), systemError: sqlite3_system_errno(connection))
+    }
+}
+
 extension VellumError {
     static let vanished = VellumError(
         .vanished,
@@ -130,67 +135,47 @@ extension VellumError {
 
     /// Creates the public error for an SQLite error.
     package init(_ error: SQLiteError) {
-        if error.code == SQLiteError.vanished.code {
-            self = .vanished
-            return
+        switch error.code {
+        case SQLiteError.vanished.code: self = .vanished
+        case SQLiteError.suspended.code: self = .suspended
+        case SQLiteError.versionReplaced.code: self = .cacheVersionChanged
+        case SQLiteError.unknownFeatures.code: self.init(.readOnly, error.message, cause: error)
+        case SQLiteError.unsafePathCode: self.init(.cannotOpen, error.message, cause: error)
+        case _ where error.isInterrupted: self = .cancelled
+        case _ where error.isOfLockedDevice: self = .deviceLocked(cause: error, sqliteCode: error.code)
+        default:
+            let (code, message) = Self.failure(error)
+            self.init(code, message, sqliteCode: error.code, cause: error)
         }
-        if error.code == SQLiteError.suspended.code {
-            self = .suspended
-            return
-        }
-        if error.isVersionReplaced {
-            self = .cacheVersionChanged
-            return
-        }
-        if error.isInterrupted {
-            self = .cancelled
-            return
-        }
-        if error.isOfLockedDevice {
-            self = .deviceLocked(cause: error, sqliteCode: error.code)
-            return
-        }
-        if error.isUnsafePath || error.isOfUnknownFeatures {
-            self.init(error.isUnsafePath ? .cannotOpen : .readOnly, error.message, cause: error)
-            return
-        }
+    }
+
+    /// What an error is that has no error of its own here, and what to do about it.
+    private static func failure(_ error: SQLiteError) -> (Code, String) {
         switch error.isDamage && error.primaryCode != SQLITE_NOTADB ? SQLITE_CORRUPT : error.primaryCode {
         case SQLITE_FULL:
-            self.init(
-                .diskFull, "There is no space left on the disk. Free some space, then try again. Values recorded before are still there.",
-                sqliteCode: error.code, cause: error)
+            (.diskFull, "There is no space left on the disk. Free some space, then try again. Values recorded before are still there.")
         case SQLITE_READONLY:
-            self.init(
-                .readOnly, "The file cannot be written. Check its permissions, and those of its folder: a database needs side files there.",
-                sqliteCode: error.code, cause: error)
-        case SQLITE_BUSY, SQLITE_LOCKED:
-            self.init(.busy, "Another process locked the file for too long. Try again.", sqliteCode: error.code, cause: error)
+            (.readOnly, "The file cannot be written. Check its permissions, and those of its folder: a database needs side files there.")
+        case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "Another process locked the file for too long. Try again.")
         case SQLITE_NOTADB:
-            self.init(
+            (
                 .notADatabase,
                 """
                 The file is not a database. It was not changed. If it is the archive's own file, restore it from a backup or move it away; \
                 otherwise choose another path.
-                """, sqliteCode: error.code, cause: error)
+                """
+            )
         case SQLITE_CORRUPT:
-            self.init(
-                .damagedFile, "Parts of the file cannot be read. Close and open it again: readable entries are copied to a new file.",
-                sqliteCode: error.code, cause: error)
+            (.damagedFile, "Parts of the file cannot be read. Close and open it again: readable entries are copied to a new file.")
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
-            self.init(
-                .cannotOpen, "The file cannot be opened. Check its permissions, and those of its folder.", sqliteCode: error.code,
-                cause: error)
-        case SQLITE_MISUSE:
-            self.init(.closed, "The archive was closed. Open it again.", sqliteCode: error.code, cause: error)
+            (.cannotOpen, "The file cannot be opened. Check its permissions, and those of its folder.")
+        case SQLITE_MISUSE: (.closed, "The archive was closed. Open it again.")
         case SQLITE_TOOBIG:
-            self.init(
+            (
                 .tooLarge,
-                "The object is larger than both limits, or than SQLite can store (1 GB). Raise a limit. Earlier values are still there.",
-                sqliteCode: error.code, cause: error)
-        default:
-            self.init(
-                .inputOutput, "The system failed to read or write the file. Check the disk, then try again.", sqliteCode: error.code,
-                cause: error)
+                "The object is larger than both limits, or than SQLite can store (1 GB). Raise a limit. Earlier values are still there."
+            )
+        default: (.inputOutput, "The system failed to read or write the file. Check the disk, then try again.")
         }
     }
 }

@@ -19,8 +19,7 @@ package final class Statement {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
         guard code == SQLITE_OK, let pointer else {
-            throw SQLiteError(
-                code: code, message: String(cString: sqlite3_errmsg(connection)), systemError: sqlite3_system_errno(connection))
+            throw SQLiteError(code, of: connection)
         }
         self.pointer = pointer
         self.owner = owner
@@ -107,13 +106,24 @@ package final class Statement {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         default:
-            let connection = sqlite3_db_handle(pointer)
-            let error = SQLiteError(
-                code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
-                systemError: sqlite3_system_errno(connection))
+            let connection: OpaquePointer = sqlite3_db_handle(pointer)
+            let error = SQLiteError(sqlite3_extended_errcode(connection), of: connection)
             sqlite3_reset(pointer)
             throw error
         }
+    }
+
+    /// Returns the first column of the first row, or 0 if there is no row, and resets the statement.
+    func firstInt() throws(SQLiteError) -> Int64 {
+        defer { reset() }
+        return try step() ? int(0).value : 0
+    }
+
+    /// Runs the statement to its end, and returns the first column of each row.
+    func ints() throws(SQLiteError) -> [Int64] {
+        var values: [Int64] = []
+        while try step() { values.append(int(0).value) }
+        return values
     }
 
     /// Runs the statement to its end, and resets it.
@@ -178,13 +188,11 @@ package final class Statement {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
     }
 
-    func data(_ column: Int32) -> Data { Data(bytes(column)) }
-
     func indexValue(_ column: Int32) -> IndexValue {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_INTEGER: .integer(int(column).value)
         case SQLITE_TEXT: .text(text(column) ?? "")
-        case SQLITE_BLOB: .bytes(data(column))
+        case SQLITE_BLOB: .bytes(Data(bytes(column)))
         default: .null
         }
     }

@@ -42,32 +42,25 @@ enum ArchiveTable {
         WHERE name = 'archives' AND sql LIKE 'CREATE TABLE archives(%low_water INTEGER%recency INTEGER%'
         """
 
-    private static let selectFormat = "SELECT sql FROM sqlite_schema WHERE name = 'archives'"
-
     /// The format that the definition of the table names; `nil` if it names none.
     static func format(on connection: Connection) throws(SQLiteError) -> Int? {
-        let read = try connection.prepare(selectFormat)
+        let read = try connection.prepare("SELECT sql FROM sqlite_schema WHERE name = 'archives'")
         guard try read.step(), let line = read.text(0)?.prefix(while: { $0 != "\n" }) else { return nil }
         return line.split(separator: " ").last.flatMap { Int($0) }
     }
 
-    private static let selectFirstCleared = """
-        SELECT id FROM archives WHERE cleared > 0 AND EXISTS (SELECT 1 FROM entries e
-            WHERE e.id > archives.id << \(EntryID.bits) AND e.id <= (archives.id << \(EntryID.bits)) + archives.cleared) LIMIT 1
-        """
-
     /// An archive that was emptied and still has entries from before.
     static func firstCleared(on connection: Connection) throws(SQLiteError) -> Int64? {
-        let find = try connection.prepare(selectFirstCleared)
-        guard try find.step(), case let id = find.int(0).value, 1...EntryID.lastArchive ~= id else { return nil }
+        let found = try connection.int(
+            """
+            SELECT id FROM archives WHERE cleared > 0 AND EXISTS (SELECT 1 FROM entries e
+                WHERE e.id > archives.id << \(EntryID.bits) AND e.id <= (archives.id << \(EntryID.bits)) + archives.cleared) LIMIT 1
+            """)
+        guard let id = found?.value, 1...EntryID.lastArchive ~= id else { return nil }
         return id
     }
 
     static let lastID = "SELECT max(id) FROM archives"
-
-    private static let insertRow = """
-        INSERT INTO archives(name, max_bytes, is_max_given, hash_seed, hash_seed_check) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id
-        """
 
     /// The number of an archive and the hash of its keys.
     struct Found {
@@ -77,36 +70,31 @@ enum ArchiveTable {
 
     /// Adds an archive.
     static func insert(_ name: String, _ limit: StoredLimit, on connection: Connection) throws(SQLiteError) -> Found? {
-        let (insert, hash) = (try connection.prepare(insertRow), SeededHash.random())
-        insert.bind(name, at: 1)
-        insert.bind(limit.bytes, at: 2)
-        insert.bind(limit.isGiven, at: 3)
-        insert.bind(hash.seed, at: 4)
-        insert.bind(~hash.seed, at: 5)
+        let hash = SeededHash.random()
+        let insert = try connection.prepare(
+            "INSERT INTO archives(max_bytes, is_max_given, hash_seed, hash_seed_check, name) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+            limit.bytes, limit.isGiven, hash.seed, ~hash.seed)
+        insert.bind(name, at: 5)
         return try insert.step() ? Found(id: insert.int(0).value, hash: hash) : nil
     }
 
     // MARK: Finding
 
-    private static let selectID = "SELECT id FROM archives WHERE name = ?1"
-    private static let selectRow = "SELECT name, hash_seed, hash_seed_check FROM archives WHERE id = ?1"
-
     private enum RowColumn: Int32 { case name, hashSeed, hashSeedCheck }
 
     /// The archive of that name.
     static func find(_ name: String, on connection: Connection) throws(SQLiteError) -> Found? {
-        let find = try connection.prepare(selectID)
+        let find = try connection.prepare("SELECT id FROM archives WHERE name = ?1")
         find.bind(name, at: 1)
         guard try find.step() else { return nil }
         let id = find.int(0).value
         // The index on names leads to the table, and both must agree, or another archive would be taken for this one.
-        let row = try connection.prepare(selectRow)
-        row.bind(id, at: 1)
+        let row = try connection.prepare("SELECT name, hash_seed, hash_seed_check FROM archives WHERE id = ?1", id)
         // A damaged seed would hide every entry.
         guard 1...EntryID.lastArchive ~= id, try row.step(), row.isText(name, at: RowColumn.name),
             row.int(RowColumn.hashSeedCheck).isComplement(of: row.int(RowColumn.hashSeed))
         else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The list of archives is damaged.")
+            throw .corrupt("The list of archives is damaged.")
         }
         return Found(id: id, hash: SeededHash(seed: row.int(RowColumn.hashSeed).value))
     }
@@ -116,8 +104,7 @@ enum ArchiveTable {
     private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
 
     static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id"
-    static let listBackwards =
-        "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id DESC"
+    static let listBackwards = "\(list) DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
     static let listByName = "SELECT id, name, NULL, NULL, NULL, 0, 0 FROM archives ORDER BY name"
 
@@ -145,15 +132,11 @@ enum ArchiveTable {
 
     // MARK: Versions
 
-    private static let selectVersion = "SELECT cache_version, version_since FROM archives WHERE id = ?1"
-    private static let updateVersion = "UPDATE archives SET cache_version = ?2, version_since = ?3 WHERE id = ?1"
-
     private enum VersionColumn: Int32 { case version, since }
 
     /// The cache version of an archive, and when the archive was emptied for it; `nil` if it has none.
     static func version(of id: Int64, on connection: Connection) throws(SQLiteError) -> (version: String, since: WallInstant)? {
-        let read = try connection.prepare(selectVersion)
-        read.bind(id, at: 1)
+        let read = try connection.prepare("SELECT cache_version, version_since FROM archives WHERE id = ?1", id)
         guard try read.step(), let version = read.text(VersionColumn.version) else { return nil }
         return (version, read.instant(VersionColumn.since))
     }
@@ -161,10 +144,8 @@ enum ArchiveTable {
     static func setVersion(
         _ version: String, since now: WallInstant, of id: Int64, on connection: Connection
     ) throws(SQLiteError) {
-        let store = try connection.prepare(updateVersion)
-        store.bind(id, at: 1)
-        store.bind(version, at: 2)
-        store.bind(now.rawValue, at: 3)
+        let store = try connection.prepare("UPDATE archives SET version_since = ?2, cache_version = ?3 WHERE id = ?1", id, now.rawValue)
+        store.bind(version, at: 3)
         try store.run()
     }
 }
@@ -269,7 +250,7 @@ extension ArchiveTotals {
         }
         if let version, !read.isText(version, at: 2) { throw .versionReplaced }
         guard read.int(1).isComplement(of: read.int(0)) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "It is unknown which entries of an archive were removed.")
+            throw .corrupt("It is unknown which entries of an archive were removed.")
         }
         return (StoredInteger(EntryID.zero(of: id)) + read.int(0)).value
     }

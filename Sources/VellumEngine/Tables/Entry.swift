@@ -80,12 +80,6 @@ public import VellumCore
     @usableFromInline package var entryID: Int64
     @usableFromInline package var written: WallInstant
     @usableFromInline package var revision: UInt32
-
-    @usableFromInline package init(entryID: Int64, written: WallInstant, revision: UInt32) {
-        self.entryID = entryID
-        self.written = written
-        self.revision = revision
-    }
 }
 
 /// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the writer compares it.

@@ -65,12 +65,6 @@ enum EntryTable {
         "SELECT type_version FROM entries WHERE id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1"
     }
 
-    /// Runs ``lastID(_:)``.
-    static func readLastID(_ read: Statement) throws(SQLiteError) -> Int64 {
-        defer { read.reset() }
-        return try read.step() ? read.int(0).value : 0
-    }
-
     /// The id of the last entry, or that after which the first comes.
     static func lastID(_ n: Int64) -> String {
         "SELECT coalesce(max(id), \(EntryID.zero(of: n))) FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n))"
@@ -224,6 +218,13 @@ struct EntryRow {
 
     /// The key, where the statement selects it.
     var keyBytes: UnsafeRawBufferPointer { row.bytes(Column.key) }
+
+    /// The entry, its key, and whether both match the checksum.
+    func stored(_ checksum: Checksum) -> StoredEntry {
+        let (entry, key) = (entry, keyBytes)
+        return StoredEntry(
+            key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, isIntact: checksum.of(entry, key: key) == entry.revision)
+    }
 
     var entry: Entry {
         var entry = Entry(

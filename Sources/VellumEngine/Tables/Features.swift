@@ -14,7 +14,6 @@ struct Features {
         """
 
     static let insertNone = "INSERT INTO features(word, bits, bits_check) VALUES (0, 0, -1), (1, 0, -1), (2, 0, -1)"
-    private static let select = "SELECT word, bits, bits_check FROM features ORDER BY word"
 
     private enum Column: Int32 { case word, bits, check }
 
@@ -27,12 +26,12 @@ struct Features {
 
     /// - Throws: An error of damage if the words are not those of a file of this format.
     init(of connection: Connection) throws(SQLiteError) {
-        let read = try connection.prepare(Self.select)
+        let read = try connection.prepare("SELECT word, bits, bits_check FROM features ORDER BY word")
         var words: [Int64] = []
         while try read.step(), read.int(Column.word).int == words.count, read.int(Column.check).isComplement(of: read.int(Column.bits)) {
             words.append(read.int(Column.bits).value)
         }
-        guard words.count == 3 else { throw SQLiteError(code: SQLiteError.corrupt, message: "The words of features are damaged.") }
+        guard words.count == 3 else { throw .corrupt("The words of features are damaged.") }
         (ignored, forWriting, forOpening) = (words[0], words[1], words[2])
     }
 

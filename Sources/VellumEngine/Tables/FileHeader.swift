@@ -39,7 +39,7 @@ struct FileHeader {
         add(44, [0, 0, 0, 4])
         add(56, [0, 0, 0, 1])
         add(64, [0, 0, 0, 1])
-        add(68, withUnsafeBytes(of: kind.applicationID.bigEndian) { Array($0) })
+        add(68, withUnsafeBytes(of: kind.rawValue.bigEndian) { Array($0) })
         add(72, [UInt8](repeating: 0, count: 20))
         return fixed
     }
@@ -65,16 +65,14 @@ struct FileHeader {
         return copy
     }
 
-    /// The suffix of a copy of a damaged file.
-
     /// Copies the file and its log, and returns the path of the copy.
     static func copy(of path: String) throws -> String {
         let copy = path + FilePaths.copySuffix
-        try removeCopy(copy)
+        try FilePaths.remove(copy)
         for suffix in ["", "-wal"] where FileIdentity(path: path + suffix) != nil {
             // Copying a sparse file would fill the disk with zeros.
             guard !FileSystem.isMostlyHoles(path + suffix) else {
-                try removeCopy(copy)
+                try FilePaths.remove(copy)
                 throw SQLiteError.unsafePath(path + suffix, "consists of holes")
             }
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -107,16 +105,10 @@ struct FileHeader {
     }
 
     private static func isPageSize(_ size: Int) -> Bool { 512...65536 ~= size && size & (size - 1) == 0 }
-
-    /// Removes a copy and its side files.
-    static func removeCopy(_ copy: String) throws {
-        for suffix in ["", "-wal", "-shm", "-journal"] where FileIdentity(path: copy + suffix) != nil {
-            try FileManager.default.removeItem(atPath: copy + suffix)
-        }
-    }
 }
 
-/// What a file holds. Stored in the file's header, so that archives, caches and storages never share a file by mistake.
+/// What a file holds, as SQLite's application ID, which marks the program that owns a file (sqlite.org/fileformat2.html, 1.3): stored in the
+/// file's header, so that archives, caches and storages never share a file by mistake.
 package enum FileKind: Int32, Sendable, CaseIterable {
     /// Archives of Vellum: "VELM".
     case archives = 0x5645_4C4D
@@ -124,9 +116,6 @@ package enum FileKind: Int32, Sendable, CaseIterable {
     case caches = 0x5645_4C43
     /// A storage of ShallowsSQLite: "VELS".
     case storage = 0x5645_4C53
-
-    /// SQLite's application ID, which marks the program that owns a file (sqlite.org/fileformat2.html, 1.3).
-    var applicationID: Int32 { rawValue }
 
     var name: String {
         switch self {

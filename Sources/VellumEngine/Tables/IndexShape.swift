@@ -6,11 +6,6 @@ public import VellumCore
     @usableFromInline package struct Column: Hashable, Sendable {
         @usableFromInline package var name: String
         @usableFromInline package var encoding: String
-
-        @usableFromInline package init(name: String, encoding: String) {
-            self.name = name
-            self.encoding = encoding
-        }
     }
 
     /// The columns. A property in several indexes has one column.
@@ -41,26 +36,17 @@ public import VellumCore
 
 /// The index values of one object: a value for each column, and the elements of each collection.
 @usableFromInline package struct IndexedValues: Hashable, Sendable {
-    @usableFromInline package var columns: [IndexValue]
+    @usableFromInline package var columns: [IndexValue] = []
     /// Each element once.
-    @usableFromInline package var elements: [[IndexValue]]
-
-    @usableFromInline package init(columns: [IndexValue] = [], elements: [[IndexValue]] = []) {
-        self.columns = columns
-        self.elements = elements
-    }
+    @usableFromInline package var elements: [[IndexValue]] = []
 }
 
-/// What an index covers in a snapshot.
-struct IndexCoverage: Sendable {
-    /// Whether there is an index of the declared shape.
-    var isUsable: Bool
-    /// Whether it covers every entry.
-    var isWhole: Bool
-}
-
-/// A range of entries that are not indexed yet.
-struct UnbuiltRows: Hashable, Sendable {
-    var after: Int64
-    var through: Int64
+/// A range of entries that is read in batches. Rows that are added later are left out, so that no key is returned twice.
+struct EntryScan: Sendable {
+    /// The entry after which the next batch begins.
+    var after = Int64.min
+    /// The last entry of the range; `nil` for the last one when the first batch is read.
+    var through: Int64?
+    /// Whether there may be more.
+    var hasMore = true
 }

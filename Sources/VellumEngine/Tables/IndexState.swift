@@ -74,9 +74,10 @@ struct IndexExtent {
     var built: Int64 = 0
 
     /// The entries that the builder has yet to read.
-    var unbuilt: UnbuiltRows? { through == .max ? nil : UnbuiltRows(after: through, through: until) }
+    var unbuilt: EntryScan? { through == .max ? nil : EntryScan(after: through, through: until) }
 
-    var coverage: IndexCoverage { IndexCoverage(isUsable: isUsable, isWhole: isUsable && through == .max && unindexedRows == 0) }
+    /// Whether the index covers every entry.
+    var isWhole: Bool { isUsable && through == .max && unindexedRows == 0 }
 }
 
 extension IndexExtent {

@@ -26,13 +26,11 @@ enum IndexTables {
 
     // MARK: Sizes
 
-    private static let selectSizes = "SELECT archive, columns, collections FROM indexes"
-
     private enum SizeColumn: Int32 { case archive, columns, collections }
 
     /// How many columns and collections each index has, by the number of its archive.
     static func sizes(on connection: Connection) throws(SQLiteError) -> [Int64: (columns: Int, collections: Int)] {
-        let read = try connection.prepare(selectSizes)
+        let read = try connection.prepare("SELECT archive, columns, collections FROM indexes")
         var sizes: [Int64: (columns: Int, collections: Int)] = [:]
         while try read.step() {
             sizes[read.int(SizeColumn.archive).value] = (read.int(SizeColumn.columns).int, read.int(SizeColumn.collections).int)
@@ -117,15 +115,9 @@ enum IndexTables {
 
     static func deleteColumns(_ n: Int64) -> String { "DELETE FROM columns_\(n) WHERE id = ?1" }
 
-    private static func newest(_ n: Int64) -> String { "SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1" }
-
     /// The newest entries that have columns, the newest first.
     static func newest(_ count: Int, of n: Int64, on connection: Connection) throws(SQLiteError) -> [Int64] {
-        let newest = try connection.prepare(newest(n))
-        newest.bind(Int64(count), at: 1)
-        var ids: [Int64] = []
-        while try newest.step() { ids.append(newest.int(0).value) }
-        return ids
+        try connection.prepare("SELECT id FROM columns_\(n) ORDER BY id DESC LIMIT ?1", Int64(count)).ints()
     }
 
     // MARK: Elements
@@ -171,12 +163,10 @@ enum IndexTables {
 
     static func deleteUnindexed(_ n: Int64) -> String { "DELETE FROM unindexed_\(n) WHERE id = ?1" }
 
-    private static func selectUnindexed(_ n: Int64) -> String { "SELECT id, kind FROM unindexed_\(n) ORDER BY id" }
-
     private enum UnindexedColumn: Int32 { case id, kind }
 
     static func unindexed(of n: Int64, on connection: Connection) throws(SQLiteError) -> [(id: Int64, kind: UnindexedKind)] {
-        let list = try connection.prepare(selectUnindexed(n))
+        let list = try connection.prepare("SELECT id, kind FROM unindexed_\(n) ORDER BY id")
         var found: [(id: Int64, kind: UnindexedKind)] = []
         while try list.step() {
             found.append((list.int(UnindexedColumn.id).value, UnindexedKind(rawValue: list.int(UnindexedColumn.kind).value) ?? .unknown))
@@ -184,26 +174,14 @@ enum IndexTables {
         return found
     }
 
-    private static func selectUnindexedOfKind(_ n: Int64) -> String { "SELECT id FROM unindexed_\(n) WHERE kind = ?1 LIMIT ?2" }
-
     static func unindexed(
         _ kind: UnindexedKind, of n: Int64, limit: Int, on connection: Connection
     ) throws(SQLiteError) -> [Int64] {
-        let find = try connection.prepare(selectUnindexedOfKind(n))
-        find.bind(kind.rawValue, at: 1)
-        find.bind(Int64(limit), at: 2)
-        var ids: [Int64] = []
-        while try find.step() { ids.append(find.int(0).value) }
-        return ids
+        try connection.prepare("SELECT id FROM unindexed_\(n) WHERE kind = ?1 LIMIT ?2", kind.rawValue, Int64(limit)).ints()
     }
 
-    private static func countUnindexedOfKind(_ n: Int64) -> String { "SELECT count(*) FROM unindexed_\(n) WHERE kind = ?1" }
-
     static func unindexedCount(_ kind: UnindexedKind, of n: Int64, on connection: Connection) throws(SQLiteError) -> Int {
-        let count = try connection.prepare(countUnindexedOfKind(n))
-        count.bind(kind.rawValue, at: 1)
-        guard try count.step() else { return 0 }
-        return count.int(0).int
+        try connection.int("SELECT count(*) FROM unindexed_\(n) WHERE kind = \(kind.rawValue)")?.int ?? 0
     }
 
     // MARK: Statistics
@@ -234,31 +212,21 @@ enum IndexTables {
 
     // MARK: Checking
 
-    private static func countColumns(_ n: Int64) -> String { "SELECT count(*) FROM columns_\(n)" }
-    private static func countUnindexed(_ n: Int64) -> String { "SELECT count(*) FROM unindexed_\(n)" }
-    private static func countCovered(_ n: Int64) -> String {
-        """
-        SELECT count(*) FROM entries WHERE id > \(EntryTable.clearedThrough(n)) AND id < \(EntryID.end(of: n)) AND (id <= ?1 OR id > ?2)
-        """
-    }
-    private static func countOrphans(_ n: Int64) -> String {
-        "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = c.id)"
-    }
-
     /// Whether the tables hold one row for each entry that the index covers, and no other. True for an archive without an index.
     static func agree(of n: Int64, on connection: Connection) throws(SQLiteError) -> Bool {
-        let load = try connection.prepare(IndexState.load)
-        load.bind(n, at: 1)
+        let load = try connection.prepare(IndexState.load, n)
         guard try load.step() else { return true }
         let state = IndexState(load)
-        let covered = try connection.prepare(countCovered(n))
-        covered.bind(state.through, at: 1)
-        covered.bind(state.until, at: 2)
-        guard try covered.step() else { return false }
-        let columns = try connection.int(countColumns(n)) ?? 0
-        let listed = try connection.int(countUnindexed(n))
-        let orphans = try connection.int(countOrphans(n))
-        let expected = state.isWithoutColumns ? 0 : covered.int(0) - StoredInteger(state.unindexedRows)
+        let covered = try connection.int(
+            """
+            SELECT count(*) FROM entries WHERE id > \(EntryTable.clearedThrough(n)) AND id < \(EntryID.end(of: n)) \
+            AND (id <= \(state.through) OR id > \(state.until))
+            """)
+        let columns = try connection.int("SELECT count(*) FROM columns_\(n)")
+        let listed = try connection.int("SELECT count(*) FROM unindexed_\(n)")
+        let orphans = try connection.int(
+            "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = c.id)")
+        let expected = state.isWithoutColumns ? 0 : covered.map { $0 - StoredInteger(state.unindexedRows) }
         return columns == expected && listed?.value == state.unindexedRows && orphans == 0
     }
 }

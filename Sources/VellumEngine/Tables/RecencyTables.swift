@@ -196,6 +196,6 @@ struct ListedEntry {
 extension UseStamp {
     /// - Throws: An error of damage for a stamp that no process gives.
     func check() throws(SQLiteError) {
-        guard isPossible else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid last use of an entry.") }
+        guard isPossible else { throw .corrupt("Invalid last use of an entry.") }
     }
 }

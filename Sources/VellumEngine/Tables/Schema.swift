@@ -11,7 +11,7 @@ enum Schema {
         CrashPoint.reached(.fileConnected)
         try prepare(connection, kind)
         if connection.isReadOnly, FileSystem.isWritable(path) {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The header of the file says that it cannot be written.")
+            throw SQLiteError.corrupt("The header of the file says that it cannot be written.")
         }
         return connection
     }
@@ -45,7 +45,7 @@ enum Schema {
             for (_, sql) in SQL.indexes { try connection.execute(sql) }
             try connection.execute(Features.insertNone)
             CrashPoint.reached(.fileTablesCreated)
-            try connection.execute(SQL.setApplicationID(kind.applicationID))
+            try connection.execute(SQL.setApplicationID(kind.rawValue))
             try connection.execute(SQL.setFormatVersion(formatVersion))
             CrashPoint.reached(.formatWritten)
         }
@@ -70,11 +70,11 @@ enum Schema {
                     It was not changed; update the package.
                     """)
             }
-            guard version == formatVersion else { throw SQLiteError(code: SQLiteError.corrupt, message: "Invalid format version.") }
+            guard version == formatVersion else { throw SQLiteError.corrupt("Invalid format version.") }
             return true
         }
         if 1...formatVersion ~= version, try connection.int(ArchiveTable.isPresent) ?? 0 > 0 {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The application ID of the archive file is damaged.")
+            throw SQLiteError.corrupt("The application ID of the archive file is damaged.")
         }
         guard application == 0, version == 0, try connection.int(SQL.tableCount) == 0 else {
             throw VellumError(.foreignFile, "The file is a database of another program. It was not changed; choose another path.")

@@ -21,9 +21,7 @@ struct SchemaCheck {
 
     /// - Throws: ``SQLiteError`` for damage if the schema contains anything else.
     func run() throws(SQLiteError) {
-        guard items.allSatisfy(isOurs) else {
-            throw SQLiteError(code: SQLiteError.corrupt, message: "The schema of the file contains foreign definitions.")
-        }
+        guard items.allSatisfy(isOurs) else { throw .corrupt("The schema of the file contains foreign definitions.") }
     }
 
     /// Whether the tables and indexes of every file are there.

@@ -7,12 +7,7 @@ struct StoredLimit: Equatable, Sendable {
     /// 1 once a caller set the archive's size, 0 while it has a default.
     var isGiven: Int64
 
-    init(bytes: Int64, isGiven: Int64) {
-        self.bytes = bytes
-        self.isGiven = isGiven
-    }
-
-    init(given capacity: Capacity) { self.init(bytes: Int64(capacity.bytes), isGiven: 1) }
+    static func given(_ capacity: Capacity) -> StoredLimit { StoredLimit(bytes: Int64(capacity.bytes), isGiven: 1) }
 
     /// The limit of an archive before it is first opened.
     static let unknown = StoredLimit(bytes: 1, isGiven: 0)
@@ -28,7 +23,7 @@ struct StoredLimit: Equatable, Sendable {
     ///   - fallback: The limit of an archive without a given size. A smaller one than the present limit has no effect.
     ///   - held: How many bytes the archive holds. A default limit is never less.
     func opened(given: Capacity?, otherwise fallback: Capacity, holding held: Int64) -> StoredLimit {
-        if let given { return StoredLimit(given: given) }
+        if let given { return .given(given) }
         if isGiven == 1 { return self }
         return StoredLimit(bytes: max(bytes, Int64(fallback.bytes), held), isGiven: 0)
     }

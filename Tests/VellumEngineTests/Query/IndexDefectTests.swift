@@ -175,7 +175,8 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record(Person.crowd(3))
         try store.waitForIndex()
-        let stored = try store.disk.scanned(after: .min, through: nil, ReadLimit(entries: 10), QueryReads()).entries
+        var scan = EntryScan()
+        let stored = try store.disk.entries(of: &scan, ReadLimit(entries: 10), QueryReads())
         let built = stored.map { BuiltEntry($0, store.state.indexed($0.entry, of: $0.key)) }
         _ = try store.disk.file.inTransaction(store.disk.archive) { (edit) throws(SQLiteError) in
             try edit.declareIndex(anew: true)

@@ -21,7 +21,7 @@ struct QueryPlannerTests {
         catalog.addIndex([catalog.addColumn(\.a, name: "a"), catalog.addColumn(\.b, name: "b")])
         catalog.addIndex([catalog.addColumn(\.d, name: "d")])
         catalog.addCollection(\Item.tags, name: "tags", of: Int.self) { $0.tags }
-        return QueryPlanner(catalog.columns).plan(QueryDescription(steps))
+        return QueryPlan(QueryDescription(steps), catalog.columns)
     }
 
     private func a(_ value: Int) -> ValueCondition<Item> { .test(Test(\Item.a, .isEqual(value)) { $0.a == value }) }
@@ -97,7 +97,7 @@ struct QueryPlannerTests {
     @Test(arguments: 0..<8)
     func windowsAreCombined(_ number: Int) {
         let (steps, offset, limit) = Self.windows[number]
-        let plan = QueryPlanner(IndexCatalog<Item>().columns).plan(QueryDescription(steps))
+        let plan = QueryPlan(QueryDescription(steps), IndexCatalog<Item>().columns)
         #expect(plan.pushed.offset == offset && plan.pushed.limit == limit)
     }
 

@@ -58,7 +58,7 @@ extension Store<Person> {
     /// The versions of the entries on disk.
     func versions() throws -> [Int64] {
         try disk.file.reading(disk.archive) { (archive) throws(SQLiteError) in
-            try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)).map(\.entry.typeVersion)
+            try archive.allEntries().map(\.entry.typeVersion)
         }
     }
 
@@ -68,7 +68,7 @@ extension Store<Person> {
         let codec = self.codec
         return try disk.file.reading(disk.archive) { (archive) throws(SQLiteError) in
             var wrong: [String] = []
-            for stored in try archive.entries(after: .min, through: .max, ReadLimit(entries: .max, bytes: .max)) {
+            for stored in try archive.allEntries() {
                 let held = try archive.indexed(stored.entry.id, catalog.shape)
                 let person = try? codec.decode(stored.entry.bytes)
                 if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }

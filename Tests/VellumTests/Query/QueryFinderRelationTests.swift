@@ -38,10 +38,10 @@ struct QueryFinderRelationTests {
     }
 
     @Test func operandsHaveTheFormOfTheIndex() throws {
-        let planner = QueryPlanner(try #require(try indexCatalog(of: Task.self)).columns)
+        let columns = try #require(try indexCatalog(of: Task.self)).columns
         let finder = QueryFinder<Task>().level(.isEqual(.high)).otherLevel(.isEqual(.high)).levels(.contains(with: .high))
 
-        let plan = planner.plan(QueryDescription([.filter(.all(finder.conditions))]))
+        let plan = QueryPlan(QueryDescription([.filter(.all(finder.conditions))]), columns)
 
         #expect(plan.isFullyPushed)
         #expect(try plan.pushed.filter.matches(IndexedValues(columns: [.integer(1), .integer(1)], elements: [[.integer(1)]])))

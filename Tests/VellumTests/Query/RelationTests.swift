@@ -19,7 +19,7 @@ struct RelationTests {
     private func compare(
         _ condition: ValueCondition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
     ) throws -> Bool {
-        let plan = QueryPlanner(catalog.columns).plan(QueryDescription([.filter(condition)]))
+        let plan = QueryPlan(QueryDescription([.filter(condition)]), catalog.columns)
         let evaluation = condition.evaluation()
         for sample in samples {
             let expected = try condition.matches(sample)

@@ -8,30 +8,15 @@ internal import VellumCore
 /// sort takes precedence over an earlier one. If only a part of a filter can be pushed down, that part narrows the candidates and the whole
 /// filter remains. An offset or limit is pushed down if no step before it remains. All steps after the first that is not pushed down
 /// remain.
-struct QueryPlanner {
-    private let columns: IndexColumns
-
-    init(_ columns: IndexColumns) {
-        self.columns = columns
-    }
-
-    func plan<Value>(_ query: QueryDescription<Value>) -> QueryPlan<Value> {
-        var pushed = PushedSteps(columns)
-        let steps = query.steps
-        while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
-        pushed.finish(steps.count)
-        return QueryPlan(query, pushed)
-    }
-}
-
-/// The result of ``QueryPlanner``.
 struct QueryPlan<Value> {
     private let query: QueryDescription<Value>
-    private let steps: PushedSteps
+    private var steps: PushedSteps
 
-    fileprivate init(_ query: QueryDescription<Value>, _ steps: PushedSteps) {
+    init(_ query: QueryDescription<Value>, _ columns: IndexColumns) {
         self.query = query
-        self.steps = steps
+        steps = PushedSteps(columns)
+        while steps.count < query.steps.count, steps.push(query.steps[steps.count]) { steps.count += 1 }
+        steps.finish(query.steps.count)
     }
 
     /// The part that the index answers.
