@@ -22,11 +22,7 @@ public struct DataSize: Hashable, Sendable {
     /// Creates a size of `count` units of `unit` bytes each, rounded up to whole bytes.
     private init(_ count: Double, unit: Double) {
         let exact = (count * unit).rounded(.up)
-        guard !exact.isNaN else {
-            self.bytes = 0
-            return
-        }
-        self.bytes = Int(exactly: exact) ?? (exact < 0 ? .min : .max)
+        self.bytes = exact.isNaN ? 0 : Int(exactly: exact) ?? (exact < 0 ? .min : .max)
     }
 
     private init(_ count: Int, unit: Int) {

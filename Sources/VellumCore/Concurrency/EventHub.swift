@@ -39,10 +39,7 @@ internal import Synchronization
                 observed.store(true, ordering: .relaxed)
                 return state.next
             }
-            guard let number else {
-                continuation.finish()
-                return
-            }
+            guard let number else { return continuation.finish() }
             continuation.onTermination = { [weak self] _ in self?.remove(number) }
         }
     }

@@ -24,8 +24,7 @@ package struct LockKey: Hashable, Sendable {
 
     /// Creates the lock key of an object's key, without finding out whether that is `Hashable`.
     package init(of storage: some AnyObject, hashable key: some Hashable & Sendable) {
-        owner = .object(ObjectIdentifier(storage))
-        self.key = AnyKey(hashable: key)
+        self.init(of: storage, erased: AnyKey(hashable: key))
     }
 
     /// Creates the lock key of an object's key whose type was erased before; `nil` stands for a key that is not `Hashable`.
@@ -37,8 +36,7 @@ package struct LockKey: Hashable, Sendable {
     /// Creates the lock key of an object's key.
     @usableFromInline
     package init<Key: Sendable>(of storage: some AnyObject, _ key: Key) {
-        owner = .object(ObjectIdentifier(storage))
-        self.key = AnyKey(key)
+        self.init(of: storage, erased: AnyKey(key))
     }
 }
 

@@ -37,3 +37,60 @@ package final class RememberedAnswers: Sendable {
 
     func endWatch(of key: EntryKey) { keys.unwatch(key) }
 }
+
+/// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
+///
+/// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load
+/// began (``WriteVersions``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
+package struct NegativeCache: Sendable {
+    package enum Answer: Sendable {
+        case nothing
+        case failure(any Error)
+        /// A load ahead of the end of an age is not tried again, because one has failed or another machine does it. No answer to callers.
+        case pauseAhead
+    }
+
+    struct Item: Sendable {
+        var answer: Answer
+        var since: WallInstant
+        var until: WallInstant
+        var version: UInt64
+
+        /// An answer from the future is invalid: the clock was set back.
+        func isValid(at now: WallInstant) -> Bool { since <= now && now < until }
+    }
+
+    /// The largest number of keys: some hundred kilobytes.
+    static var mostKeys: Int { 4096 }
+
+    private var items: [EntryKey: Item] = [:]
+
+    var count: Int { items.count }
+
+    func item(_ key: EntryKey) -> Item? { items[key] }
+
+    /// Inserts an answer, and returns the keys whose answers were evicted, one for each answer.
+    ///
+    /// - Complexity: O(1), over many calls.
+    mutating func insert(_ item: Item, forKey key: EntryKey) -> [EntryKey] {
+        var gone: [EntryKey] = []
+        if items.removeValue(forKey: key) != nil { gone.append(key) }
+        if items.count >= Self.mostKeys {
+            let dead = items.filter { !$0.value.isValid(at: item.since) }.map(\.key)
+            // If all are valid, some are evicted: the order of a dictionary is as good as random.
+            for key in dead.isEmpty ? Array(items.keys.prefix(Self.mostKeys / 16)) : dead {
+                items[key] = nil
+                gone.append(key)
+            }
+        }
+        items[key] = item
+        return gone
+    }
+
+    /// Removes the answer under the key if it has this version. Returns whether it had.
+    mutating func remove(_ key: EntryKey, version: UInt64) -> Bool {
+        guard items[key]?.version == version else { return false }
+        items[key] = nil
+        return true
+    }
+}

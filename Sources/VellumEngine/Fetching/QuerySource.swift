@@ -104,14 +104,12 @@ final class QuerySource<Value> {
             .executing(plan.residual)
     }
 
-    private struct IndexedRows {
-        var pipeline: QueryPipeline<Value>
-        /// The values that the index does not cover; `nil` if it covers all.
-        var others: QueryPipeline<Value>?
-    }
-
     /// Returns the values that the index finds and those that it does not cover, or `nil` without an index.
-    private func indexedRows(isWhole: Bool) throws(VellumError) -> IndexedRows? {
+    ///
+    /// - Returns: `others` is `nil` if the index covers all.
+    private func indexedRows(
+        isWhole: Bool
+    ) throws(VellumError) -> (pipeline: QueryPipeline<Value>, others: QueryPipeline<Value>?)? {
         var (whole, partial) = (plan.pushed, plan.pushed)
         // Rows that the index does not cover may come before those that it covers.
         partial.limit = plan.pushed.end
@@ -129,8 +127,7 @@ final class QuerySource<Value> {
                 by: later { () throws(VellumError) in try self.allRows(but: answer.entryIDs, offset: query.offset) })
             pipeline = pipeline.window(skip: 0, limit: isEverything ? plan.pushed.limit : query.limit)
         }
-        guard !isEverything else { return IndexedRows(pipeline: pipeline, others: nil) }
-        return IndexedRows(pipeline: pipeline, others: others(answer))
+        return (pipeline, isEverything ? nil : others(answer))
     }
 
     /// How many rows to find first if the caller may stop early.

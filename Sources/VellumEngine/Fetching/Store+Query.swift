@@ -147,17 +147,10 @@ extension QueryDescription {
 package final class QueryCursor<Value> {
     private let execution: QueryExecution<Value>
     private let batchSize: Int
-    private let caller = Caller()
-
-    /// Whoever waits for the present batch.
-    private final class Caller {
-        var isCancelled: () -> Bool = { false }
-    }
 
     /// - Parameter batchSize: The largest number of values in a batch.
     package init(_ query: QueryDescription<Value>, in store: Store<Value>, batchSize: Int, undecodable: UndecodableObjects = .fail) {
-        let options = QueryOptions(isLazy: true, undecodable: undecodable) { [caller] in caller.isCancelled() }
-        execution = QueryExecution(query, in: store, options, batchSize: batchSize)
+        execution = QueryExecution(query, in: store, QueryOptions(isLazy: true, undecodable: undecodable), batchSize: batchSize)
         self.batchSize = batchSize
     }
 
@@ -166,7 +159,7 @@ package final class QueryCursor<Value> {
     /// - Parameter isCancelled: Called for every object that is examined, and every 1,000 instructions of SQLite.
     /// - Throws: ``VellumError``, with the code ``VellumError/Code/cancelled`` if `isCancelled` returns `true`.
     package func next(isCancelled: @escaping () -> Bool = { false }) throws(VellumError) -> [Value] {
-        caller.isCancelled = isCancelled
+        execution.reads.isCancelled = isCancelled
         defer { execution.reportSkipped() }
         var values: [Value] = []
         while values.count < batchSize, let item = try execution.next() { values.append(item.value) }

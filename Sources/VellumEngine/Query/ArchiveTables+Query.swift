@@ -91,10 +91,9 @@ extension ArchiveTables {
     func newestIndexed(_ count: Int, _ shape: IndexShape) throws(SQLiteError) -> [(StoredEntry, IndexedValues?)] {
         guard try extent(of: shape).isUsable else { return [] }
         var found: [(StoredEntry, IndexedValues?)] = []
-        for entryID in try IndexTables.newest(count, of: id, on: connection) {
-            for entry in try entries(of: [entryID], ReadLimit(entries: 1)).entries {
-                found.append((entry, try indexed(entryID, shape)))
-            }
+        let newest = try IndexTables.newest(count, of: id, on: connection)
+        for entry in try entries(of: newest[...], ReadLimit(entries: count, bytes: .max)).entries {
+            found.append((entry, try indexed(entry.entry.id, shape)))
         }
         return found
     }

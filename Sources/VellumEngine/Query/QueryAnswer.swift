@@ -5,7 +5,7 @@ final class QueryReads {
     /// How many snapshots were read so far.
     var snapshots = 0
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
-    let isCancelled: (() -> Bool)?
+    @exclusivity(unchecked) var isCancelled: (() -> Bool)?
 
     init(isCancelled: (() -> Bool)? = nil) { self.isCancelled = isCancelled }
 }

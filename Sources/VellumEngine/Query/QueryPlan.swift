@@ -160,13 +160,8 @@ private struct PushedSteps {
     }
 }
 
-/// A condition on columns that every match of another condition satisfies.
-private struct WidenedCondition {
-    /// `nil` if there is none.
-    var condition: ColumnCondition?
-    /// Whether the two are equivalent.
-    var isExact: Bool
-}
+/// A condition on columns that every match of another condition satisfies; `nil` if there is none. `isExact`: whether the two are equivalent.
+private typealias WidenedCondition = (condition: ColumnCondition?, isExact: Bool)
 
 extension IndexColumns {
     fileprivate func widened<Value>(_ condition: ValueCondition<Value>) -> WidenedCondition {
@@ -174,23 +169,22 @@ extension IndexColumns {
         case .test(let test):
             guard let property = test.property, let relation = test.relation else { break }
             let pushed = self.condition(property, relation)
-            return WidenedCondition(condition: pushed, isExact: pushed != nil)
+            return (pushed, isExact: pushed != nil)
         case .all(let parts):
             let (known, isExact) = widened(parts)
             let merged = known.mergingNegations.prefix(QueryPrinter.longCondition)
-            return WidenedCondition(
-                condition: known.isEmpty && !parts.isEmpty ? nil : .all(Array(merged)), isExact: isExact && known.count <= merged.count)
+            return (known.isEmpty && !parts.isEmpty ? nil : .all(Array(merged)), isExact: isExact && known.count <= merged.count)
         case .any(let parts):
             let (known, isExact) = widened(parts)
             // A part without a column may match any row.
             guard known.count == parts.count else { break }
-            return WidenedCondition(condition: .any(known.mergingLists), isExact: isExact)
+            return (.any(known.mergingLists), isExact)
         case .not(let part):
             let inner = widened(part)
             guard inner.isExact, let condition = inner.condition else { break }
-            return WidenedCondition(condition: .not(condition), isExact: true)
+            return (.not(condition), isExact: true)
         }
-        return WidenedCondition(condition: nil, isExact: false)
+        return (nil, isExact: false)
     }
 
     /// Returns the widened conditions that exist, and whether all are equivalent to the originals.

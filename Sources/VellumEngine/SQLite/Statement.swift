@@ -61,19 +61,14 @@ package final class Statement {
     }
 
     package func bind(_ text: String?, at index: Int32) {
-        guard var text else {
-            check(sqlite3_bind_null(pointer, index))
-            return
-        }
+        guard var text else { return check(sqlite3_bind_null(pointer, index)) }
         text.withUTF8 { bind(text: $0, at: index) }
     }
 
     /// Binds a copy of a text, given as contiguous UTF-8 bytes.
     func bind(text: some Collection<UInt8>, at index: Int32) {
-        guard !text.isEmpty else {
-            check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8)))  // A null pointer would bind NULL.
-            return
-        }
+        // A null pointer would bind NULL.
+        guard !text.isEmpty else { return check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))) }
         let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 check(

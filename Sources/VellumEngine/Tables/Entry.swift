@@ -13,15 +13,15 @@ public import VellumCore
     /// How many milliseconds it stays valid after its last use; `nil` if the last use does not affect its validity.
     @usableFromInline package var idle: Int64?
     /// The last use in the file, if ``idle`` is not `nil`.
-    @usableFromInline package var lastUse: UseStamp
+    @usableFromInline package var lastUse = UseStamp.never
     /// The entry's id in its archive, which is never reused; 0 if it is not stored.
-    @usableFromInline package var id: Int64
+    @usableFromInline package var id: Int64 = 0
     /// The version of the value's type; 0 if the type has none.
-    @usableFromInline package var typeVersion: Int64
+    @usableFromInline package var typeVersion: Int64 = 0
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
     /// The checksum in the archive, which also tells successive contents of one entry apart; 0 if the entry was not read from an archive.
-    @usableFromInline package var revision: UInt32
+    @usableFromInline package var revision: UInt32 = 0
 
     @usableFromInline package init(
         bytes: Data, written: WallInstant, expires: WallInstant? = nil, idle: Int64? = nil, indexed: IndexedValues? = nil
@@ -30,11 +30,7 @@ public import VellumCore
         self.written = written
         self.expires = expires
         self.idle = idle
-        lastUse = .never
-        id = 0
-        typeVersion = 0
         self.indexed = indexed
-        revision = 0
     }
 
     /// Creates an entry with its own expiration, or with that of each reader if `expiration` is `nil`.

@@ -47,14 +47,12 @@ enum RecencyTables {
 
     /// The last use of any entry of the archive in the file; 0 if it has none.
     static func readNewestStamp(of n: Int64, on connection: Connection) throws(SQLiteError) -> UseStamp {
-        UseStamp(rawValue: try connection.int(newestStamp(n))?.value ?? 0)
-    }
-
-    private static func newestStamp(_ n: Int64) -> String {
-        """
-        SELECT max(coalesce((SELECT max(stamp) FROM recency WHERE archive = \(n)), 0), \
-        coalesce((SELECT stamp FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1), 0))
-        """
+        let newest = try connection.int(
+            """
+            SELECT max(coalesce((SELECT max(stamp) FROM recency WHERE archive = \(n)), 0), \
+            coalesce((SELECT stamp FROM entries WHERE id > \(EntryID.zero(of: n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1), 0))
+            """)
+        return UseStamp(rawValue: newest?.value ?? 0)
     }
 
     // MARK: The recency log

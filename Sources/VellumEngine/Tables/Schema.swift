@@ -34,7 +34,8 @@ enum Schema {
         }
         // Has an effect only before the first page exists.
         try connection.execute(SQL.startPageReuse)
-        try startLog(connection)
+        // SQLite does not always wait for other processes here.
+        try BusyRetry.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
         CrashPoint.reached(.logStarted)
         try connection.execute(SQL.writerSettings)
         // Closing the connection rolls the transaction back.
@@ -93,11 +94,6 @@ enum Schema {
                 """)
         }
         return features
-    }
-
-    /// Turns the write-ahead log on. SQLite does not always wait for other processes here, so this call retries.
-    private static func startLog(_ connection: Connection) throws {
-        try BusyRetry.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
     }
 }
 
