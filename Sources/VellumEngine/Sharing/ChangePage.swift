@@ -50,7 +50,7 @@ struct ChangePage: @unchecked Sendable {
     /// The author of a change: one open file in one process. Never 0.
     typealias Author = UInt32
 
-    private let start: UnsafeMutableRawPointer
+    let start: UnsafeMutableRawPointer
 
     /// - Parameter start: ``size`` bytes, aligned to a page.
     init(_ start: UnsafeMutableRawPointer) { self.start = start }

@@ -23,13 +23,7 @@ final class ChangesFile: Sendable {
     let process = getpid()
     let page: ChangePage
     private let path: String
-    private let identity: Locked<FileIdentity?>
-    private let start: Mapping
-
-    /// Unchecked sendable because the address never changes, and the memory behind it is only accessed atomically.
-    private struct Mapping: @unchecked Sendable {
-        var address: UnsafeMutableRawPointer
-    }
+    private let identity: Locked<FileIdentity>
 
     /// Maps the file that belongs to the database at `database`, and creates it if missing.
     init(besides database: String) throws {
@@ -37,19 +31,17 @@ final class ChangesFile: Sendable {
         // Reserves the address range, so that another file can be mapped there later.
         let address = mmap(nil, ChangePage.size, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let address, address != MAP_FAILED else { throw FileSystem.lastError(.mapping, path) }
-        start = Mapping(address: address)
         page = ChangePage(address)
-        identity = Locked(nil)
         do {
-            let identity = try Self.map(path, at: address)
-            self.identity.withLock { $0 = identity }
+            identity = Locked(try Self.map(path, at: address))
         } catch {
+            // Not by `deinit`, which does not run before everything is set.
             munmap(address, ChangePage.size)
             throw error
         }
     }
 
-    deinit { munmap(start.address, ChangePage.size) }
+    deinit { munmap(page.start, ChangePage.size) }
 
     /// Whether another file, or none, is at the path.
     var isReplaced: Bool { FileIdentity(path: path) != identity.withLock { $0 } }
@@ -62,7 +54,7 @@ final class ChangesFile: Sendable {
             guard FileIdentity(path: path) != identity else { return false }
             // The file was moved with its database: the next transaction or location check reports it.
             guard !page.isRetired else { return false }
-            identity = try Self.map(path, at: start.address)
+            identity = try Self.map(path, at: page.start)
             return true
         }
     }
