@@ -35,10 +35,6 @@ package struct FailureRuns: Sendable {
         package let count: Int
         package let success: Success
 
-        package init(_ code: VellumError.Code, count: Int, by success: Success) {
-            (self.code, self.count, self.success) = (code, count, success)
-        }
-
         /// The line of the log, as an error that can be located.
         package var notice: VellumError {
             let calls = count == 1 ? "1 call" : "\(count) calls"
@@ -54,7 +50,7 @@ package struct FailureRuns: Sendable {
             code.concernsFile && (success == .writing || code != .diskFull && code != .readOnly)
         }
         for code in ended.keys { counts[code] = nil }
-        return ended.sorted { $0.key.description < $1.key.description }.map { Ended($0.key, count: $0.value, by: success) }
+        return ended.sorted { $0.key.description < $1.key.description }.map { Ended(code: $0.key, count: $0.value, success: success) }
     }
 
     private static func isPowerOfTen(_ number: Int) -> Bool {

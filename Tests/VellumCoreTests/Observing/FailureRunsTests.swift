@@ -1,5 +1,6 @@
 import Testing
-import VellumCore
+
+@testable import VellumCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct FailureRunsTests {
@@ -12,7 +13,7 @@ struct FailureRunsTests {
             let ended = [runs.end(by: .opening), runs.end(by: .opening)]
 
             #expect(logged == [1])
-            #expect(ended == [[Ended(.cannotOpen, count: 1000, by: .opening)], []])
+            #expect(ended == [[Ended(code: .cannotOpen, count: 1000, success: .opening)], []])
         }
     }
 
@@ -22,7 +23,7 @@ struct FailureRunsTests {
         let ended = runs.end(by: .writing)
 
         #expect(logged == [1, 1, nil])
-        #expect(ended == [Ended(.busy, count: 1, by: .writing), Ended(.cannotOpen, count: 2, by: .writing)])
+        #expect(ended == [Ended(code: .busy, count: 1, success: .writing), Ended(code: .cannotOpen, count: 2, success: .writing)])
     }
 
     @Test(arguments: [VellumError.Code.diskFull, .readOnly])
@@ -35,7 +36,7 @@ struct FailureRunsTests {
 
         #expect((first, second) == (1, nil))
         #expect(opened == [])
-        #expect(written == [Ended(code, count: 2, by: .writing)])
+        #expect(written == [Ended(code: code, count: 2, success: .writing)])
     }
 
     @Test func failuresOfEntriesAreLoggedAtPowersOfTenAndDoNotEnd() {
@@ -62,10 +63,10 @@ struct FailureRunsTests {
         #expect(error.line(count: 1) == "tooLarge: An object is too large.")
         #expect(error.line(count: 100) == "tooLarge: An object is too large. (the 100th time)")
         #expect(
-            Ended(.cannotOpen, count: 998, by: .opening).notice.message
+            Ended(code: .cannotOpen, count: 998, success: .opening).notice.message
                 == "The file could be opened again; 998 calls failed meanwhile with the code cannotOpen.")
         #expect(
-            Ended(.diskFull, count: 1, by: .writing).notice.message
+            Ended(code: .diskFull, count: 1, success: .writing).notice.message
                 == "The file could be written again; 1 call failed meanwhile with the code diskFull.")
     }
 }
