@@ -6,34 +6,22 @@ package import Foundation
 /// "A file could not be created: No space left on device (28), at
 /// /var/cache/app. Free some space, then try again."
 /// ```
-package struct FileError: Error {
-    /// The fields, apart from the error itself: it travels through every call that may fail, also where none does.
-    private final class Fields: Sendable {
-        let step: Step
-        let code: Int32
-        let path: String
-        let shownPath: String
-
-        init(_ step: Step, _ code: Int32, _ path: String, _ shownPath: String) {
-            (self.step, self.code, self.path, self.shownPath) = (step, code, path, shownPath)
-        }
-    }
-
-    private let fields: Fields
-
-    package var step: Step { fields.step }
+///
+/// A class, because it travels through every call that may fail, also where none does.
+package final class FileError: Error {
+    package let step: Step
     /// The system's reason: an `errno`.
-    package var code: Int32 { fields.code }
+    package let code: Int32
     /// The file or folder concerned.
-    package var path: String { fields.path }
+    package let path: String
     /// The path as ``description`` shows it. For a file named after a key, that is its folder.
-    package var shownPath: String { fields.shownPath }
+    package let shownPath: String
 
     /// - Parameters:
     ///   - code: An `errno`, or a negated one as ``FileSystem`` returns it.
     ///   - shownPath: The path to show in `description`, if `path` is derived from a user's key.
     package init(_ step: Step, _ code: Int32, _ path: String, shownAs shownPath: String? = nil) {
-        fields = Fields(step, abs(code), path, shownPath ?? path)
+        (self.step, self.code, self.path, self.shownPath) = (step, abs(code), path, shownPath ?? path)
     }
 
     /// Whether the error concerns only this file or folder: it may not be read, or is damaged.

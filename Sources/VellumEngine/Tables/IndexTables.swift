@@ -189,10 +189,9 @@ enum IndexTables {
     /// The tables that ANALYZE creates (sqlite.org/fileformat2.html, 2.6.3 and 2.6.5).
     static let statisticsTable = "CREATE TABLE sqlite_stat1(tbl,idx,stat)"
     static let samplesTable = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
-    static let hasStatistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
     /// For how many rows the statistics of an archive were made; 0 if there are none.
     static func rowsAnalysed(_ n: Int64, on connection: Connection) throws(SQLiteError) -> Int64 {
-        guard try connection.int(hasStatistics) ?? 0 > 0 else { return 0 }
+        guard try connection.int("SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'") ?? 0 > 0 else { return 0 }
         // Its first number, up to which SQLite reads the text.
         return try connection.int("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_\(n)' LIMIT 1")?.value ?? 0
     }
