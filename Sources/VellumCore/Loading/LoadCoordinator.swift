@@ -111,10 +111,10 @@ extension LoadCoordinator where Outcome: Sendable {
             }
             let load = running ?? new
             if let current, !WaitGraph.shared.withLock({ $0.add(current, waitsFor: load) }) { return (.recursive, false) }
-            let joining = state.table.join(key, waiter: waiter.number, keepsRunning: waiter.keepsRunning, newLoad: new)
-            if joining == .start { runningCount.add(1, ordering: .acquiringAndReleasing) }
-            state.waiters[waiter.number] = Waiting(waiter: waiter, load: load, current: current, isStarter: joining == .start)
-            return (joining == .start ? .started(load) : .waits, state.mayBlock.contains(load))
+            let isStarter = state.table.join(key, waiter: waiter.number, keepsRunning: waiter.keepsRunning, newLoad: new) == new
+            if isStarter { runningCount.add(1, ordering: .acquiringAndReleasing) }
+            state.waiters[waiter.number] = Waiting(waiter: waiter, load: load, current: current, isStarter: isStarter)
+            return (isStarter ? .started(load) : .waits, state.mayBlock.contains(load))
         }
         if case .waits = joined { statistics.withLock { $0.joined += 1 } }
         if mayBlock { waiter.onMayBlock?() }
@@ -130,7 +130,7 @@ extension LoadCoordinator where Outcome: Sendable {
         let (left, cancel) = state.withLock { state -> (Waiting?, (@Sendable () -> Void)?) in
             guard let left = state.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
             left.endWait()
-            guard case .abandoned(let load) = state.table.leave(waiter: waiter, keepsRunning: keepsRunning) else { return (left, nil) }
+            guard let load = state.table.leave(waiter: waiter, keepsRunning: keepsRunning) else { return (left, nil) }
             didEnd(load, &state)
             return (left, state.cancellations.removeValue(forKey: load))
         }

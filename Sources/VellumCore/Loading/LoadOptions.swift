@@ -65,11 +65,8 @@ extension LoadOptions {
     /// - Parameter expiration: The age of loaded values; `nil` if the loader may say it.
     func checkPart(of expiration: Expiration?) throws(VellumError) {
         guard let part = refreshAhead else { return }
-        guard part > 0, part < 1, expiration.map({ $0.idle == .max && $0.age != .max }) ?? true else { throw Self.impossible(part) }
-    }
-
-    private static func impossible(_ part: Double) -> VellumError {
-        VellumError(
+        if part > 0, part < 1, expiration.map({ $0.idle == .max && $0.age != .max }) ?? true { return }
+        throw VellumError(
             .invalidDuration,
             """
             A refreshAhead of \(part) is not possible. Give the part of the age after which a value is loaded again, such as 0.8, and an age \

@@ -18,24 +18,6 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     private var numbers: [Key: Number] = [:]
     private var loadOfWaiter: [Number: Number] = [:]
 
-    /// What a new waiter must do.
-    enum Joining: Equatable {
-        /// Start the loader: it is the first waiter.
-        case start
-        /// Wait for the load that is running.
-        case join(Number)
-    }
-
-    /// The result of removing a waiter.
-    enum Departure: Equatable {
-        /// It was no longer waiting.
-        case none
-        /// Others still wait, or the load continues without waiters.
-        case left
-        /// It was the last waiter: the loader must be cancelled. The next caller starts another load.
-        case abandoned(Number)
-    }
-
     /// How many loads are running.
     var count: Int { loads.count }
 
@@ -53,17 +35,18 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - keepsRunning: Whether the load continues when no waiter is left. `true` from one waiter is enough.
     ///   - load: The number of the load, if it is new.
-    mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Joining {
+    /// - Returns: The load that it waits for. If that is the new one, the caller must start the loader: it is the first waiter.
+    mutating func join(_ key: Key, waiter: Number, keepsRunning: Bool, newLoad load: Number) -> Number {
         if let present = numbers[key] {
             loads[present]?.waiters.insert(waiter)
             if keepsRunning { loads[present]?.keepsRunning = true }
             loadOfWaiter[waiter] = present
-            return .join(present)
+            return present
         }
         loads[load] = Load(key: key, waiters: [waiter], keepsRunning: keepsRunning)
         numbers[key] = load
         loadOfWaiter[waiter] = load
-        return .start
+        return load
     }
 
     /// Starts a load without waiters, unless one is running. Returns whether it was started.
@@ -77,16 +60,17 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     /// Removes one waiter.
     ///
     /// - Parameter keepsRunning: Whether the load continues when no waiter is left.
-    mutating func leave(waiter: Number, keepsRunning: Bool = false) -> Departure {
-        guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return .none }
+    /// - Returns: The load if nobody waits for it any more and it does not continue: its loader must be cancelled. The next caller starts another.
+    mutating func leave(waiter: Number, keepsRunning: Bool = false) -> Number? {
+        guard let number = loadOfWaiter.removeValue(forKey: waiter), var load = loads.removeValue(forKey: number) else { return nil }
         load.waiters.remove(waiter)
         if keepsRunning { load.keepsRunning = true }
-        if load.waiters.isEmpty, !load.keepsRunning {
-            forget(number, of: load.key)
-            return .abandoned(number)
+        guard load.waiters.isEmpty, !load.keepsRunning else {
+            loads[number] = load
+            return nil
         }
-        loads[number] = load
-        return .left
+        forget(number, of: load.key)
+        return number
     }
 
     /// Ends the load and returns its waiters, the lowest number first; `nil` if it was abandoned.
