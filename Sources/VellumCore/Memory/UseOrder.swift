@@ -6,31 +6,22 @@
 /// - Complexity: O(log n) for every operation; O(1) to insert a slot that is newer than all others.
 @usableFromInline
 package struct UseOrder: Sendable {
-    @usableFromInline
-    struct Place: Sendable {
-        @usableFromInline var stamp: UseStamp
-        @usableFromInline var slot: Int32
-
-        @inlinable
-        init(stamp: UseStamp, slot: Int32) { (self.stamp, self.slot) = (stamp, slot) }
-    }
-
-    @usableFromInline var places: ContiguousArray<Place>
+    @usableFromInline var places: ContiguousArray<(slot: Int32, stamp: UseStamp)>
 
     /// - Complexity: O(n).
     @usableFromInline
     init(_ slots: [(slot: Int32, stamp: UseStamp)]) {
-        places = ContiguousArray(slots.map { Place(stamp: $0.stamp, slot: $0.slot) })
+        places = ContiguousArray(slots)
         for index in (0..<places.count / 2).reversed() { sink(index) }
     }
 
     var count: Int { places.count }
 
-    @inlinable var first: (slot: Int32, stamp: UseStamp)? { places.first.map { ($0.slot, $0.stamp) } }
+    @inlinable var first: (slot: Int32, stamp: UseStamp)? { places.first }
 
     @inlinable
     mutating func insert(_ slot: Int32, _ stamp: UseStamp) {
-        let place = Place(stamp: stamp, slot: slot)
+        let place = (slot: slot, stamp: stamp)
         places.append(place)
         var index = places.count - 1
         while index > 0, stamp < places[(index - 1) / 2].stamp {

@@ -5,9 +5,8 @@ internal import VellumCore
 /// Each batch is read from one snapshot. Nothing is locked between two batches, so writers and checkpoints do not wait.
 final class EntryReader<Value> {
     private let store: Store<Value>
-    private let isLazy: Bool
+    private let options: QueryOptions
     private let batchSize: Int
-    private let undecodable: UndecodableObjects
 
     /// How many objects were decoded so far.
     private(set) var decoded = 0
@@ -17,8 +16,7 @@ final class EntryReader<Value> {
 
     init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.store = store
-        isLazy = options.isLazy
-        undecodable = options.undecodable
+        self.options = options
         reads = QueryReads(isCancelled: options.isCancelled)
         self.batchSize = batchSize
     }
@@ -35,7 +33,7 @@ final class EntryReader<Value> {
             return nil
         }
         let isCurrent = stored.entry.typeVersion == store.version
-        if undecodable == .skip, store.state.isKnownUndecodable(stored.entry) {
+        if options.undecodable == .skip, store.state.isKnownUndecodable(stored.entry) {
             skipped += 1
             return nil
         }
@@ -57,7 +55,7 @@ final class EntryReader<Value> {
             // `decode` has reported it.
             guard error.isOfDecoding else { throw error }
             if let entry { store.state.rememberUndecodable(entry) }
-            guard undecodable == .skip else { throw try store.inQuery(error) }
+            guard options.undecodable == .skip else { throw try store.inQuery(error) }
             skipped += 1
             return nil
         }
@@ -98,7 +96,7 @@ final class EntryReader<Value> {
     /// Returns the values of a range of entries, or of all that exist now, in batches. The batches grow if the caller may stop early.
     func scan(_ range: EntryScan = EntryScan()) -> QueryPipeline<Value> {
         // In one value: each access of a captured one is checked.
-        var state = (scan: range, entries: ArraySlice<StoredEntry>(), batch: isLazy ? min(32, batchSize) : batchSize)
+        var state = (scan: range, entries: ArraySlice<StoredEntry>(), batch: options.isLazy ? min(32, batchSize) : batchSize)
         return QueryPipeline { () throws(VellumError) in
             while true {
                 while let entry = state.entries.popFirst() {
