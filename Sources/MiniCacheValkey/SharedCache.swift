@@ -50,7 +50,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     @inlinable
     public func value(forKey key: Key, freshness: Freshness = .near) async throws(VellumError) -> Value? {
         let entryKey = try CacheKey.of(key)
-        if freshness == .near, let hit = store.near.hit(forKey: entryKey) { return hit.value }
+        if freshness == .near, let hit = store.near.hit(forKey: entryKey) { return hit }
         return try await store.valueOnServer(forKey: entryKey)
     }
 
@@ -143,11 +143,12 @@ extension SharedCache: LoadingCache {
     ) async throws -> Loaded<Value> {
         let entryKey = try CacheKey.of(key)
         if let part = options.refreshAhead {
-            if let near = store.near.hit(forKey: entryKey, refreshAhead: part), let value = near.hit.value {
-                if near.isDue { try refresh(entryKey, maxAge, options, .plain(load)) }
+            var isDue = false
+            if case let value?? = store.near.hit(forKey: entryKey, refreshAhead: part, isDue: &isDue) {
+                if isDue { try refresh(entryKey, maxAge, options, .plain(load)) }
                 return Loaded(value, .cached)
             }
-        } else if let value = store.near.hit(forKey: entryKey)?.value {
+        } else if case let value?? = store.near.hit(forKey: entryKey) {
             return Loaded(value, .cached)
         }
         // With a name, as in the loading methods of `MiniCache`.

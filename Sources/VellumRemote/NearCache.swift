@@ -10,9 +10,7 @@ public import VellumCore
 /// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
 @usableFromInline package final class NearCache<Value: Sendable>: Sendable {
     /// Shows that nothing of a key changed since it was taken.
-    package struct Ticket: Sendable {
-        fileprivate let memory: MemoryCache<Value?>.FillTicket
-    }
+    package typealias Ticket = MemoryCache<Value?>.FillTicket
 
     @usableFromInline let memory: MemoryCache<Value?>
     @usableFromInline package let trust: Trust
@@ -28,47 +26,27 @@ public import VellumCore
         self.trust = trust
     }
 
-    /// An answer that was the server's less than the trust's duration ago.
-    @usableFromInline package enum Hit: Sendable {
-        case value(Value)
-        /// There is nothing under the key.
-        case nothing
-
-        @inlinable package var value: Value? {
-            switch self {
-            case .value(let value): value
-            case .nothing: nil
-            }
-        }
-    }
-
     // MARK: Reading
 
-    /// Returns the answer that memory has for the key; `nil` if the server must be asked. Affects the eviction order.
+    /// Returns the answer that memory has for the key, which was the server's less than the trust's duration ago: `.some(nil)` if there is
+    /// nothing under the key, `nil` if the server must be asked. Affects the eviction order.
     @inlinable
-    package func hit(forKey key: EntryKey) -> Hit? {
+    package func hit(forKey key: EntryKey) -> Value?? {
         guard let now = trust.timeIfTrusted() else { return nil }
         var notifiesDisk = false
-        guard let value = memory.use(key, at: now, notifiesDisk: &notifiesDisk) else { return nil }
-        return value.map(Hit.value) ?? .nothing
+        return memory.use(key, at: now, notifiesDisk: &notifiesDisk)
     }
 
     /// The same, and whether the given part of the answer's age is over.
     @inlinable
-    package func hit(forKey key: EntryKey, refreshAhead part: Double) -> (hit: Hit, isDue: Bool)? {
+    package func hit(forKey key: EntryKey, refreshAhead part: Double, isDue: UnsafeMutablePointer<Bool>) -> Value?? {
         guard let now = trust.timeIfTrusted() else { return nil }
-        var (notifiesDisk, isDue) = (false, false)
-        let value = withUnsafeMutablePointer(to: &isDue) { isDue in
-            memory.use(key, at: now, notifiesDisk: &notifiesDisk, ahead: .init(part, isDue: isDue)) { payload -> Value?? in
-                .some(copy payload)
-            }
-        }
-        guard let value else { return nil }
-        return (value.map(Hit.value) ?? .nothing, isDue)
+        var notifiesDisk = false
+        return memory.use(key, at: now, notifiesDisk: &notifiesDisk, ahead: .init(part, isDue: isDue)) { .some(copy $0) }
     }
 
     /// Returns a ticket for a caller that is about to ask the server.
-    package func ticket(forKey key: EntryKey) -> Ticket { Ticket(memory: memory.ticket(forMissed: key)) }
+    package func ticket(forKey key: EntryKey) -> Ticket { memory.ticket(forMissed: key) }
 
     /// Stores the reply of the server, unless the key may have changed since the ticket was taken.
     ///
@@ -77,7 +55,7 @@ public import VellumCore
     ///   - record: The record that the value was decoded from.
     package func fill(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         guard let now = trust.time() else { return }
-        release(memory.fill(item(value, record), forKey: key, ticket: ticket.memory, at: now))
+        release(memory.fill(item(value, record), forKey: key, ticket: ticket, at: now))
     }
 
     private func item(_ value: Value?, _ record: RemoteRecord) -> MemoryCache<Value?>.Item {
@@ -102,12 +80,12 @@ public import VellumCore
     }
 
     /// Returns a ticket for a caller that is about to load without the server.
-    package func outageTicket(forKey key: EntryKey) -> Ticket { Ticket(memory: outage.ticket(forMissed: key)) }
+    package func outageTicket(forKey key: EntryKey) -> Ticket { outage.ticket(forMissed: key) }
 
     /// Remembers a loaded value, unless the key was written, or the server came back, since the ticket was taken.
     package func fillInOutage(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         hasOutage.store(true, ordering: .relaxed)
-        release(outage.fill(item(value, record), forKey: key, ticket: ticket.memory, at: record.written))
+        release(outage.fill(item(value, record), forKey: key, ticket: ticket, at: record.written))
     }
 
     /// Forgets what was loaded under the key while the server was out of reach, because it has answered.

@@ -1,14 +1,14 @@
-package import VellumCore
+internal import VellumCore
 
 /// The removals of a process that the server may not have executed yet.
 ///
 /// Such a key is neither read nor set before it was removed: every other process would go on with its old value for its whole age, or the
 /// removal would arrive after the new value. A pure value.
-package struct PendingRemovals: Sendable {
+struct PendingRemovals: Sendable {
     /// The largest number of keys. Beyond it, every key of the cache has to be removed.
     static let mostKeys = 1024
 
-    package enum Work: Hashable, Sendable {
+    enum Work: Hashable, Sendable {
         case keys(Set<EntryKey>)
         case everything
 
@@ -22,25 +22,25 @@ package struct PendingRemovals: Sendable {
 
     private var waiting = Work.keys([])
     private var sent: Work?
+    /// Whether a task sends them again until none is pending.
+    var areSentAgain = false
 
-    package init() {}
-
-    package mutating func insert(_ key: EntryKey) {
+    mutating func insert(_ key: EntryKey) {
         guard case .keys(var keys) = waiting else { return }
         waiting = .keys([])  // Its storage has one owner, and is not copied.
         keys.insert(key)
         waiting = keys.count > Self.mostKeys ? .everything : .keys(keys)
     }
 
-    package mutating func insertEverything() { waiting = .everything }
+    mutating func insertEverything() { waiting = .everything }
 
     /// Whether a removal waits or is on its way.
     ///
     /// - Parameter key: `nil` for any key.
-    package func concern(_ key: EntryKey?) -> Bool { waiting.concerns(key) || sent?.concerns(key) == true }
+    func concern(_ key: EntryKey?) -> Bool { waiting.concerns(key) || sent?.concerns(key) == true }
 
     /// Returns the removals to send; `nil` if none is pending. One caller at a time sends them, until ``end(succeeded:)``.
-    package mutating func begin() -> Work? {
+    mutating func begin() -> Work? {
         guard waiting.concerns(nil) else { return nil }
         sent = waiting
         waiting = .keys([])
@@ -48,7 +48,7 @@ package struct PendingRemovals: Sendable {
     }
 
     /// Ends sending: the server has executed the removals, or they are pending again.
-    package mutating func end(succeeded: Bool) {
+    mutating func end(succeeded: Bool) {
         defer { sent = nil }
         guard !succeeded, let sent else { return }
         switch sent {

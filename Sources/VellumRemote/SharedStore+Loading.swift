@@ -15,10 +15,11 @@ extension SharedStore: LoadingStore {
         // The server may have a newer value; if it was asked in vain, an old one is better than none.
         let old = afterFailure ? near.oldValue(forKey: request.key) : nil
         guard let part = request.refreshAhead else {
-            return Look(found: near.hit(forKey: request.key).flatMap { request.answer(of: $0.value) }, expired: old)
+            return Look(found: near.hit(forKey: request.key).flatMap { request.answer(of: $0) }, expired: old)
         }
-        let near = near.hit(forKey: request.key, refreshAhead: part)
-        return Look(found: near.flatMap { request.answer(of: $0.hit.value) }, isDue: near?.isDue ?? false, expired: old)
+        var isDue = false
+        let found = near.hit(forKey: request.key, refreshAhead: part, isDue: &isDue)
+        return Look(found: found.flatMap { request.answer(of: $0) }, isDue: isDue, expired: old)
     }
 
     /// The server has them.
@@ -258,7 +259,7 @@ extension SharedStore {
                 // The server has it, with its own dates: the next read takes it from there.
                 near.forget([key])
             } else {
-                counts.declinedFills.add(1, ordering: .relaxed)
+                declinedFills.add(1, ordering: .relaxed)
             }
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))

@@ -46,18 +46,12 @@ public import VellumCore
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
     private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
-    /// Whether a task sends removals again until none is pending.
-    private let isSendingAgain = Locked(false)
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
     private let longestStaleness = Atomic<Int64>(0)
-    let counts = Counts()
-
-    struct Counts: ~Copyable, Sendable {
-        fileprivate let reads = Atomic(0)
-        let declinedFills = Atomic(0)
-    }
+    private let reads = Atomic(0)
+    let declinedFills = Atomic(0)
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
@@ -73,8 +67,8 @@ public import VellumCore
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
-            nearHits: near.hits, serverReads: counts.reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
-            declinedFills: counts.declinedFills.load(ordering: .relaxed), memory: near.usage)
+            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
+            declinedFills: declinedFills.load(ordering: .relaxed), memory: near.usage)
     }
 
     // MARK: Reading
@@ -83,7 +77,7 @@ public import VellumCore
     ///
     /// - Parameter asksServer: Whether the server is asked even if there is a near hit.
     package func value(forKey key: EntryKey, asksServer: Bool) async throws(VellumError) -> Value? {
-        if !asksServer, let hit = near.hit(forKey: key) { return hit.value }
+        if !asksServer, let hit = near.hit(forKey: key) { return hit }
         return try await valueOnServer(forKey: key)
     }
 
@@ -101,7 +95,7 @@ public import VellumCore
         var missed: [(index: Int, key: EntryKey, ticket: NearCache<Value>.Ticket)] = []
         for (index, key) in keys.enumerated() {
             let hit = asksServer ? nil : near.hit(forKey: key)
-            values.append(hit?.value)
+            values.append(hit ?? nil)
             if hit == nil { missed.append((index, key, near.ticket(forKey: key))) }
         }
         guard !missed.isEmpty else { return values }
@@ -127,7 +121,7 @@ public import VellumCore
 
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
-        counts.reads.add(1, ordering: .relaxed)
+        reads.add(1, ordering: .relaxed)
         near.forgetOutage(key)
         switch entry {
         case .missing: return nil
@@ -256,11 +250,7 @@ public import VellumCore
     /// Retries removals that failed, whatever the reason was, until none is pending. Each removal reaches the server while the program runs, even
     /// if the program releases the cache. The first failure is reported.
     private func sendAgain() {
-        let isFirst = isSendingAgain.withLock { isSending in
-            defer { isSending = true }
-            return !isSending
-        }
-        guard isFirst else { return }
+        guard pending.withLock({ !exchange(&$0.areSentAgain, with: true) }) else { return }
         Task {
             var (backoff, generator, isReported) = (Backoff(), SystemRandomNumberGenerator(), false)
             repeat {
@@ -275,9 +265,9 @@ public import VellumCore
                     if !isReported, let failure = error as? RemoteFailure { failures.send(VellumError(failure, cache: name)) }
                     isReported = true
                 }
-            } while isSendingAgain.withLock { isSending in
-                isSending = pending.withLock { $0.concern(nil) }
-                return isSending
+            } while pending.withLock { pending in
+                pending.areSentAgain = pending.concern(nil)
+                return pending.areSentAgain
             }
         }
     }

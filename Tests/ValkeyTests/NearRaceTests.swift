@@ -54,7 +54,7 @@
             }
 
             func read(_ key: EntryKey) async throws -> (value: String?, isNear: Bool) {
-                if case .value(let value)? = near.hit(forKey: key) { return (value, true) }
+                if case let value?? = near.hit(forKey: key) { return (value, true) }
                 let ticket = near.ticket(forKey: key)
                 guard let (value, record) = try await ask(key) else { return (nil, false) }
                 near.fill(value, record, forKey: key, ticket: ticket)
@@ -66,7 +66,7 @@
                 try await catchUp()
                 var stale: [EntryKey] = []
                 for key in keys {
-                    guard case .value(let value)? = near.hit(forKey: key) else { continue }
+                    guard case let value?? = near.hit(forKey: key) else { continue }
                     if try await ask(key)?.value != value { stale.append(key) }
                 }
                 return stale

@@ -31,8 +31,8 @@ struct NearCacheTests {
 
     private func answer(_ key: EntryKey) -> Answer {
         switch near.hit(forKey: key) {
-        case .value(let value)?: .value(value)
-        case .nothing?: .nothing
+        case .some(let value?): .value(value)
+        case .some(nil): .nothing
         case nil: .asks
         }
     }
