@@ -1,15 +1,13 @@
 /// Scripts that the server executes in one step for an entry, in Lua (redis.io/docs/latest/develop/programmability/eval-intro). `KEYS[1]` is the key of
 /// the value, `KEYS[2]` that of the lease. All commands are of Redis 6.2 or older.
 enum Scripts {
-    private static let store = """
+    /// Arguments: the bytes, and their lifetime in milliseconds; 0 for no end.
+    static let put = """
         if ARGV[2] == '0' then redis.call('SET', KEYS[1], ARGV[1])
         else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
         redis.call('DEL', KEYS[2])
         return 1
         """
-
-    /// Arguments: the bytes, and their lifetime in milliseconds; 0 for no end.
-    static let put = store
 
     /// Arguments: as ``put``. Returns 0 if there is a valid entry that has a value: the first bytes of an entry say so, and the nineteenth begins
     /// the end of its age (``RemoteRecord``). Its checksum is not looked at: one that is damaged counts as one that is there.
@@ -19,7 +17,7 @@ enum Scripts {
           local time = redis.call('TIME')
           if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return 0 end
         end
-        \(store)
+        \(put)
         """
 
     /// The keys are those of the values. Argument: how many bytes an entry may have, and all together. Returns the entries; one is empty if it is
@@ -40,7 +38,7 @@ enum Scripts {
     /// Arguments: as ``put``, then the token. Returns 0 if the lease was lost.
     static let fill = """
         if redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end
-        \(store)
+        \(put)
         """
 
     /// Arguments: the header of an entry, its lifetime as in ``put``, the token, and the length of the entry. While the lease lasts nobody has

@@ -62,17 +62,17 @@
         let clock: CoarseClock
         private let onPush: @Sendable ([RESPValue]) -> Void
         private let onReply: @Sendable (_ sent: Int64) -> Void
-        private let onEnd: @Sendable (RemoteFailure) -> Void
+        private let onEnd: @Sendable (Connection, RemoteFailure) -> Void
         private let ended: EventLoopPromise<Void>
 
         /// - Parameters:
         ///   - onPush: Is called with each push, in order, on the thread of the connection.
         ///   - onReply: Is called before the caller of a reply, with the moment at which its command was sent. Not for the handshake: what was
         ///     read by an earlier connection is still there then.
-        ///   - onEnd: Is called once, when the connection ends, before its callers go on.
+        ///   - onEnd: Is called once, with the connection, when it ends, before its callers go on.
         init(
             limits: Limits = Limits(), clock: CoarseClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
-            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (RemoteFailure) -> Void
+            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (Connection, RemoteFailure) -> Void
         ) {
             // A socket that has the descriptor of a closed stream would be sent what a program logs.
             StandardStreams.hold()
@@ -307,7 +307,7 @@
             guard let (channel, callers, wereSent) = ending else { return }
             channel?.close(promise: nil)
             // Before any caller goes on: values that were read by this connection may be stale from now on.
-            onEnd(failure)
+            onEnd(self, failure)
             for caller in callers { caller(.failure(wereSent ? failure.afterSending : failure.beforeSending)) }
             ended.succeed()
         }

@@ -89,7 +89,7 @@
 
         /// Logs in and sends commands, by a connection that is closed afterwards. The first reply is that to HELLO.
         package static func ask(_ server: ServerConfiguration, _ commands: [RESPCommand]) async throws(RemoteFailure) -> [RESPValue] {
-            let connection = Connection(onPush: { _ in }, onReply: { _ in }, onEnd: { _ in })
+            let connection = Connection(onPush: { _ in }, onReply: { _ in }, onEnd: { _, _ in })
             defer { connection.close(.closed) }
             try await connection.connect(to: server)
             return try await connection.handshake([Handshake.hello(server)] + commands, within: server.connectTimeout)

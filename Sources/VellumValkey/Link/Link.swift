@@ -26,10 +26,6 @@
             }
         }
 
-        private struct WeakConnection: Sendable {
-            weak var connection: Connection?
-        }
-
         private enum Phase {
             /// Nobody has called yet.
             case idle
@@ -73,12 +69,9 @@
 
         /// Ends the connection for good. Callers that wait get ``RemoteFailure/closed``.
         package func close() {
-            let connection = phase.withLock { phase -> Connection? in
-                defer { phase = .closed }
-                return if case .connected(let connection) = phase { connection } else { nil }
-            }
+            let before = phase.withLock { exchange(&$0, with: .closed) }
             runner.withLock { $0 }?.cancel()
-            connection?.close(.closed)
+            if case .connected(let connection) = before { connection.close(.closed) }
         }
 
         private func connection() throws(RemoteFailure) -> Connection {
@@ -101,18 +94,14 @@
         // MARK: Connecting
 
         private func makeConnection() -> Connection {
-            let observer = observer
-            let made = Locked<WeakConnection>(WeakConnection())
-            let connection = Connection(
+            Connection(
                 clock: clock,
-                onPush: { observer.onInvalidated(Self.invalidatedKeys($0)) },
+                onPush: { [observer] in observer.onInvalidated(Self.invalidatedKeys($0)) },
                 onReply: observer.onReply,
-                onEnd: { [weak self] failure in
+                onEnd: { [weak self, observer] connection, failure in
                     observer.onLost()
-                    self?.lost(made.withLock { $0.connection }, failure)
+                    self?.lost(connection, failure)
                 })
-            made.withLock { $0.connection = connection }
-            return connection
         }
 
         /// The keys that a push names. A push of another kind may mean that some were missed.
@@ -122,7 +111,7 @@
             return keys.count == elements.count ? keys : nil
         }
 
-        private func lost(_ connection: Connection?, _ failure: RemoteFailure) {
+        private func lost(_ connection: Connection, _ failure: RemoteFailure) {
             phase.withLock { phase in
                 if case .connected(let present) = phase, present === connection { phase = .lost(failure.beforeSending) }
             }
