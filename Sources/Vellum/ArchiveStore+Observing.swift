@@ -91,12 +91,7 @@ extension ArchiveStore where Archive: Sendable {
     ) throws(VellumError) -> ObservedQuestion<Answer> {
         guard !mark.isClosed else { throw store.located(.closed) }
         return ObservedQuestion(store.observer(of: key), in: store, isSame: isSame) { [self] (isCancelled) throws(VellumError) in
-            do throws(VellumError) {
-                guard !mark.isClosed else { throw .closed }
-                return try ask(store, key ?? "", isCancelled)
-            } catch {
-                throw store.located(error)
-            }
+            try withOpenHandle { () throws(VellumError) in try ask(store, key ?? "", isCancelled) }
         }
     }
 }

@@ -129,7 +129,7 @@ extension ArchiveStore {
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
         undecodable: UndecodableObjects = .fail
     ) -> ArchiveStream<Archive> {
-        ArchiveStream(self, undecodable) { () throws(VellumError) in
+        ArchiveStream(store: self, undecodable: undecodable) { () throws(VellumError) in
             try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
         }
     }

@@ -11,18 +11,9 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
     /// The type of the errors: ``VellumError`` or `CancellationError`.
     public typealias Failure = any Error
 
-    private let store: ArchiveStore<Archive>
-    private let undecodable: UndecodableObjects
-    private let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
-
-    init(
-        _ store: ArchiveStore<Archive>, _ undecodable: UndecodableObjects,
-        _ query: @escaping @Sendable () throws(VellumError) -> QueryDescription<Archive>
-    ) {
-        self.store = store
-        self.undecodable = undecodable
-        self.query = query
-    }
+    let store: ArchiveStore<Archive>
+    let undecodable: UndecodableObjects
+    let query: @Sendable () throws(VellumError) -> QueryDescription<Archive>
 
     /// The maximum number of objects that are read at a time.
     static var batchSize: Int { 64 }

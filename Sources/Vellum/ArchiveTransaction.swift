@@ -19,12 +19,10 @@ public struct ArchiveTransaction {
     ///   - store: An archive of the factory that runs the transaction.
     /// - Throws: ``VellumError`` if the object cannot be encoded or is larger than both limits, or the archive is closed or in another file.
     public mutating func record<Archive>(_ object: Archive, in store: ArchiveStore<Archive>) throws {
-        do throws(VellumError) {
+        try store.withOpenHandle { () throws(VellumError) in
             if let problem = store.problem(in: file, of: factory) { throw problem }
             try store.add(object, to: &writes)
             problems.append { [factory, file] in store.problem(in: file, of: factory) }
-        } catch {
-            throw store.store.located(error)
         }
     }
 
@@ -39,11 +37,9 @@ public struct ArchiveTransaction {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the archive is closed or in another file, the disk fails, or the object is damaged, cannot be decoded or is of a newer version.
     public mutating func access<Archive>(archiveWithKey key: String, in store: ArchiveStore<Archive>) throws -> Archive? {
-        do throws(VellumError) {
+        try store.withOpenHandle { () throws(VellumError) in
             if let problem = store.problem(in: file, of: factory) { throw problem }
             return try reads.value(forKey: EntryKey(key), in: store.store, after: writes)
-        } catch {
-            throw store.store.located(error)
         }
     }
 

@@ -62,11 +62,9 @@ protocol Connective: RelatedExpression, CompilableExpression {
 }
 
 extension Connective {
-    private var sides: [any PredicateExpression<Bool>] { [lhs, rhs] }
-
     /// The operands of the chain of the same connective, in order.
     private var operands: [any PredicateExpression<Bool>] {
-        var (left, operands) = (sides, [any PredicateExpression<Bool>]())
+        var (left, operands) = ([lhs, rhs] as [any PredicateExpression<Bool>], [any PredicateExpression<Bool>]())
         while let part = left.popLast() {
             if let chain = part as? any Connective, chain.isConjunction == isConjunction {
                 left += [chain.lhs, chain.rhs] as [any PredicateExpression<Bool>]

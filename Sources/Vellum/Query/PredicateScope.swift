@@ -32,7 +32,7 @@ struct PredicateScope<Environment> {
         self.interpretation = interpretation
     }
 
-    private var variables: [any BoundVariable<Environment>] { environment.map { [OwnVariable(variable: $0)] } ?? inner }
+    private var variables: [any BoundVariable<Environment>] { environment.map { own in [TypedVariable(variable: own) { $0 }] } ?? inner }
 
     /// Creates the scope of a predicate.
     init(_ variable: Variable<Environment>) {
@@ -48,7 +48,8 @@ struct PredicateScope<Environment> {
     func adding<Element>(_ variable: Variable<Element>) -> PredicateScope<Nested<Environment, Element>> {
         PredicateScope<Nested<Environment, Element>>(
             own: nil, isComplete: isComplete,
-            [InnerVariable<Environment, Element>(variable: variable)] + variables.map { $0.nested(beside: Element.self) },
+            [TypedVariable<Nested<Environment, Element>, Element>(variable: variable) { $0.element }]
+                + variables.map { $0.nested(beside: Element.self) },
             interpretation)
     }
 
@@ -64,7 +65,7 @@ struct PredicateScope<Environment> {
 
     /// Returns how to read the variable, or `nil` if the scope does not have it.
     func reader<Value>(of variable: Variable<Value>) -> ((Environment) -> Value)? {
-        (variables.first { $0.key == variable.key } as? any TypedVariable<Environment, Value>)?.reader
+        (variables.first { $0.key == variable.key } as? TypedVariable<Environment, Value>)?.read
     }
 
     /// Returns the values of the variables, for a part that Foundation evaluates.
@@ -99,7 +100,7 @@ struct Nested<Outer, Element> {
     let element: Element
 }
 
-/// A variable and how to read it.
+/// A variable of any type.
 private protocol BoundVariable<Environment> {
     associatedtype Environment
     var key: PredicateExpressions.VariableID { get }
@@ -108,39 +109,15 @@ private protocol BoundVariable<Environment> {
     func nested<Element>(beside: Element.Type) -> any BoundVariable<Nested<Environment, Element>>
 }
 
-private protocol TypedVariable<Environment, Value>: BoundVariable {
-    associatedtype Value
-    var variable: PredicateExpressions.Variable<Value> { get }
-    var reader: (Environment) -> Value { get }
-}
-
-extension TypedVariable {
+/// A variable and how to read it.
+private struct TypedVariable<Environment, Value>: BoundVariable {
+    let variable: PredicateExpressions.Variable<Value>
+    let read: (Environment) -> Value
     var key: PredicateExpressions.VariableID { variable.key }
 
-    func bind(in environment: Environment, _ bindings: inout PredicateBindings) { bindings[variable] = reader(environment) }
+    func bind(in environment: Environment, _ bindings: inout PredicateBindings) { bindings[variable] = read(environment) }
 
     func nested<Element>(beside: Element.Type) -> any BoundVariable<Nested<Environment, Element>> {
-        OuterVariable<Environment, Element, Value>(variable: variable, outer: reader)
+        TypedVariable<Nested<Environment, Element>, Value>(variable: variable) { [read] in read($0.outer) }
     }
-}
-
-/// A variable whose value is the environment.
-private struct OwnVariable<Environment>: TypedVariable {
-    let variable: PredicateExpressions.Variable<Environment>
-    var reader: (Environment) -> Environment { { $0 } }
-}
-
-/// A variable whose value is the element.
-private struct InnerVariable<Outer, Element>: TypedVariable {
-    typealias Environment = Nested<Outer, Element>
-    let variable: PredicateExpressions.Variable<Element>
-    var reader: (Nested<Outer, Element>) -> Element { { $0.element } }
-}
-
-/// A variable of the outer environment.
-private struct OuterVariable<Outer, Element, Value>: TypedVariable {
-    typealias Environment = Nested<Outer, Element>
-    let variable: PredicateExpressions.Variable<Value>
-    let outer: (Outer) -> Value
-    var reader: (Nested<Outer, Element>) -> Value { { [outer] in outer($0.outer) } }
 }

@@ -85,7 +85,8 @@ extension Ordering {
         let isDescending = descriptor.order == .reverse
         switch type(of: path).valueType {
         case let type as any Comparable.Type: return by(path, type, isDescending: isDescending)
-        case let type as any AnyOptional.Type: return type.ordering(by: path, isDescending: isDescending)
+        case let type as any AnyOptional.Type:
+            return (type.wrapped as? any Comparable.Type).flatMap { byOptional(path, $0, isDescending: isDescending) }
         default: return nil
         }
     }
@@ -96,15 +97,9 @@ extension Ordering {
         (path as? KeyPath<Value, Property>).map { by($0, isDescending: isDescending) }
     }
 
-    fileprivate static func byOptional<Property: Comparable>(
+    private static func byOptional<Property: Comparable>(
         _ path: PartialKeyPath<Value>, _ type: Property.Type, isDescending: Bool
     ) -> Ordering? {
         (path as? KeyPath<Value, Property?>).map { by($0, isDescending: isDescending) }
-    }
-}
-
-extension AnyOptional {
-    fileprivate static func ordering<Value>(by path: PartialKeyPath<Value>, isDescending: Bool) -> Ordering<Value>? {
-        (wrapped as? any Comparable.Type).flatMap { Ordering.byOptional(path, $0, isDescending: isDescending) }
     }
 }

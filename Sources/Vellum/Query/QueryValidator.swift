@@ -40,9 +40,7 @@ extension QueryValidator {
     public static func isNotNil<Wrapped>() -> Self where Property == Wrapped? {
         Self { PropertyTests($0).isNotNil }
     }
-}
 
-extension QueryValidator {
     /// Matches nothing: the property is not optional.
     @available(*, deprecated, message: "The property is never nil. Remove the condition, or make the property optional.")
     @_disfavoredOverload
