@@ -204,11 +204,7 @@ extension MiniCache {
     @usableFromInline
     func refresh(_ entryKey: EntryKey, _ options: LoadOptions, _ loader: Loader<Value>) throws(MiniCacheError) {
         let store = try openStore()
-        do throws(VellumError) {
-            store.refreshAhead(try request(entryKey, (.zero, .zero), options, loader))
-        } catch {
-            throw core.located(error)
-        }
+        try core.locatingErrors { () throws(VellumError) in store.refreshAhead(try request(entryKey, (.zero, .zero), options, loader)) }
     }
 
     @usableFromInline

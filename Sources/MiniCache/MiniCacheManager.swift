@@ -44,7 +44,7 @@ public final class MiniCacheManager: Sendable {
     public convenience init(
         name: String, directory: URL, durability: Durability = .crashSafe, format: CodableFormat = .cbor, clock: WallClock = .system
     ) {
-        self.init(name, CacheFile.Place(url: Self.file(name, in: directory)), durability, format, clock)
+        self.init(name, CacheFile(Self.file(name, in: directory), durability: durability, format: format, clock: clock))
     }
 
     /// Creates a manager whose file is `NAME.sqlite` in a folder, of which Apple platforms are told when its files can be read, and whether
@@ -74,7 +74,7 @@ public final class MiniCacheManager: Sendable {
         excludedFromBackup: Bool = false, clock: WallClock = .system
     ) {
         let attributes = FolderAttributes(fileProtection: fileProtection, excludedFromBackup: excludedFromBackup)
-        self.init(name, CacheFile.Place(url: Self.file(name, in: directory), attributes: attributes), durability, .cbor, clock)
+        self.init(name, CacheFile(Self.file(name, in: directory), attributes: attributes, durability: durability, clock: clock))
     }
 
     /// Creates a manager whose caches are gone with it and with the last of their handles: for tests and previews.
@@ -89,14 +89,10 @@ public final class MiniCacheManager: Sendable {
     /// - Parameter clock: The source of dates.
     public static func inMemory(clock: WallClock = .system) -> MiniCacheManager {
         let folder = TemporaryFolder()
-        let place = CacheFile.Place(url: file("Caches", in: folder.url), temporary: folder)
-        return MiniCacheManager("Caches", place, .crashSafe, .cbor, clock)
+        return MiniCacheManager("Caches", CacheFile(file("Caches", in: folder.url), temporary: folder, clock: clock))
     }
 
-    private init(_ name: String, _ place: CacheFile.Place, _ durability: Durability, _ format: CodableFormat, _ clock: WallClock) {
-        self.name = name
-        file = CacheFile(place, durability: durability, format: format, clock: clock)
-    }
+    private init(_ name: String, _ file: CacheFile) { (self.name, self.file) = (name, file) }
 
     private static func file(_ name: String, in directory: URL) -> URL {
         directory.appendingPathComponent(EntryKey(name).normalized.percentEncoding("/\0") + ".sqlite")

@@ -221,6 +221,20 @@ final class CacheCore: Sendable {
         }
     }
 
+    /// Runs `body`. An error of it names this cache and its file.
+    func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
+        do throws(VellumError) {
+            return try body()
+        } catch {
+            throw located(error)
+        }
+    }
+
+    @usableFromInline
+    func located(_ error: VellumError) -> VellumError {
+        error.located(archive: "\(location.name), version \(location.version)", path: path)
+    }
+
     deinit { failures.finish() }
 }
 
@@ -244,18 +258,20 @@ extension MiniCacheError {
     }
 }
 
-extension CacheCore {
-    /// Runs `body`. An error of it names this cache and its file.
-    func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
-        do throws(VellumError) {
-            return try body()
-        } catch {
-            throw located(error)
-        }
+/// The entries whose failure was reported, so that each is reported once until it is set again.
+private struct ReportedEntries {
+    /// The types as which each could not be decoded.
+    private var types: [EntryKey: Set<ObjectIdentifier>] = [:]
+    /// Beyond this many, all are forgotten, and failures may be reported again.
+    private static let limit = 1024
+
+    /// Returns whether the failure of the entry to be decoded as the type has not been reported yet.
+    mutating func insert(_ key: EntryKey, _ type: Any.Type) -> Bool {
+        if types.count >= Self.limit { types = [:] }
+        return types[key, default: []].insert(ObjectIdentifier(type)).inserted
     }
 
-    @usableFromInline
-    func located(_ error: VellumError) -> VellumError {
-        error.located(archive: "\(location.name), version \(location.version)", path: path)
-    }
+    mutating func remove(_ key: EntryKey) { if !types.isEmpty { types[key] = nil } }
+
+    mutating func removeAll() { types = [:] }
 }

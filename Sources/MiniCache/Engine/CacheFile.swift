@@ -5,33 +5,28 @@ internal import VellumEngine
 
 /// The file of a manager. Opened on first use, and again after opening failed or the file was closed.
 final class CacheFile: Sendable {
-    var url: URL { place.url }
+    let url: URL
     let durability: Durability
     let format: CodableFormat
     private let clock: WallClock
-    private let place: Place
+    private let attributes: FolderAttributes
+    /// The folder of a manager in memory.
+    private let temporary: TemporaryFolder?
     private let file: Locked<FileHold?> = Locked(nil)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
         memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
 
-    init(_ place: Place, durability: Durability, format: CodableFormat, clock: WallClock) {
-        self.place = place
-        self.durability = durability
-        self.format = format
-        self.clock = clock
-    }
-
-    /// Where the file is.
-    struct Place {
-        var url: URL
-        var attributes = FolderAttributes.unchanged
-        /// The folder of a manager in memory.
-        var temporary: TemporaryFolder?
+    init(
+        _ url: URL, attributes: FolderAttributes = .unchanged, temporary: TemporaryFolder? = nil, durability: Durability = .crashSafe,
+        format: CodableFormat = .cbor, clock: WallClock
+    ) {
+        (self.url, self.attributes, self.temporary) = (url, attributes, temporary)
+        (self.durability, self.format, self.clock) = (durability, format, clock)
     }
 
     deinit {
-        guard place.temporary != nil else { return }
+        guard temporary != nil else { return }
         // Before the folder is removed, so that nothing looks for its file.
         do throws(VellumError) {
             try close()
@@ -94,11 +89,11 @@ final class CacheFile: Sendable {
     func open() throws(VellumError) -> DatabaseFile {
         if let opened { return opened }
         // A folder in memory belongs to the process that made it.
-        guard place.temporary?.isOfThisProcess ?? true else { throw .forked }
-        place.temporary?.make()
+        guard temporary?.isOfThisProcess ?? true else { throw .forked }
+        temporary?.make()
         let hold = try FileHold.open(
             at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
-            attributes: place.attributes)
+            attributes: attributes)
         // The previous one is released outside the lock.
         withExtendedLifetime(file.withLock { exchange(&$0, with: hold) }) {}
         return hold.file
