@@ -90,17 +90,13 @@ package struct OriginalCaches: Sendable {
         of cache: (name: String, version: String), into store: Store<Value>, of file: DatabaseFile, key: @escaping (String) -> EntryKey?,
         value: @escaping (String) throws -> Value
     ) throws(VellumError) {
-        do {
-            let counts = try alone {
-                let progress = try file.importProgress(of: OriginalCachesProgress.self)
-                guard try progress.value(forKey: Self.all) == nil else { return ImportCounts() }
-                var work = CacheImport(name: cache.name, store: store, progress: progress, key: key, value: value)
-                return try work.run(path, cache.version)
-            }
-            if counts.imported > 0 || counts.skipped > 0 { store.report(.imported(counts)) }
-        } catch {
-            throw located(error, store.name)
+        let counts = try alone(store.name) {
+            let progress = try file.importProgress(of: OriginalCachesProgress.self)
+            guard try progress.value(forKey: Self.all) == nil else { return ImportCounts() }
+            var work = CacheImport(name: cache.name, store: store, progress: progress, key: key, value: value)
+            return try work.run(path, cache.version)
         }
+        if counts.imported > 0 || counts.skipped > 0 { store.report(.imported(counts)) }
     }
 
     /// Commits a transaction that removes entries, and with it that nothing is imported any more: for a cache, or for all.
@@ -110,26 +106,26 @@ package struct OriginalCaches: Sendable {
         _ transaction: StoreTransaction, forgetting cache: String?, of file: DatabaseFile
     ) throws(VellumError) {
         var transaction = transaction
-        do {
-            try alone {
-                let progress = try file.importProgress(of: OriginalCachesProgress.self)
-                let key = cache.map { EntryKey($0) } ?? Self.all
-                try transaction.record(OriginalCachesProgress(isComplete: true), forKey: key, in: progress)
-                try transaction.commit()
-            }
-        } catch {
-            throw located(error, nil)
+        try alone(nil) {
+            let progress = try file.importProgress(of: OriginalCachesProgress.self)
+            let key = cache.map { EntryKey($0) } ?? Self.all
+            try transaction.record(OriginalCachesProgress(isComplete: true), forKey: key, in: progress)
+            try transaction.commit()
         }
     }
 
     /// Runs `body` while no other process or thread imports from the file or forgets it.
-    private func alone<Result>(_ body: () throws -> Result) throws -> Result { try FileLock.hold(file: path + "-lock", body) }
-
-    private func located(_ error: any Error, _ archive: String?) -> VellumError {
-        switch error {
-        case let error as VellumError: error
-        case let error as SQLiteError: VellumError(error).located(archive: archive, path: path)
-        default: VellumError(.inputOutput, "The entries of the original MiniCache cannot be imported.", path: path, cause: error)
+    ///
+    /// - Parameter archive: The archive that an error names.
+    private func alone<Result>(_ archive: String?, _ body: () throws -> Result) throws(VellumError) -> Result {
+        do {
+            return try FileLock.hold(file: path + "-lock", body)
+        } catch let error as VellumError {
+            throw error
+        } catch let error as SQLiteError {
+            throw VellumError(error).located(archive: archive, path: path)
+        } catch {
+            throw VellumError(.inputOutput, "The entries of the original MiniCache cannot be imported.", path: path, cause: error)
         }
     }
 }
