@@ -8,17 +8,16 @@ package struct Call: Sendable {
     /// Whether the call is a fill: each layer takes what it can, whether or not the one before it did.
     @usableFromInline private(set) var isFill = false
     /// Cancelled when the caller no longer wants the answer.
-    let cancellation: Cancellation?
+    private(set) var cancellation: Cancellation?
     /// Called with what no error says.
     private(set) var reporter: (@Sendable (StorageReport) -> Void)?
     /// Called, once or more, when the call waits for user-supplied code: callers inside a task must not block for that.
     private(set) var onMayBlock: (@Sendable () -> Void)?
 
     @usableFromInline
-    init(waits: Bool = false, cancellation: Cancellation? = nil, reporter: (@Sendable (StorageReport) -> Void)? = nil) {
+    init(waits: Bool = false, cancellation: Cancellation? = nil) {
         self.waits = waits
         self.cancellation = cancellation
-        self.reporter = reporter
     }
 
     /// A call with a completion.
@@ -32,9 +31,8 @@ package struct Call: Sendable {
 
     /// The same call with another cancellation, or none.
     func cancelled(by cancellation: Cancellation?) -> Call {
-        var call = Call(waits: waits, cancellation: cancellation, reporter: reporter)
-        call.onMayBlock = onMayBlock
-        call.isFill = isFill
+        var call = self
+        call.cancellation = cancellation
         return call
     }
 
@@ -100,10 +98,9 @@ final class Cancellation: Sendable {
     func cancel() {
         let handlers = state.withLock { state in
             state.isCancelled = true
-            defer { state.handlers = [:] }
-            return state.handlers.values.map { $0 }
+            return exchange(&state.handlers, with: [:])
         }
-        for handler in handlers { handler() }
+        for handler in handlers.values { handler() }
     }
 
     /// Calls the handler when the call is cancelled, synchronously if it already was. Returns a number by which to remove the handler.

@@ -82,8 +82,16 @@ extension Result where Failure == ShallowsError {
         }
     }
 
-    /// The value, if there is one.
-    var success: Success? { if case .success(let value) = self { value } else { nil } }
+    /// Returns the value, or `nil` if there is none.
+    @inlinable
+    consuming func valueIfPresent() throws(ShallowsError) -> Success? {
+        switch consume self {
+        case .success(let value): return value
+        case .failure(let error):
+            guard error.isMiss else { throw error }
+            return nil
+        }
+    }
 
     var error: ShallowsError? { if case .failure(let error) = self { error } else { nil } }
 

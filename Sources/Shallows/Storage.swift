@@ -39,7 +39,7 @@ public enum StorageFamily<Access: StorageAccess> {
         }
 
         /// The names of the storages that a set reaches, in that order.
-        var leaves: [String] { reach ?? (parts.isEmpty ? [storageName] : parts.flatMap(\.leaves)) }
+        @usableFromInline var leaves: [String] { reach ?? (parts.isEmpty ? [storageName] : parts.flatMap(\.leaves)) }
 
         /// The layers of a composition, front first; the storage itself, if it is no composition.
         ///

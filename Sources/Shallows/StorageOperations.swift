@@ -124,28 +124,6 @@ extension Reply {
     }
 }
 
-// MARK: Storages that answer when they return
-
-extension StorageOperations {
-    /// The operations of a storage in memory.
-    @inlinable
-    static func synchronous(
-        _ storage: some AnyObject & Sendable, missed: @escaping @Sendable (Key) -> ShallowsError,
-        retrieve: @escaping @Sendable (Key) -> Value?, set: @escaping @Sendable (Value, Key) -> Void,
-        remove: @escaping @Sendable (Key) -> Void, removeAll: @escaping @Sendable () -> Void
-    ) -> StorageOperations {
-        StorageOperations(
-            retrieve: { key, _ in
-                guard let value = retrieve(key) else { return .failure(missed(key)) }
-                return .success(value)
-            },
-            set: { value, key, _ in .success(set(value, key)) },
-            remove: { key, _ in .success(remove(key)) },
-            removeAll: { _ in .success(removeAll()) },
-            lockKey: { LockKey(of: storage, $0) })
-    }
-}
-
 // MARK: User-supplied storages
 
 extension ReadableStorageProtocol {

@@ -52,12 +52,7 @@ extension AnySyncStorage where Access: ReadableAccess {
     /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) throws(ShallowsError) -> Value? {
-        switch operations.retrieve(key, .waiting).wait() {
-        case .success(let value): return value
-        case .failure(let error):
-            guard error.isMiss else { throw error }
-            return nil
-        }
+        try operations.retrieve(key, .waiting).wait().valueIfPresent()
     }
 }
 
@@ -96,7 +91,13 @@ extension AnySyncStorage where Access == StorageKind.ReadWrite {
         storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value,
         set: @escaping @Sendable (Value, Key) throws -> Void
     ) {
-        self.init(storageName, .immediate(storageName, retrieve: retrieve, set: set))
+        let identity = Identity()
+        self.init(
+            storageName,
+            StorageOperations(
+                retrieve: { key, _ in .answered(storageName, key) { try retrieve(key) } },
+                set: { value, key, _ in .answered(storageName, key) { try set(value, key) } },
+                lockKey: { LockKey(of: identity, $0) }))
     }
 }
 
@@ -104,7 +105,7 @@ extension AnySyncStorage where Access == StorageKind.ReadOnly {
     /// Creates a storage of a function, which runs on the callers' threads, concurrently.
     @preconcurrency
     public init(storageName: String, retrieve: @escaping @Sendable (Key) throws -> Value) {
-        self.init(storageName, .immediate(storageName, retrieve: retrieve))
+        self.init(storageName, StorageOperations(retrieve: { key, _ in .answered(storageName, key) { try retrieve(key) } }))
     }
 }
 
@@ -112,26 +113,7 @@ extension AnySyncStorage where Access == StorageKind.WriteOnly {
     /// Creates a storage of a function, which runs on the callers' threads, concurrently.
     @preconcurrency
     public init(storageName: String, set: @escaping @Sendable (Value, Key) throws -> Void) {
-        self.init(storageName, .immediate(storageName, set: set))
-    }
-}
-
-extension StorageOperations {
-    /// The operations of user-supplied functions that answer when they return.
-    static func immediate(
-        _ layer: String, retrieve: (@Sendable (Key) throws -> Value)? = nil, set: (@Sendable (Value, Key) throws -> Void)? = nil
-    ) -> StorageOperations {
-        let identity = Identity()
-        return StorageOperations(
-            retrieve: { key, _ in
-                guard let retrieve else { return .unsupported(.storageIsWriteOnly) }
-                return .answered(layer, key) { try retrieve(key) }
-            },
-            set: { value, key, _ in
-                guard let set else { return .unsupported(.storageIsReadOnly) }
-                return .answered(layer, key) { try set(value, key) }
-            },
-            lockKey: { LockKey(of: identity, $0) })
+        self.init(storageName, StorageOperations(set: { value, key, _ in .answered(storageName, key) { try set(value, key) } }))
     }
 }
 

@@ -29,12 +29,7 @@ extension AnyStorage where Access: ReadableAccess {
     /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
-        switch await cancelling({ operations.retrieve(key, $0) }) {
-        case .success(let value): return value
-        case .failure(let error):
-            guard error.isMiss else { throw error }
-            return nil
-        }
+        try await cancelling { operations.retrieve(key, $0) }.valueIfPresent()
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import VellumCore
 
 // Storages of bytes as storages of values. A format is one `DataCoding`; the kinds differ in the direction that they need, and in the
 // names of the options, which are those of the original.
@@ -13,12 +14,17 @@ extension ErasableStorage where ErasedValue == Data {
         let name = storageName
         return mapping(
             in: { data in
-                try coding.attempt(
-                    .notDecodable, "The stored bytes cannot be decoded as \(Value.self)",
-                    " The type may have changed: set the value again, or remove it.", name
-                ) { try coding.decode(data) }
+                do { return try coding.decode(data) } catch {
+                    let reason = "The stored bytes cannot be decoded as \(Value.self): \(codingReason(error))."
+                    let advice = "The type may have changed: set the value again, or remove it."
+                    throw ShallowsError(.notDecodable, "\(reason) \(advice)", layer: name, cause: error)
+                }
             },
-            out: { value in try coding.attempt(.notEncodable, "The value could not be encoded", "", name) { try coding.encode(value) } })
+            out: { value in
+                do { return try coding.encode(value) } catch {
+                    throw ShallowsError(.notEncodable, "The value could not be encoded: \(codingReason(error)).", layer: name, cause: error)
+                }
+            })
     }
 }
 

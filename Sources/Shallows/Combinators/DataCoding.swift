@@ -1,21 +1,9 @@
 internal import Foundation
-internal import VellumCore
 
 /// A format: how values are decoded from bytes and encoded as bytes. A direction that is not given fails.
 struct DataCoding<Value: Sendable>: Sendable {
     var decode: @Sendable (Data) throws -> Value = { _ in throw UnsupportedTransformationStorageError.storageIsWriteOnly }
     var encode: @Sendable (Value) throws -> Data = { _ in throw UnsupportedTransformationStorageError.storageIsReadOnly }
-
-    /// Runs `body`. An error of it says what could not be done, why, and what to do.
-    func attempt<Result>(
-        _ code: ShallowsError.Code, _ what: String, _ advice: String, _ layer: String, _ body: () throws -> Result
-    ) throws -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ShallowsError(code, "\(what): \(codingReason(error)).\(advice)", layer: layer, cause: error)
-        }
-    }
 }
 
 extension DataCoding where Value == String {
@@ -34,10 +22,9 @@ extension DataCoding where Value == any Sendable {
             decode: { try PlainValue.sendable(JSONSerialization.jsonObject(with: $0, options: reading)) },
             encode: { value in
                 // The serializer stops the process at an invalid object. In an array it takes every valid one.
-                guard JSONSerialization.isValidJSONObject([value]) else { throw PlainValue.Unrepresentable() }
-                guard writing.contains(.fragmentsAllowed) || JSONSerialization.isValidJSONObject(value) else {
-                    throw PlainValue.Unrepresentable()
-                }
+                guard JSONSerialization.isValidJSONObject([value]),
+                    writing.contains(.fragmentsAllowed) || JSONSerialization.isValidJSONObject(value)
+                else { throw PlainValue.Unrepresentable() }
                 return try JSONSerialization.data(withJSONObject: value, options: writing)
             })
     }

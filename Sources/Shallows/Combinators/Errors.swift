@@ -22,12 +22,10 @@ extension ErasableStorage where Access: ReadableAccess {
         let name = storageName
         return erased().transforming { operations in
             operations.with(retrieve: { key, call in
-                operations.retrieve(key, call).map { outcome in
+                operations.retrieve(key, call).then { outcome in
                     // That a call was cancelled, or would block, says nothing about the value.
-                    guard case .failure(let error) = outcome, !error.isOfTheCall else { return outcome }
-                    do { return .success(try produceValue(error.underlyingError)) } catch {
-                        return .failure(ShallowsError(error, layer: name, key: key, disposition: .unknown))
-                    }
+                    guard case .failure(let error) = outcome, !error.isOfTheCall else { return .now(outcome) }
+                    return .answered(name, key) { try produceValue(error.underlyingError) }
                 }
             })
         }

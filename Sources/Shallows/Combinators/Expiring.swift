@@ -97,12 +97,9 @@ struct DatedBytes {
 
     let value: Data
     let written: WallInstant
+}
 
-    init(value: Data, written: WallInstant) {
-        self.value = value
-        self.written = written
-    }
-
+extension DatedBytes {
     /// - Returns: `nil` for bytes without a mark.
     init?(_ bytes: Data) {
         guard bytes.count >= 8 + Self.mark.count, bytes.suffix(Self.mark.count) == Self.mark else { return nil }

@@ -22,7 +22,7 @@ extension KeyedMutex {
         if let hold { return holding(hold, as: holdingWork(key), call, work) }
         guard let turn = waiting else { preconditionFailure("A key is neither held nor waited for.") }
         // The holder waits for this call, on this thread or in the task that made it.
-        if call.waits, ReentrancyGuard.isActive(holdingWork(key)) {
+        if call.waits, isHeldByCaller(key) {
             turn.fulfill(.failure(ShallowsError(.recursiveCall, "The call would wait for itself to end.", layer: layer)))
         }
         switch call.wait(for: turn, orLeave: { turn.fulfill(.failure(.cancelled(layer: layer, key: nil))) }) {
@@ -71,10 +71,7 @@ extension KeyedMutex {
         guard !others.isEmpty else { return .success(()) }
         let countdown = Countdown(others.count)
         for key in others {
-            switch run(key, layer: layer, call, { _ in Reply<Void>.success(()) }) {
-            case .now(let outcome): countdown.count(outcome)
-            case .later(let promise): promise.observe { countdown.count($0) }
-            }
+            run(key, layer: layer, call) { _ in Reply<Void>.success(()) }.deliver { countdown.count($0) }
         }
         return countdown.promise.outcome.map { .now($0) } ?? .later(countdown.promise)
     }

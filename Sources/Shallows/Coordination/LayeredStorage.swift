@@ -1,20 +1,5 @@
 internal import VellumCore
 
-/// A storage as part of a composition.
-@usableFromInline
-struct Layer<Key: Sendable, Value: Sendable>: Sendable {
-    let name: String
-    @usableFromInline let operations: StorageOperations<Key, Value>
-    /// The names of the storages that it is composed of.
-    @usableFromInline let leaves: [String]
-
-    init<Access: StorageAccess>(_ storage: AnyStorage<Access, Key, Value>) {
-        name = storage.storageName
-        operations = storage.operations
-        leaves = storage.leaves
-    }
-}
-
 /// Two storages, one in front of the other: what every composition is made of (decision 23).
 ///
 /// A ``WriteOrder`` keeps fills and writes of one key in order; retrievals of one key from the back are one load.
@@ -36,8 +21,8 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    @usableFromInline let front: Layer<Key, Value>
-    @usableFromInline let back: Layer<Key, Value>
+    @usableFromInline let front: Storage<Key, Value>
+    @usableFromInline let back: Storage<Key, Value>
     /// Whether what the back has is set to the front.
     private let fills: Bool
     private let order: WriteOrder<Key>
@@ -47,8 +32,8 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
     init<Front: StorageAccess, Back: StorageAccess>(
         _ front: AnyStorage<Front, Key, Value>, _ back: AnyStorage<Back, Key, Value>, fills: Bool = true
     ) {
-        self.front = Layer(front)
-        self.back = Layer(back)
+        self.front = front.retyped()
+        self.back = back.retyped()
         self.fills = fills
         order = WriteOrder(layer: front.storageName)
     }
@@ -85,7 +70,7 @@ final class LayeredStorage<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline var leaves: [String] { front.leaves + back.leaves }
 
     @usableFromInline
-    func name(_ direction: Direction) -> String { front.name + direction.arrow + back.name }
+    func name(_ direction: Direction) -> String { front.storageName + direction.arrow + back.storageName }
 
     @usableFromInline
     func fireAndForget(_ direction: Direction) -> Call {
@@ -108,7 +93,7 @@ extension LayeredStorage {
         reply.then { [self] outcome in
             fallThrough(outcome, call) {
                 let identity = AnyKey(key)
-                return loads.run(key, identity, layer: back.name, call) { [self] in load(key, identity, $0, finishedBefore) }
+                return loads.run(key, identity, layer: back.storageName, call) { [self] in load(key, identity, $0, finishedBefore) }
             }
         }
     }
@@ -129,7 +114,7 @@ extension LayeredStorage {
         case .unknown: call.report(StorageReport(.fellThrough, layer: error.layer, error))
         case .miss: break
         }
-        guard !call.isCancelled else { return .failure(.cancelled(layer: back.name, key: error.key)) }
+        guard !call.isCancelled else { return .failure(.cancelled(layer: back.storageName, key: error.key)) }
         return askBack()
     }
 

@@ -5,14 +5,14 @@ public import Foundation
 /// A pair is never made of two sets: sets of a key follow one another, and a retrieval that a set overtook is made again.
 final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendable>: Sendable {
     private let name: String
-    private let left: Layer<Key, LeftValue>
-    private let right: Layer<Key, RightValue>
+    private let left: Storage<Key, LeftValue>
+    private let right: Storage<Key, RightValue>
     private let order: WriteOrder<Key>
 
     init<Access: StorageAccess>(_ left: AnyStorage<Access, Key, LeftValue>, _ right: AnyStorage<Access, Key, RightValue>) {
-        self.left = Layer(left)
-        self.right = Layer(right)
-        name = self.left.name + "+" + self.right.name
+        self.left = left.retyped()
+        self.right = right.retyped()
+        name = left.storageName + "+" + right.storageName
         order = WriteOrder(layer: name)
     }
 
@@ -78,12 +78,10 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
     private func both(_ left: Reply<Void>, _ right: Reply<Void>, _ partial: ShallowsError.Code, _ key: Key?) -> Reply<Void> {
         left.then { left in
             right.map { [self] right in
-                left.error == nil && right.error == nil ? .success(()) : .failure(error((left.error, right.error), partial, key))
+                left.error == nil && right.error == nil ? .success(()) : .failure(error(left.error, right.error, partial, key))
             }
         }
     }
-
-    private typealias Errors = (left: ShallowsError?, right: ShallowsError?)
 
     /// The error of a retrieval.
     private func error(_ left: ShallowsError?, _ right: ShallowsError?, _ key: Key) -> ShallowsError {
@@ -91,20 +89,20 @@ final class ZippedStorage<Key: Sendable, LeftValue: Sendable, RightValue: Sendab
         guard !errors.allSatisfy(\.isMiss) else {
             return .miss(forKey: key, layer: name, cause: ZippedResultError(left: left?.underlyingError, right: right?.underlyingError))
         }
-        return error((left, right), .failed, key)
+        return error(left, right, .failed, key)
     }
 
     /// The error of a write, which may have reached one side, or a part of one.
-    private func error(_ errors: Errors, _ partial: ShallowsError.Code, _ key: Key?) -> ShallowsError {
-        var succeeded = (errors.left == nil ? left.leaves : []) + (errors.right == nil ? right.leaves : [])
-        succeeded += (errors.left?.succeededLayers ?? []) + (errors.right?.succeededLayers ?? [])
+    private func error(_ left: ShallowsError?, _ right: ShallowsError?, _ partial: ShallowsError.Code, _ key: Key?) -> ShallowsError {
+        var succeeded = (left == nil ? self.left.leaves : []) + (right == nil ? self.right.leaves : [])
+        succeeded += (left?.succeededLayers ?? []) + (right?.succeededLayers ?? [])
         var error = ShallowsError(
             succeeded.isEmpty ? .failed : partial, "One side or both of a pair failed", layer: name, key: key,
             cause: ZippedResultError(
-                left: errors.left?.underlyingError, right: errors.right?.underlyingError,
+                left: left?.underlyingError, right: right?.underlyingError,
                 succeededLayers: partial == .failed ? [] : succeeded))
         (error.throwsCause, error.quotesCause) = (true, true)
-        error.disposition = [errors.left, errors.right].contains { $0?.disposition == .failure } ? .failure : .unknown
+        error.disposition = [left, right].contains { $0?.disposition == .failure } ? .failure : .unknown
         if partial != .failed { error.succeededLayers = succeeded }
         return error
     }

@@ -26,12 +26,13 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
 
+    @usableFromInline typealias List = LRUList<Key, Value, Validity>
     /// Keys and values that leave: they are released outside the lock, because they may run code then.
     @usableFromInline typealias Gone = [(key: Key, value: Value)]
 
     @usableFromInline
     struct Contents: ~Copyable, Sendable {
-        @usableFromInline var list = LRUList<Key, Value, Validity>()
+        @usableFromInline var list = List()
         @usableFromInline var capacity: Capacity
 
         init(capacity: Capacity) { self.capacity = capacity }
@@ -51,11 +52,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
         }
 
         /// Evicts at most 64 values. Returns whether nothing is left to evict.
-        mutating func evict(
-            _ gone: inout Gone, _ pace: inout LRUList<Key, Value, Validity>.Pace, while isOver: (borrowing Contents) -> Bool
-        )
-            -> Bool
-        {
+        mutating func evict(_ gone: inout Gone, _ pace: inout List.Pace, while isOver: (borrowing Contents) -> Bool) -> Bool {
             pace.begin(list.count)
             for _ in 0..<64 {
                 guard isOver(self), list.count > 0 else { return true }
@@ -119,9 +116,15 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     public var underlyingStorage: RemovableStorage<Key, Value> {
         AnyStorage(
             storageName,
-            .synchronous(
-                self, missed: { .missed($0, self.storageName) }, retrieve: { self.value(forKey: $0) },
-                set: { self.insert($0, forKey: $1) }, remove: { self.removeValue(forKey: $0) }, removeAll: { self.removeValues() }))
+            StorageOperations(
+                retrieve: { key, _ in
+                    guard let value = self.value(forKey: key) else { return .failure(.missed(key, self.storageName)) }
+                    return .success(value)
+                },
+                set: { value, key, _ in .success(self.insert(value, forKey: key)) },
+                remove: { key, _ in .success(self.removeValue(forKey: key)) },
+                removeAll: { _ in .success(self.removeValues()) },
+                lockKey: { LockKey(of: self, $0) }))
     }
 
     // Without the underlying storage, because making that allocates.
@@ -179,7 +182,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
                 if let slot = contents.list.slot(of: key, hash: hash) { contents.remove(slot, &gone) }
                 return
             }
-            let item = LRUList<Key, Value, Validity>.Item(
+            let item = List.Item(
                 payload: value, cost: min(bytes, Self.greatestSum), stamp: stamps.next(at: now), metadata: validity)
             if let old = contents.list.insert(item, forKey: key, hash: hash).old { gone.append((key, old.payload)) }
         }
@@ -220,7 +223,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     /// Evicts a few values at a time, so that no reader waits for long.
     @usableFromInline
     func evict(_ gone: inout Gone, while isOver: (borrowing Contents) -> Bool) {
-        var pace = LRUList<Key, Value, Validity>.Pace()
+        var pace = List.Pace()
         while !contents.write({ contents, _ in contents.evict(&gone, &pace, while: isOver) }) {}
     }
 

@@ -28,7 +28,9 @@ struct FileName: Sendable {
 
     /// The longest name that file systems accept, in bytes.
     static let longest = 255
+}
 
+extension FileName {
     /// The file of the key that is encoded as `text`.
     ///
     /// - Complexity: O(length).
@@ -58,12 +60,6 @@ struct FileName: Sendable {
         self = FileName(text: text, name: String(decoding: name, as: UTF8.self), isPlain: false, isShortened: isShortened)
     }
 
-    private init(text: String, name: String, isPlain: Bool, isShortened: Bool) {
-        (self.text, self.name, self.isPlain, self.isShortened) = (text, name, isPlain, isShortened)
-    }
-}
-
-extension FileName {
     /// The text that an escaped name holds; `nil` for any other name.
     static func text(from name: String) -> String? {
         guard name.utf8.starts(with: escapedPrefix.utf8) else { return nil }
