@@ -43,15 +43,14 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                 let query = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
                 return try store.observed(query, undecodable: .fail, isCancelled: isCancelled)
             }
-        ) { [weak self] in self?.take($0) ?? false }
-    }
-
-    private func take(_ answer: Result<[Archive], VellumError>) -> Bool {
-        switch answer {
-        case .success(let objects): (value, isLoaded, error) = (objects, true, nil)
-        case .failure(let failure): error = failure
+        ) { [weak self] answer in
+            guard let self else { return false }
+            switch answer {
+            case .success(let objects): (value, isLoaded, error) = (objects, true, nil)
+            case .failure(let failure): error = failure
+            }
+            return true
         }
-        return true
     }
 
     isolated deinit { task?.cancel() }
@@ -79,17 +78,14 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
     ///   - store: The store of the object.
     ///   - key: The key of the object.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
-        task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] in
-            self?.take($0) ?? false
+        task = following(store, EntryKey(key), { (store, key, _) throws(VellumError) in try store.observed(key) }) { [weak self] answer in
+            guard let self else { return false }
+            switch answer {
+            case .success(let object): (value, isLoaded, error) = (object, true, nil)
+            case .failure(let failure): error = failure
+            }
+            return true
         }
-    }
-
-    private func take(_ answer: Result<Archive?, VellumError>) -> Bool {
-        switch answer {
-        case .success(let object): (value, isLoaded, error) = (object, true, nil)
-        case .failure(let failure): error = failure
-        }
-        return true
     }
 
     isolated deinit { task?.cancel() }

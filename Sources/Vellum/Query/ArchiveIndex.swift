@@ -162,7 +162,13 @@ public struct ArchiveIndex<Root> {
             elements.addCollection(to: &catalog, name: name)
             if !isUsable(in: Archive.self) { catalog.unusable.append(name) }
         case .unindexable(let path):
-            throw .unindexable(PropertyName.of(path, Root.self, nil).text, type(of: path).valueType)
+            let property = PropertyName.of(path, Root.self, nil).text
+            throw VellumError(
+                .invalidIndex,
+                """
+                An index of several properties has '\(property)', whose type \(type(of: path).valueType) cannot be indexed. Index properties \
+                whose type conforms to IndexableValue or has such a raw value, or optionals of them.
+                """)
         }
     }
 
@@ -181,17 +187,6 @@ public struct ArchiveIndex<Root> {
             }
             return type is any Equatable.Type
         }
-    }
-}
-
-extension VellumError {
-    fileprivate static func unindexable(_ property: String, _ type: Any.Type) -> VellumError {
-        VellumError(
-            .invalidIndex,
-            """
-            An index of several properties has '\(property)', whose type \(type) cannot be indexed. Index properties whose type conforms to \
-            IndexableValue or has such a raw value, or optionals of them.
-            """)
     }
 }
 
