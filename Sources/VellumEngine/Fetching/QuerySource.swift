@@ -56,7 +56,11 @@ final class QuerySource<Value> {
     /// - Returns: Whether that was the case. If not, the array is unchanged.
     func readAll(into values: inout [Value]) throws(VellumError) -> Bool {
         guard store.memory.memoryOnlyCount == 0 else { return false }
-        if plan.pushed.isScan { return try scanAll(into: &values) }
+        if plan.pushed.isScan {
+            guard query.steps.allSatisfy({ if case .filter = $0 { true } else { false } }) else { return false }
+            try reader.scan(into: &values, matching: matches)
+            return true
+        }
         guard plan.isFullyPushed else { return false }
         let request = IndexRequest(whole: plan.pushed, partial: nil)
         guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit, reader.reads) else { return false }
@@ -74,16 +78,6 @@ final class QuerySource<Value> {
             values.removeAll()
             return false
         }
-        return true
-    }
-
-    private func scanAll(into values: inout [Value]) throws(VellumError) -> Bool {
-        var conditions: [ValueCondition<Value>] = []
-        for step in query.steps {
-            guard case .filter(let condition) = step else { return false }
-            conditions.append(condition)
-        }
-        try reader.scan(into: &values, matching: Condition.all(conditions).evaluation())
         return true
     }
 

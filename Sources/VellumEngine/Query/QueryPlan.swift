@@ -10,13 +10,14 @@ internal import VellumCore
 /// remain.
 struct QueryPlan<Value> {
     private let query: QueryDescription<Value>
-    private var steps: PushedSteps
+    private let steps: PushedSteps
 
     init(_ query: QueryDescription<Value>, _ columns: IndexColumns) {
-        self.query = query
-        steps = PushedSteps(columns)
-        while steps.count < query.steps.count, steps.push(query.steps[steps.count]) { steps.count += 1 }
-        steps.finish(query.steps.count)
+        var pushed = PushedSteps(columns)
+        let steps = query.steps
+        while pushed.count < steps.count, pushed.push(steps[pushed.count]) { pushed.count += 1 }
+        pushed.finish(steps.count)
+        (self.query, self.steps) = (query, pushed)
     }
 
     /// The part that the index answers.

@@ -28,11 +28,6 @@ final class OpenDatabases: Sendable {
 
         /// SQLite removes the wal-index with the last connection of all processes.
         var isOpenSomewhere: Bool { FileIdentity(path: walIndexPath) != nil }
-
-        mutating func closeAll() {
-            for descriptor in [file, walIndex].compactMap({ $0 }) { _ = close(descriptor) }
-            (file, walIndex) = (nil, nil)
-        }
     }
 
     private let databases = Locked<[FileIdentity: Database]>([:])
@@ -64,8 +59,8 @@ final class OpenDatabases: Sendable {
     }
 
     private static func closeUnused(_ databases: inout [FileIdentity: Database]) {
-        for (identity, var database) in databases where database.connections == 0 && !database.isOpenSomewhere {
-            database.closeAll()
+        for (identity, database) in databases where database.connections == 0 && !database.isOpenSomewhere {
+            for descriptor in [database.file, database.walIndex].compactMap({ $0 }) { _ = close(descriptor) }
             databases[identity] = nil
         }
     }
