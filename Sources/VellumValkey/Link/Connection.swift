@@ -39,6 +39,8 @@
             var isReady: Bool { readySince != nil }
             /// The commands of the handshake.
             var handshake = CommandQueue<Caller>()
+            /// Whether it ends: no reply counts any more. Callers are told afterwards, by ``end``.
+            var isEnding = false
             var end: RemoteFailure?
             /// Where the connection leads, for errors.
             var server = "The server"
@@ -264,12 +266,14 @@
 
         fileprivate func received(_ value: RESPValue) {
             if case .push(let elements) = value { return onPush(elements) }
-            let (first, isReady) = state.withLock { state in
+            let (isEnding, first, isReady) = state.withLock { state in
+                if state.isEnding { return (true, nil as (Caller?, Int64)?, false) }
                 let first = state.isReady ? state.queue.popFirst() : state.handshake.popFirst()
                 // In the lock, so that nothing is trusted after the end.
                 if state.isReady, let first { onReply(first.sent) }
-                return (first, state.isReady)
+                return (false, first, state.isReady)
             }
+            if isEnding { return }
             guard let (caller, _) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
             if isReady, case .error(let message) = value, Handshake.isInability(message) {
                 // Before the caller goes on, and before later replies: they may be old.
@@ -298,16 +302,15 @@
 
         /// Ends the connection. Every caller that waits gets the failure: during the handshake, that of a command that was not sent.
         func close(_ failure: RemoteFailure) {
-            let ending = state.withLock { state -> (channel: (any Channel)?, callers: [Caller], wereSent: Bool)? in
-                guard state.end == nil else { return nil }
+            guard state.withLock({ !exchange(&$0.isEnding, with: true) }) else { return }
+            // Before any call fails: values that were read by this connection may be stale from now on.
+            onEnd(self, failure)
+            let (channel, callers, wereSent) = state.withLock { state in
                 state.end = failure
                 state.outgoing = ByteBuffer()
                 return (state.channel, state.handshake.removeAll() + state.queue.removeAll(), state.isReady)
             }
-            guard let (channel, callers, wereSent) = ending else { return }
             channel?.close(promise: nil)
-            // Before any caller goes on: values that were read by this connection may be stale from now on.
-            onEnd(self, failure)
             for caller in callers { caller(.failure(wereSent ? failure.afterSending : failure.beforeSending)) }
             ended.succeed()
         }

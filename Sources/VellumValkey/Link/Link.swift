@@ -152,14 +152,16 @@
 
         /// Gives callers the connection. Returns whether the link is still open.
         private func begin(_ connection: Connection, _ time: ServerTime) -> Bool {
-            observer.onConnected(time)
             let isOpen = phase.withLock { phase in
                 if case .closed = phase { return false }
                 phase = .connected(connection)
                 return true
             }
-            if isOpen { connection.becomeReady() }
-            return isOpen
+            guard isOpen else { return false }
+            // Whoever calls because of it finds the connection. Commands wait until it is ready.
+            observer.onConnected(time)
+            connection.becomeReady()
+            return true
         }
     }
 #endif
