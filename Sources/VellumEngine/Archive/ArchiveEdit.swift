@@ -48,10 +48,10 @@ final class ArchiveEdit {
         }
     }
 
-    init(_ archive: Archive, _ contents: ArchiveContents, on writer: Writer) {
+    init(_ archive: Archive, _ contents: ArchiveContents, _ tables: ArchiveTables, on writer: Writer) {
         self.archive = archive
         self.writer = writer
-        tables = writer.tables(of: archive)
+        self.tables = tables
         state = State(contents: contents)
         guard let index = contents.index else { return }
         state.isIndexOurs = index.definition == archive.shape?.definition

@@ -39,7 +39,8 @@ final class Transaction {
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func edit(of archive: Archive) throws(SQLiteError) -> ArchiveEdit {
         for edit in edits where edit.archive === archive { return edit }
-        let edit = ArchiveEdit(archive, try writer.contents(of: archive), on: writer)
+        let tables = writer.tables(of: archive)
+        let edit = ArchiveEdit(archive, try writer.contents(of: archive, tables), tables, on: writer)
         edits.append(edit)
         return edit
     }

@@ -105,7 +105,11 @@ final class Writer {
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func contents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
         for edit in batch?.edits ?? [] where edit.archive === archive { return edit.state.contents }
-        let tables = tables(of: archive)
+        return try contents(of: archive, tables(of: archive))
+    }
+
+    /// What the archive holds without open relaxed writes.
+    func contents(of archive: Archive, _ tables: ArchiveTables) throws(SQLiteError) -> ArchiveContents {
         if let known = tables.contents, known.era == left.era { return known }
         var contents = try tables.readContents(of: archive)
         contents.era = left.era

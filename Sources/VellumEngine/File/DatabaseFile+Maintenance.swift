@@ -72,6 +72,7 @@ extension DatabaseFile {
 
     /// Schedules the copying of the log and the return of free pages.
     func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
+        if maintenance.isDueNow(.checkpoint) { return }
         scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in try file.checkpoint() }
     }
 

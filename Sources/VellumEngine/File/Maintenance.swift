@@ -7,7 +7,7 @@ internal import VellumCore
 ///
 /// No thread or timer runs while nothing is scheduled.
 final class Maintenance: Sendable {
-    enum Task: CaseIterable, Hashable, Sendable {
+    enum Task: UInt8, CaseIterable, Sendable {
         /// Copy the log into the database.
         case checkpoint
         /// Commit relaxed writes.
@@ -23,6 +23,8 @@ final class Maintenance: Sendable {
         /// Delete the entries of archives that were emptied.
         case deleteCleared
 
+        fileprivate var bit: UInt8 { 1 << rawValue }
+
         var delay: DispatchTimeInterval {
             switch self {
             case .checkpoint, .buildIndexes, .deleteCleared: .milliseconds(0)
@@ -37,6 +39,8 @@ final class Maintenance: Sendable {
     /// Building indexes runs user-supplied codecs, which may be slow, so it does not delay other work.
     private let buildingQueue = DispatchQueue(label: "vellum.indexing", qos: .utility)
     private let due = Locked<[Task: DispatchTime]>([:])
+    /// A bit for each task that is due without a delay.
+    private let dueNow = Atomic<UInt8>(0)
     /// When the next sweep is due, in milliseconds since 1970; `.max` if none is scheduled.
     let nextSweep = Atomic(Int64.max)
 
@@ -52,6 +56,7 @@ final class Maintenance: Sendable {
         let isFirst = due.withLock { due in
             if let other = due[task], other <= time { return false }
             due[task] = time
+            if delay ?? task.delay == .milliseconds(0) { dueNow.bitwiseOr(task.bit, ordering: .sequentiallyConsistent) }
             return true
         }
         guard isFirst else { return }
@@ -60,11 +65,15 @@ final class Maintenance: Sendable {
             let isDue = self?.due.withLock { due in
                 guard due[task] == time else { return false }  // Rescheduled for an earlier time, and done.
                 due[task] = nil
+                self?.dueNow.bitwiseAnd(~task.bit, ordering: .sequentiallyConsistent)
                 return true
             }
             if isDue ?? false { work() }
         }
     }
+
+    /// Whether the task was scheduled without a delay and has not begun: then it sees whatever was done before this call.
+    func isDueNow(_ task: Task) -> Bool { dueNow.load(ordering: .sequentiallyConsistent) & task.bit != 0 }
 
     private func isDue(_ task: Task) -> Bool { due.withLock { $0[task].map { $0 <= .now() } ?? false } }
 
