@@ -92,7 +92,7 @@ asan: setup
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
-	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess' $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'CrashTests\.(.*KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess)' $(ARGUMENTS)
 	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.

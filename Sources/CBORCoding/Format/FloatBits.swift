@@ -2,10 +2,25 @@
 enum FloatBits {
     /// Returns the bits of the same number or NaN in single precision, or `nil` if it cannot be represented.
     static func single(exactly double: UInt64) -> UInt32? {
-        let number = Double(bitPattern: double)
-        guard number.isNaN else { return Double(Float(number)) == number ? Float(number).bitPattern : nil }
-        guard double & 0x1FFF_FFFF == 0 else { return nil }
-        return UInt32(truncatingIfNeeded: double >> 32) & 0x8000_0000 | 0xFF << 23 | UInt32(truncatingIfNeeded: double >> 29) & 0x7F_FFFF
+        let sign = UInt32(truncatingIfNeeded: double >> 32) & 0x8000_0000
+        let exponent = Int(double >> 52 & 0x7FF)
+        let fraction = double & 0xF_FFFF_FFFF_FFFF
+        switch exponent {
+        case 0x7FF, 897...1150:
+            guard fraction & 0x1FFF_FFFF == 0 else { return nil }
+            let narrow = exponent == 0x7FF ? 0xFF : UInt32(exponent - 896)
+            return sign | narrow << 23 | UInt32(truncatingIfNeeded: fraction >> 29)
+        case 0:
+            return fraction == 0 ? sign : nil
+        case 874...896:
+            // Subnormal in the narrower format, where the leading bit is explicit.
+            let shift = UInt64(926 - exponent)
+            let whole = fraction | 1 << 52
+            guard whole & (1 << shift - 1) == 0 else { return nil }
+            return sign | UInt32(truncatingIfNeeded: whole >> shift)
+        default:
+            return nil
+        }
     }
 
     /// Returns the bits of the same number or NaN in half precision, or `nil` if it cannot be represented.
@@ -32,9 +47,14 @@ enum FloatBits {
 
     /// Returns the bits of the same number or NaN in double precision.
     static func double(_ single: UInt32) -> UInt64 {
-        let number = Float(bitPattern: single)
-        guard number.isNaN else { return Double(number).bitPattern }
-        return UInt64(single & 0x8000_0000) << 32 | 0x7FF << 52 | UInt64(single & 0x7F_FFFF) << 29
+        let sign = UInt64(single & 0x8000_0000) << 32
+        let exponent = UInt64(single >> 23 & 0xFF)
+        let fraction = UInt64(single & 0x7F_FFFF)
+        switch exponent {
+        case 0xFF: return sign | 0x7FF << 52 | fraction << 29
+        case 0: return sign | Double(fraction).bitPattern &- (fraction == 0 ? 0 : 149 << 52)
+        default: return sign | (exponent + 896) << 52 | fraction << 29
+        }
     }
 
     /// Returns the bits of the same number or NaN in single precision.

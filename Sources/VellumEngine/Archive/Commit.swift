@@ -62,10 +62,11 @@ struct Commit: Sendable {
     mutating func follow(_ later: Commit) {
         let mine = changes
         self = later
-        // What this one has removed is not in the later one, which has all of its archives.
-        for change in mine where !change.removed.isEmpty {
+        // The later one has all of its archives, but not what this one has removed, and nobody was told of its keys yet.
+        for change in mine {
             for index in changes.indices where changes[index].archive == change.archive {
                 changes[index].removed.insert(contentsOf: change.removed, at: 0)
+                changes[index].told = change.told
             }
         }
     }

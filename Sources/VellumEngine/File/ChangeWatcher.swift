@@ -88,7 +88,8 @@ final class ChangeWatcher: Sendable {
     func tell(_ commit: Commit) {
         guard isObserving else { return }
         let changes = commit.changes.filter {
-            commit.source != .transaction || commit.due.isOpen || ($0.known?.owner?.mayHaveMemoryOnly ?? false)
+            $0.told < ($0.keys.hashes?.count ?? .max)
+                && (commit.source != .transaction || commit.due.isOpen || ($0.known?.owner?.mayHaveMemoryOnly ?? false))
         }
         guard !changes.isEmpty else { return }
         addUntold { untold in
@@ -139,7 +140,6 @@ final class ChangeWatcher: Sendable {
             var last: ChangePage.Moment?
             while let self, self.isCurrent(thread) {
                 let moment = file.page.beginWaiting()
-                // What this process can see already is told while others stand in a commit, too.
                 let hasTold = self.tellUntold()
                 if last == moment, !hasTold {
                     // A file that is released meanwhile wakes the thread.
@@ -184,6 +184,8 @@ final class ChangeWatcher: Sendable {
             }
             BusyRetry.milliseconds(pause)
             pause = min(pause * 1.2, 50)
+            // What this process can see already does not wait for the commit of another.
+            _ = tellUntold()
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The planner works without a database.
 @Suite(.timeLimit(.minutes(1)))
-struct QueryPlannerTests {
+struct QueryPlanTests {
     struct Item {
         var a = 0
         var b: String? = nil
