@@ -46,6 +46,8 @@ TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="
 # Four tests at a time, or one where the toolchain cannot say so: all have a time limit, which ends while a test waits for a thread.
 WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width \
 	&& echo --experimental-maximum-parallelization-width 4 || echo --no-parallel)
+# Two at a time where some take minutes: one that waits for a thread behind them would reach its limit.
+LONG = $(SWIFT) test $(subst 4,2,$(WIDTH))
 # VALKEY=1 builds with the trait `Valkey` and runs the tests of shared caches, too. Apart, because a trait changes what is built. TLS=1 does
 # it with the trait `ValkeyTLS`, whose library takes minutes to build.
 FLAVOR = $(if $(TLS),--traits ValkeyTLS --scratch-path .build/shared-tls,$(if $(VALKEY),--traits Valkey --scratch-path .build/shared))
@@ -92,20 +94,20 @@ asan: setup
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
-	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(SWIFT) test $(PLAIN) --filter 'CrashTests\.(.*KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess)' $(ARGUMENTS)
+	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(LONG) $(PLAIN) --filter 'CrashTests\.(.*KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess)' $(ARGUMENTS)
 	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
 faults: setup
-	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(SWIFT) test $(PLAIN) --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
+	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(LONG) $(PLAIN) --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
 
 # Damages every byte, every length and every page of a small store. VELLUM_DAMAGE=1000 tries 1000 of each kind.
 damage: setup
-	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DamageTests $(ARGUMENTS)
+	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(LONG) -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DamageTests $(ARGUMENTS)
 
 # Runs mixed operations of several processes against a model, for SECONDS.
 soak: setup
-	VELLUM_SOAK=$(SECONDS) $(SWIFT) test $(PLAIN) --filter SoakTests $(ARGUMENTS)
+	VELLUM_SOAK=$(SECONDS) $(LONG) $(PLAIN) --filter SoakTests $(ARGUMENTS)
 
 # A million operations on every kind of cache and storage, whose memory must not grow. Alone in their process.
 bounded: setup
