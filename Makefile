@@ -103,7 +103,7 @@ faults: setup
 
 # Damages every byte, every length and every page of a small store. VELLUM_DAMAGE=1000 tries 1000 of each kind.
 damage: setup
-	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(LONG) -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter 'DamageTests\.' $(ARGUMENTS)
+	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(LONG) -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter '^DamageTests' $(ARGUMENTS)
 
 # Runs mixed operations of several processes against a model, for SECONDS.
 soak: setup
