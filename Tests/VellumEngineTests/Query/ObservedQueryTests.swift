@@ -11,10 +11,16 @@ struct ObservedQueryTests {
     /// A codec that calls at some objects which it decodes.
     private final class CallingCodec: Codec, Sendable {
         private let json = JSONCodec<Person>()
-        private let state = Locked((decoded: 0, call: (@Sendable (Int) -> Void)?.none))
+        private let state = Locked(State())
+
+        // A struct: a closure in a tuple that a generic function changes is wrapped once more each time.
+        private struct State {
+            var decoded = 0
+            var call: (@Sendable (Int) -> Void)?
+        }
 
         var decoded: Int { state.withLock { $0.decoded } }
-        func begin(_ call: @escaping @Sendable (Int) -> Void) { state.withLock { $0 = (0, call) } }
+        func begin(_ call: @escaping @Sendable (Int) -> Void) { state.withLock { $0 = State(call: call) } }
 
         func encode(_ person: Person) throws -> Data { try json.encode(person) }
 
