@@ -12,13 +12,16 @@ extension DatabaseFile {
     func scheduleSweep() { scheduleSweep(afterMilliseconds: 1000) }
 
     /// Schedules a sweep for this moment, but within an hour at the latest, because the wall clock may be set meanwhile.
-    func scheduleSweep(for end: WallInstant) {
+    ///
+    /// - Parameter last: When the last sweep began; `nil` for now.
+    func scheduleSweep(for end: WallInstant, since last: WallInstant? = nil) {
         let now = clock.now()
-        if isLate(end.rawValue) || isLate(maintenance.nextSweep.load(ordering: .relaxed)) {
+        let latest = min(end, (last ?? now).advanced(byMilliseconds: 3_600_000))
+        if isLate(latest.rawValue) || isLate(maintenance.nextSweep.load(ordering: .relaxed)) {
             scheduleSweep(afterMilliseconds: 0)
         } else {
-            let latest = min(end, now.advanced(byMilliseconds: 3_600_000))
-            scheduleSweep(afterMilliseconds: max(1000, latest.rawValue &- now.rawValue))
+            // The clock may have been set back since.
+            scheduleSweep(afterMilliseconds: min(max(1000, latest.rawValue &- now.rawValue), 3_600_000))
         }
     }
 
@@ -26,11 +29,12 @@ extension DatabaseFile {
         maintenance.nextSweep.store(clock.now().advanced(byMilliseconds: delay).rawValue, ordering: .relaxed)
         schedule(.sweep, after: .milliseconds(Int(delay))) { (file) throws(SQLiteError) in
             file.maintenance.nextSweep.store(.max, ordering: .relaxed)
+            let begin = file.clock.now()
             do throws(SQLiteError) {
                 if try file.sweep() {
                     file.scheduleSweep(afterMilliseconds: 10)
                 } else if let end = file.nextEnd {
-                    file.scheduleSweep(for: end)
+                    file.scheduleSweep(for: end, since: begin)
                 }
             } catch {
                 // The disk may be full or another process busy: retried later.
