@@ -175,7 +175,7 @@ final class ChangeWatcher: Sendable {
     /// another container.
     private func waitForCommit(of number: UInt64, _ thread: Int) {
         // Ever longer, because a process may be stopped in a commit.
-        var (pause, left) = (0.5, 1000.0)
+        var (pause, left, sinceTold) = (0.5, 1000.0, 0.0)
         while left > 0, isCurrent(thread) {
             switch file.page.progress(of: number) {
             case .finished: return
@@ -183,9 +183,13 @@ final class ChangeWatcher: Sendable {
             case .unknown: left -= pause
             }
             BusyRetry.milliseconds(pause)
+            sinceTold += pause
             pause = min(pause * 1.2, 50)
             // What this process can see already does not wait for the commit of another.
-            _ = tellUntold()
+            if sinceTold >= Self.pause {
+                _ = tellUntold()
+                sinceTold = 0
+            }
         }
     }
 

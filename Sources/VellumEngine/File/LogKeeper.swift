@@ -180,7 +180,7 @@ final class LogKeeper: Sendable {
                 return try write()
             } catch {
                 guard error.isFull else { throw error }
-                try giveWay(&retry, after: error)
+                try makeMoreRoom(for: &retry, after: error)
             }
         }
     }
@@ -217,7 +217,7 @@ final class LogKeeper: Sendable {
     ///
     /// - Throws: The failure of the write, if there was nothing to delete and no other thread has taken the room that was made.
     @inline(never)
-    private func giveWay(_ retry: inout Retry, after failure: SQLiteError) throws(SQLiteError) {
+    private func makeMoreRoom(for retry: inout Retry, after failure: SQLiteError) throws(SQLiteError) {
         retry.failure = failure
         let mayHelp: Bool
         do throws(SQLiteError) {
