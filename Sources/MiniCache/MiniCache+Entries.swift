@@ -120,18 +120,23 @@ extension MiniCache where Key == String {
         return Array(try keys().lazy.filter { EntryKey($0).begins(with: prefix) }.prefix(limit))
     }
 
-    /// Removes every valid value whose key begins with a text, in transactions of at most 256.
+    /// Removes every value whose key begins with a text, in transactions of at most 256, also expired ones.
     ///
-    /// A value that is set meanwhile may stay.
+    /// A load of such a key that runs stores nothing, and remembered misses and failures end. A value that is set meanwhile may stay.
     ///
     /// - Parameter prefix: Compared as by ``keys(prefix:limit:)``.
-    /// - Returns: How many values were removed.
+    /// - Returns: How many valid values were removed.
     /// - Complexity: O(n log n), because nothing orders keys.
     /// - Throws: ``MiniCacheError`` if the disk fails. Values of earlier transactions stay removed.
     @discardableResult
     public func removeAll(prefix: String) throws(MiniCacheError) -> Int {
-        let keys = try keys(prefix: prefix).map(CacheKey.text)
-        defer { for key in keys { core.didWrite(key) } }
-        return try withStore { (store) throws(VellumError) in try store.removeAll(keys) }
+        try withStore { (store) throws(VellumError) in
+            try store.removeAll(prefix: CacheKey.text(prefix), under: expiration) { (entry) throws(VellumError) in
+                // The empty prefix is also that of keys which are no strings.
+                guard CacheKey.isText(entry.key) else { return nil }
+                core.didWrite(entry.key)
+                return try !isTombstone(entry.key, bytes: entry.bytes, in: store)
+            }
+        }
     }
 }

@@ -87,13 +87,14 @@ extension ArchiveStore {
 
     /// Deletes the objects that satisfy the predicate, in one transaction; while objects are being migrated (``VersionedArchive``), in several.
     ///
-    /// An object that is changed between the search and the deletion is kept. A transaction that deletes very many objects grows the
+    /// An object that is changed between the search and the deletion is kept. Expired objects are deleted as well. An object that is being loaded
+    /// and was never recorded cannot be matched: delete it by its key, or by a prefix. A transaction that deletes very many objects grows the
     /// write-ahead log beyond 8 MiB until the next checkpoint.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
     ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
-    /// - Returns: How many objects were deleted.
+    /// - Returns: How many valid objects were deleted.
     /// - Complexity: As ``fetch(where:sortedBy:limit:offset:undecodable:)``, plus O(log n) for each deleted object. All keys are held in memory.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails. No object is deleted.
     @discardableResult

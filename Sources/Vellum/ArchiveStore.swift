@@ -227,17 +227,17 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     public func deleteAll() throws { try withOpenHandle { () throws(VellumError) in try store.removeAll() } }
 
-    /// Deletes every object whose key begins with a text, in transactions of at most 256 objects.
+    /// Deletes every object whose key begins with a text, in transactions of at most 256 objects, also expired ones.
     ///
-    /// An object that is recorded meanwhile may stay.
+    /// A load of such a key that runs stores nothing, and remembered absences and failures end. An object that is recorded meanwhile may stay.
     ///
-    /// - Parameter prefix: Compared as by ``keys(prefix:limit:)``. The empty one deletes every valid object.
-    /// - Returns: How many objects were deleted.
+    /// - Parameter prefix: Compared as by ``keys(prefix:limit:)``. The empty one deletes every object.
+    /// - Returns: How many valid objects were deleted.
     /// - Complexity: O(n log n), because nothing orders keys.
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
     public func deleteAll(prefix: String) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.removeAll(try store.keys(prefix: prefix)) }
+        try withOpenHandle { () throws(VellumError) in try store.removeAll(prefix: EntryKey(prefix)) }
     }
 
     /// Deletes every object that was last recorded or accessed before the date, in transactions of at most 256 objects.

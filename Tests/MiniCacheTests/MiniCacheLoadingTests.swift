@@ -191,7 +191,7 @@ struct MiniCacheLoadingTests {
             return 2
         }
         let expired = try await cache.value(forKey: "expired") {
-            clock.advance(by: .seconds(1000))
+            clock.advance(by: .seconds(20))
             return 2
         }
         #expect(removed == 2 && expired == 2)

@@ -45,7 +45,7 @@ struct ToldTests {
             await setup.clock.waitForSleeper(until: end)
             setup.clock.advance(by: .seconds(1))
         case .otherProcess, .otherProcessOfAllKeys:
-            let keys = source == .otherProcess ? [hash] : nil
+            let keys = ChangedKeys.keys(source == .otherProcess ? [hash] : nil, orAll: .written)
             page.finish(page.announce([.init(archive: store.disk.archive.id, keys: keys)], by: 77, of: 1).last)
         case .stateOfTheFile:
             try file.suspend()

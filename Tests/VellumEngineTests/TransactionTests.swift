@@ -68,7 +68,7 @@ struct TransactionTests {
         let hash = archive.checksum.hash
         // Announcement, commit, totals, entries, order, memory.
         #expect(announced(since: generation) == .keys([hash.of("second")]))
-        #expect(commit.changes.map(\.keys.hashes) == [[hash.of("second")]])
+        #expect(commit.changes.map(\.keys) == [.keys([hash.of("second")])])
         #expect(commit.changes.allSatisfy { $0.removed.isEmpty })
         #expect(try store.disk.totals() == StorageUsage(entries: 6, bytes: 700))
         #expect(store.disk.evictedSize == 0)
@@ -132,11 +132,11 @@ struct TransactionTests {
         #expect(commit.changes.count == 1 && change.archive == archive.id && change.known === archive)
         #expect(change.removed.map(\.cause) == [.evicted])
         #expect(change.removed.flatMap(\.entries).map(\.key) == ["0", "1"])
-        #expect(Set(change.keys.hashes ?? []) == Set(["a", "b", "0", "1"].map { hash.of(EntryKey($0)) }))
+        #expect(Set(change.keys.single.map(\.hash)) == Set(["a", "b", "0", "1"].map { hash.of(EntryKey($0)) }))
         #expect(change.number?.previous == before)
         #expect(change.number?.last == file.location.changesFile.page.generation(of: archive.id).value)
         let (_, emptied) = try transaction { (transaction) throws(SQLiteError) in try transaction.edit(of: archive).removeAll() }
-        #expect(emptied.changes.first?.keys.hashes == nil && emptied.due.mayHoldCleared)
+        #expect(emptied.changes.first?.keys == ChangedKeys(all: .removed) && emptied.due.mayHoldCleared)
         #expect(emptied.due.commits == commit.due.commits + 1)
     }
 

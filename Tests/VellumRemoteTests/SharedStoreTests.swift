@@ -68,7 +68,7 @@ struct SharedStoreTests {
 
     private func load(
         _ key: EntryKey, whileRevalidate: Duration = .zero, ifError: Duration = .zero, age: Int64 = 1_000_000,
-        options: LoadOptions = LoadOptions(), _ loader: @escaping @Sendable () async throws -> String?
+        options: LoadOptions = LoadOptions(loadTimeout: nil), _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         try await store.load(
             LoadRequest(
@@ -110,7 +110,7 @@ struct SharedStoreTests {
         let store = try Self.store(on: backend, time, pauses)
         _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
         let request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(loadTimeout: nil),
             loader: .plain { "mine" })
         #expect(try await store.load(request) == Loaded("mine", .loaded))
         #expect(time.clock.now() >= SharedStore<String>.Times().longestWait)
@@ -152,7 +152,7 @@ struct SharedStoreTests {
     }
 
     @Test func aFailureIsRememberedForItsAge() async throws {
-        let options = LoadOptions(errorMaxAge: .seconds(1))
+        let options = LoadOptions(errorMaxAge: .seconds(1), loadTimeout: nil)
         await #expect(throws: SourceDown.self) { try await load("a", options: options) { throw SourceDown() } }
         await #expect(throws: SourceDown.self) { try await load("a") { "1" } }
         try await store.set("2", forKey: "a", under: .never)
@@ -297,7 +297,7 @@ struct SharedStoreTests {
         // Later than any renewal of a lease has come.
         time.set(100_000)
         var request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(loadTimeout: nil),
             loader: .plain { nil })
         request.acceptsNil = true
         #expect(try await store.load(request) == Loaded(nil, .loaded))

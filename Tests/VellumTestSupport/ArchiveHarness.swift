@@ -53,7 +53,9 @@ package final class ArchiveHarness: ArchiveOwner {
     func write(
         _ operations: [(EntryKey, ArchiveWrite.Operation)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
     ) throws(VellumError) -> [WriteOutcome] {
-        let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) { isOvertaken }
+        let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) {
+            isOvertaken ? .changed : .unchanged
+        }
         return try commit(
             operations.enumerated().map { index, operation in
                 let condition = index == 0 ? condition : WriteCondition(following: condition)

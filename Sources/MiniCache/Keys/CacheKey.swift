@@ -34,6 +34,12 @@ package enum CacheKey {
         text.utf8.first == mark ? escaped(text) : EntryKey(text)
     }
 
+    /// Whether it is the key of a string.
+    static func isText(_ key: EntryKey) -> Bool {
+        let bytes = key.normalized.utf8
+        return bytes.first != mark || bytes.dropFirst().first == mark
+    }
+
     /// U+0001, which precedes everything that is not a string.
     @inlinable static var mark: UInt8 { 1 }
 

@@ -5,10 +5,10 @@ internal import VellumCore
 /// Writes of one key follow one another, so that they reach both layers in one order. A fill goes
 /// ahead only if nothing was written since its value was read, and the writes of its key wait until it ends.
 final class WriteOrder<Key: Sendable>: Sendable {
-    typealias Ticket = WriteVersions<Never>.Ticket
+    typealias Ticket = WriteVersions.Ticket
 
     private let mutex = KeyedMutex()
-    private let versions = Locked(WriteVersions<Never>())
+    private let versions = Locked(WriteVersions())
     private let stripe = WriteOrder.striping()
     /// The layer that is named where a call fails.
     private let layer: String
@@ -78,7 +78,7 @@ final class WriteOrder<Key: Sendable>: Sendable {
     private static func striping() -> @Sendable (Key) -> Int {
         func ofHashable<Other: Hashable & SendableMetatype>(_: Other.Type) -> @Sendable (Key) -> Int {
             // `Other` is `Key`, which the compiler does not know to be Hashable.
-            { WriteVersions<Never>.stripe(ofHash: unsafeBitCast($0, to: Other.self).hashValue) }
+            { WriteVersions.stripe(ofHash: unsafeBitCast($0, to: Other.self).hashValue) }
         }
         guard let type = Key.self as? any (Hashable & SendableMetatype).Type else { return { _ in 0 } }
         return ofHashable(type)

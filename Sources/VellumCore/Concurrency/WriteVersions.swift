@@ -9,11 +9,11 @@
 /// ```
 ///
 /// A value type without a lock. Keys share versions by stripe, so a write of one key can make a cache fill of another key in its stripe
-/// fail, and nothing worse. Each watched key has a version of its own, which writes of other keys do not change.
+/// fail, and nothing worse. What takes longer watches its key instead: ``WatchedKeys``.
 ///
-/// - Complexity: O(1), O(stripes + watched keys) for writes of every key.
+/// - Complexity: O(1), O(stripes) for writes of every key.
 @usableFromInline
-package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
+package struct WriteVersions: Sendable {
     @usableFromInline package static var stripeCount: Int { 64 }
 
     /// The version of a stripe at one moment.
@@ -29,18 +29,10 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    @usableFromInline
-    struct Watch: Sendable {
-        var watchers: Int
-        var version: UInt64
-    }
-
     @usableFromInline var versions = ContiguousArray<UInt64>(repeating: 0, count: 64)
     /// The number of writes in progress, for each stripe and of every key.
     @usableFromInline var writes = ContiguousArray<Int>(repeating: 0, count: 64)
     @usableFromInline var writesOfAll = 0
-    @usableFromInline var watches: [Key: Watch] = [:]
-    private var lastVersion: UInt64 = 0
 
     @usableFromInline
     package init() {}
@@ -65,29 +57,7 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     // MARK: Writes
 
-    /// Records a write of a key.
-    @inlinable
-    package mutating func recordWrite(of key: Key, _ stripe: Int) {
-        invalidateTickets(stripe)
-        if isWatching { recordWatchedWrite(of: key) }
-    }
-
-    @usableFromInline
-    mutating func recordWatchedWrite(of key: Key) {
-        guard let index = watches.index(forKey: key) else { return }
-        lastVersion += 1
-        watches.values[index].version = lastVersion
-    }
-
-    /// Records a write of every key.
-    package mutating func recordWriteOfAll() {
-        invalidateTickets()
-        lastVersion += 1
-        for index in watches.values.indices { watches.values[index].version = lastVersion }
-    }
-
-    /// Makes the tickets of a stripe outdated: what their readers have read may have changed, though not by a write that a watcher of the key
-    /// waits for.
+    /// Makes the tickets of a stripe outdated: what their readers have read may have changed.
     @inlinable
     package mutating func invalidateTickets(_ stripe: Int) { versions[stripe] &+= 1 }
 
@@ -109,31 +79,6 @@ package struct WriteVersions<Key: Hashable & Sendable>: Sendable {
 
     package mutating func endWriteOfAll() {
         writesOfAll -= 1
-        recordWriteOfAll()
+        invalidateTickets()
     }
-
-    // MARK: Watched keys
-
-    @inlinable
-    package var isWatching: Bool { !watches.isEmpty }
-
-    /// Adds a watcher of the key, and returns the key's version. No version is used twice.
-    package mutating func watch(_ key: Key) -> UInt64 {
-        if let index = watches.index(forKey: key) {
-            watches.values[index].watchers += 1
-            return watches.values[index].version
-        }
-        lastVersion += 1
-        watches[key] = Watch(watchers: 1, version: lastVersion)
-        return lastVersion
-    }
-
-    /// Removes a watcher of the key.
-    package mutating func unwatch(_ key: Key) {
-        guard let watch = watches[key] else { return }
-        watches[key] = watch.watchers == 1 ? nil : Watch(watchers: watch.watchers - 1, version: watch.version)
-    }
-
-    /// Whether the key is watched, and was not written since it had that version.
-    package func isUnchanged(_ key: Key, since version: UInt64) -> Bool { watches[key]?.version == version }
 }

@@ -5,6 +5,9 @@ internal import Synchronization
 /// A caller joins a load, and is called back when it ends. The first caller starts the load and finishes it. A caller that would make its
 /// own load wait for itself gets ``Joined/recursive`` instead, and decides whether to fail or to load without joining.
 ///
+/// A load that a write has overtaken can be detached: who waits for it gets its outcome, who comes later starts another. A load that runs past
+/// its deadline ends.
+///
 /// No callback runs inside the lock. The only lock taken inside it is that of the ``WaitGraph``.
 package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable {
     /// How a wait ended.
@@ -63,15 +66,39 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         }
     }
 
+    /// What is known of a load that runs.
+    private struct Running {
+        /// The version of its key when it began, by which writes are noticed.
+        var version: UInt64?
+        /// Whether it waits for user-supplied code.
+        var mayBlock = false
+        /// What it has found so far, for waiters that stop waiting.
+        var interim: Outcome?
+        var handlers = Handlers()
+    }
+
+    /// What a load is told, and until when it may run.
+    package struct Handlers: Sendable {
+        /// By the clock of the ``LoadTimer``.
+        var begin: Int64?
+        var deadline = Int64.max
+        /// Called if it runs past its deadline. Ends it.
+        var onLate: @Sendable () -> Void = {}
+        /// Called if it ends before its code does: nobody waits for it, it is late, or another has replaced it.
+        var cancel: @Sendable () -> Void = {}
+        /// Called once, when it has ended, however.
+        var onEnd: @Sendable () -> Void = {}
+    }
+
     private struct State {
         var table = SingleFlight<Key>()
         var waiters: [UInt64: Waiting] = [:]
-        /// The cancellation handlers of loads.
-        var cancellations: [UInt64: @Sendable () -> Void] = [:]
-        /// Loads that wait for user-supplied code.
-        var mayBlock: Set<UInt64> = []
-        /// What loads have found so far, for waiters that stop waiting.
-        var interim: [UInt64: Outcome] = [:]
+        var running: [UInt64: Running] = [:]
+        /// When the task looks for late loads; `nil` if there is none.
+        var nextLook: Int64?
+
+        /// Removes what is known of a load that has ended, and returns whom to tell.
+        mutating func end(_ load: UInt64) -> Handlers? { running.removeValue(forKey: load)?.handlers }
     }
 
     private let state = Locked(State())
@@ -97,28 +124,56 @@ extension LoadCoordinator where Outcome: Sendable {
     ///
     /// - Parameters:
     ///   - newKey: The key under which to join or start a load if no load of `key` is running.
+    ///   - version: The version of the key, if the caller starts a load.
     ///   - isCancelled: Evaluated inside the lock, so that ``leave(_:)`` finds a waiter that is cancelled later.
     package func join(
-        _ key: Key, startingAs newKey: Key? = nil, _ waiter: Waiter, unless isCancelled: () -> Bool = { false }
+        _ key: Key, startingAs newKey: Key? = nil, version: UInt64? = nil, _ waiter: Waiter, unless isCancelled: () -> Bool = { false }
     ) -> Joined {
         let (new, current) = (Self.newNumber(), ReentrancyGuard.currentLoad)
-        let (joined, mayBlock) = state.withLock { state -> (Joined, Bool) in
-            if isCancelled() { return (.cancelled, false) }
+        let (joined, mayBlock, ended) = state.withLock { state -> (Joined, Bool, [Handlers]) in
+            if isCancelled() { return (.cancelled, false, []) }
             var (key, running) = (key, state.table.load(of: key))
             if running == nil, let newKey {
                 key = newKey
                 running = state.table.load(of: key)
             }
             let load = running ?? new
-            if let current, !WaitGraph.shared.withLock({ $0.add(current, waitsFor: load) }) { return (.recursive, false) }
+            if let current, !WaitGraph.shared.withLock({ $0.add(current, waitsFor: load) }) { return (.recursive, false, []) }
             let isStarter = state.table.join(key, waiter: waiter.number, keepsRunning: waiter.keepsRunning, newLoad: new) == new
-            if isStarter { runningCount.add(1, ordering: .acquiringAndReleasing) }
             state.waiters[waiter.number] = Waiting(waiter: waiter, load: load, current: current, isStarter: isStarter)
-            return (isStarter ? .started(load) : .waits, state.mayBlock.contains(load))
+            guard isStarter else { return (.waits, state.running[load]?.mayBlock ?? false, []) }
+            return (.started(load), false, began(load, of: key, version, &state))
         }
         if case .waits = joined { statistics.withLock { $0.joined += 1 } }
         if mayBlock { waiter.onMayBlock?() }
+        tell(ended)
         return joined
+    }
+
+    /// Counts a load that begins, and ends those that it replaces.
+    private func began(_ load: UInt64, of key: Key, _ version: UInt64?, _ state: inout State) -> [Handlers] {
+        runningCount.add(1, ordering: .acquiringAndReleasing)
+        state.running[load] = Running(version: version)
+        return state.table.endElders(of: key, startedBy: load).compactMap { elder in
+            runningCount.subtract(1, ordering: .acquiringAndReleasing)
+            for waiter in elder.waiters {
+                guard let waiting = state.waiters[waiter] else { continue }
+                waiting.endWait()
+                // Nothing waits for a new load, so that it closes no cycle.
+                if let current = waiting.current { _ = WaitGraph.shared.withLock { $0.add(current, waitsFor: load) } }
+                state.waiters[waiter]?.load = load
+                state.waiters[waiter]?.isStarter = false
+            }
+            return state.end(elder.load)
+        }
+    }
+
+    /// Cancels the code of loads that have ended before it.
+    private func tell(_ ended: [Handlers]) {
+        for handlers in ended {
+            handlers.cancel()
+            handlers.onEnd()
+        }
     }
 
     /// Removes a waiter, and calls it back. If it was the last, and the load does not keep running, the load is cancelled.
@@ -127,77 +182,92 @@ extension LoadCoordinator where Outcome: Sendable {
     ///   - outcome: What the waiter gets; `nil` if it was cancelled.
     ///   - keepsRunning: Whether the load continues when no waiter is left.
     package func leave(_ waiter: UInt64, with outcome: Outcome? = nil, keepsRunning: Bool = false) {
-        let (left, cancel) = state.withLock { state -> (Waiting?, (@Sendable () -> Void)?) in
+        let (left, ended) = state.withLock { state -> (Waiting?, Handlers?) in
             guard let left = state.waiters.removeValue(forKey: waiter) else { return (nil, nil) }
             left.endWait()
             guard let load = state.table.leave(waiter: waiter, keepsRunning: keepsRunning) else { return (left, nil) }
-            didEnd(load, &state)
-            return (left, state.cancellations.removeValue(forKey: load))
+            runningCount.subtract(1, ordering: .acquiringAndReleasing)
+            return (left, state.end(load))
         }
-        cancel?()
+        if let ended { tell([ended]) }
         left?.waiter.onEnd(outcome.map { .finished($0, isStarter: false) } ?? .cancelled)
     }
 
     /// Notes what a load has found, before it ends; `nil` if that is nothing any more. Waiters that take it leave with it.
-    package func note(_ outcome: Outcome?, of load: UInt64) {
+    ///
+    /// - Parameter answersAll: Whether every waiter leaves with it.
+    package func note(_ outcome: Outcome?, of load: UInt64, answersAll: Bool = false) {
         let leaving = state.withLock { state -> [UInt64] in
-            guard state.table.isRunning(load) else { return [] }
-            state.interim[load] = outcome
+            guard state.running[load] != nil else { return [] }
+            state.running[load]?.interim = outcome
             guard outcome != nil else { return [] }
-            return state.table.waiters(of: load).filter { state.waiters[$0]?.takesInterim ?? false }
+            return state.table.waiters(of: load).filter { answersAll || state.waiters[$0]?.takesInterim ?? false }
         }
         for waiter in leaving { leave(waiter, with: outcome, keepsRunning: true) }
     }
 
     /// Returns what was noted of the load that the waiter waits for.
     package func interim(for waiter: UInt64) -> Outcome? {
-        state.withLock { state in state.waiters[waiter].flatMap { state.interim[$0.load] } }
+        state.withLock { state in state.waiters[waiter].flatMap { state.running[$0.load]?.interim } }
     }
+
+    /// Returns what was noted of the load.
+    package func interim(of load: UInt64) -> Outcome? { state.withLock { $0.running[load]?.interim } }
 
     /// Returns what was noted of the load of the key that callers can join.
     package func interim(forKey key: Key) -> Outcome? {
-        state.withLock { state in state.table.load(of: key).flatMap { state.interim[$0] } }
+        state.withLock { state in state.table.load(of: key).flatMap { state.running[$0]?.interim } }
     }
 
     /// Returns what was noted of the load that the waiter waits for. If that is nothing, the waiter leaves with what is noted later.
     package func takesInterim(_ waiter: UInt64) -> Outcome? {
         state.withLock { state in
             guard let load = state.waiters[waiter]?.load else { return nil }
-            if let outcome = state.interim[load] { return outcome }
+            if let outcome = state.running[load]?.interim { return outcome }
             state.waiters[waiter]?.takesInterim = true
             return nil
         }
     }
 
+    /// When the load began that the waiter waits for.
+    package func begin(for waiter: UInt64) -> Int64? {
+        state.withLock { state in state.waiters[waiter].flatMap { state.running[$0.load]?.handlers.begin } }
+    }
+
     // MARK: Running
 
     /// Starts a load without waiters, unless one of the key is running.
-    package func refresh(_ key: Key) -> UInt64? {
+    package func refresh(_ key: Key, version: UInt64? = nil) -> UInt64? {
         let new = Self.newNumber()
-        return state.withLock { state in
+        let ended = state.withLock { state -> [Handlers]? in
             guard state.table.refresh(key, newLoad: new) else { return nil }
-            runningCount.add(1, ordering: .acquiringAndReleasing)
-            return new
+            return began(new, of: key, version, &state)
         }
+        guard let ended else { return nil }
+        tell(ended)
+        return new
+    }
+
+    /// Sets what a load is told. One that has ended is told so.
+    package func setHandlers(_ handlers: Handlers, of load: UInt64) {
+        let isRunning = state.withLock { state in
+            guard state.running[load] != nil else { return false }
+            state.running[load]?.handlers = handlers
+            return true
+        }
+        if !isRunning { tell([handlers]) }
     }
 
     /// Sets the handler that cancels the load when its last waiter leaves. Called synchronously if the load is no longer running.
-    package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) {
-        let isRunning = state.withLock { state in
-            guard state.table.isRunning(load) else { return false }
-            state.cancellations[load] = cancel
-            return true
-        }
-        if !isRunning { cancel() }
-    }
+    package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) { setHandlers(Handlers(cancel: cancel), of: load) }
 
     package func isRunning(_ load: UInt64) -> Bool { state.withLock { $0.table.isRunning(load) } }
 
     /// Notifies waiters that the load waits for user-supplied code, which may take any time.
     package func mayBlock(_ load: UInt64) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
-            guard state.table.isRunning(load) else { return [] }
-            state.mayBlock.insert(load)
+            guard state.running[load] != nil else { return [] }
+            state.running[load]?.mayBlock = true
             return state.table.waiters(of: load).compactMap { state.waiters[$0]?.waiter.onMayBlock }
         }
         for onMayBlock in waiters { onMayBlock() }
@@ -208,23 +278,57 @@ extension LoadCoordinator where Outcome: Sendable {
     /// - Returns: Whether the caller that started it waits for it; `nil` if the load was abandoned.
     @discardableResult
     package func finish(_ load: UInt64, _ outcome: Outcome) -> Bool? {
-        let waiters = state.withLock { state -> [Waiting]? in
+        let (waiters, ended) = state.withLock { state -> ([Waiting]?, Handlers?) in
             endedCount.add(1, ordering: .acquiringAndReleasing)  // Before the load can no longer be joined.
-            state.cancellations[load] = nil
-            guard let numbers = state.table.finish(load) else { return nil }
-            didEnd(load, &state)
+            guard let numbers = state.table.finish(load) else { return (nil, nil) }
+            runningCount.subtract(1, ordering: .acquiringAndReleasing)
             let waiters = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
             for waiting in waiters { waiting.endWait() }
-            return waiters
+            return (waiters, state.end(load))
         }
+        ended?.onEnd()
         for waiting in waiters ?? [] { waiting.waiter.onEnd(.finished(outcome, isStarter: waiting.isStarter)) }
         return waiters?.contains { $0.isStarter }
     }
 
-    private func didEnd(_ load: UInt64, _ state: inout State) {
-        runningCount.subtract(1, ordering: .acquiringAndReleasing)
-        state.mayBlock.remove(load)
-        state.interim[load] = nil
+    // MARK: Late loads
+
+    /// Looks for loads that run past their deadlines: one task for all, which ends when none is left that has one.
+    ///
+    /// - Parameter deadline: That of a load which has begun.
+    package func endLate(after deadline: Int64, by timer: LoadTimer) {
+        let isNext = state.withLock { state in
+            guard deadline < state.nextLook ?? .max else { return false }
+            state.nextLook = deadline
+            return true
+        }
+        guard isNext else { return }
+        Task { [weak self] in
+            var look = deadline
+            do {
+                while true {
+                    try await timer.sleep(until: look, plus: 0)
+                    guard let next = self?.endLate(at: timer.now(), look) else { return }
+                    look = next
+                }
+            } catch {}  // Nobody cancels it.
+        }
+    }
+
+    /// - Returns: When to look again; `nil` if that is not the caller's work.
+    private func endLate(at now: Int64, _ look: Int64) -> Int64? {
+        let (late, next) = state.withLock { state -> ([Handlers], Int64?) in
+            let (late, others) = (state.running.values.filter { $0.handlers.deadline <= now }, state.running.values)
+            guard state.nextLook == look else { return (late.map(\.handlers), nil) }
+            let next = others.map(\.handlers.deadline).filter { $0 > now }.min() ?? .max
+            state.nextLook = next == .max ? nil : next
+            return (late.map(\.handlers), state.nextLook)
+        }
+        for handlers in late {
+            handlers.onLate()
+            handlers.cancel()
+        }
+        return next
     }
 
     // MARK: Detaching
@@ -234,6 +338,19 @@ extension LoadCoordinator where Outcome: Sendable {
         state.withLock { state in
             for key in keys { state.table.detach(key) }
         }
+    }
+
+    /// Prevents callers from joining the running load of the key if it was overtaken since the version of the key with which it began.
+    ///
+    /// - Parameter isOvertaken: Called without the lock.
+    package func detach(_ key: Key, if isOvertaken: (_ version: UInt64) -> Bool) {
+        guard !isIdle else { return }
+        let running = state.withLock { state -> (load: UInt64, version: UInt64)? in
+            guard let load = state.table.load(of: key), let version = state.running[load]?.version else { return nil }
+            return (load, version)
+        }
+        guard let running, isOvertaken(running.version) else { return }
+        state.withLock { $0.table.detach(key, only: running.load) }
     }
 
     /// Prevents callers from joining any running load.
@@ -259,7 +376,8 @@ extension LoadCoordinator where Outcome: Sendable {
     package func checkInvariants() {
         state.withLock { state in
             state.table.checkInvariants()
-            precondition(state.cancellations.keys.allSatisfy { state.table.isRunning($0) }, "A cancellation of no load.")
+            precondition(state.running.keys.allSatisfy { state.table.isRunning($0) }, "Something is known of no load.")
+            precondition(state.table.count == state.running.count, "A load of which nothing is known.")
             precondition(state.table.count == runningCount.load(ordering: .acquiring), "Loads that are not counted.")
         }
     }
@@ -272,7 +390,7 @@ extension LoadCoordinator where Outcome: Sendable {
     ///
     /// - Parameter limit: Runs beside the wait, and may end it by ``leave(_:with:keepsRunning:)``. Cancelled when the wait ends.
     package func wait(
-        for key: Key, keepsRunning: Bool, limit: (@Sendable (_ waiter: UInt64) async -> Void)? = nil,
+        for key: Key, version: UInt64? = nil, keepsRunning: Bool, limit: (@Sendable (_ waiter: UInt64) async -> Void)? = nil,
         start: @Sendable (_ load: UInt64) -> Void
     ) async -> Ending {
         let number = Self.newNumber()
@@ -281,7 +399,7 @@ extension LoadCoordinator where Outcome: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Waiter(number: number, keepsRunning: keepsRunning) { continuation.resume(returning: $0) }
-                let joined = join(key, waiter, unless: { Task.isCancelled })
+                let joined = join(key, version: version, waiter, unless: { Task.isCancelled })
                 limiting?.begin(for: number)
                 switch joined {
                 case .started(let load): start(load)

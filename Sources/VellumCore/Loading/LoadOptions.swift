@@ -9,8 +9,8 @@
 /// ) { try await download("ann") }
 /// ```
 ///
-/// The timeouts are those of each caller. Everything else belongs to the load: the options of the caller that starts it apply, and callers that
-/// join it wait for the same result.
+/// ``softTimeout`` and ``timeout`` are those of each caller. Everything else belongs to the load: the options of the caller that starts it apply,
+/// and callers that join it wait for the same result.
 @frozen
 public struct LoadOptions: Sendable {
     /// How long a loaded value is valid for every reader; `nil` leaves that to each reader.
@@ -27,6 +27,12 @@ public struct LoadOptions: Sendable {
     /// After how long a caller stops waiting; zero or less: immediately. It takes a stale value that `staleIfError` allows, or throws ``VellumError/Code/loadTimedOut``. What
     /// happens to a loader that nobody waits for any more, ``onLastWaiterCancelled`` says.
     public var timeout: Duration?
+    /// After how long a load ends whose loader has not returned: 30 seconds unless set; `nil`: never. Zero or less ends it immediately.
+    ///
+    /// The loader's task is cancelled, and what it returns is not stored. Who waits takes a stale value that `staleIfError` allows, or gets
+    /// ``VellumError/Code/loadTimedOut``; the next caller starts another load. A loader that does not notice its cancellation keeps nothing but its
+    /// own task.
+    public var loadTimeout: Duration? = .seconds(30)
     /// After which part of its age a value is loaded again in the background when it is read, such as 0.8: at most one load at a time, and the reader
     /// gets the value at once. `nil`: only when it has expired.
     ///
@@ -38,24 +44,18 @@ public struct LoadOptions: Sendable {
     /// ``VellumError/Code/invalidDuration``, and so does a ``refreshAhead`` that is not between 0 and 1.
     @inlinable
     public init(
-        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, softTimeout: Duration? = nil,
-        timeout: Duration? = nil, refreshAhead: Double? = nil
+        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil,
+        onLastWaiterCancelled: UnawaitedLoad = .cancel, softTimeout: Duration? = nil, timeout: Duration? = nil,
+        loadTimeout: Duration? = .seconds(30), refreshAhead: Double? = nil
     ) {
         self.expiration = expiration
         self.negativeMaxAge = negativeMaxAge
         self.errorMaxAge = errorMaxAge
+        self.onLastWaiterCancelled = onLastWaiterCancelled
         self.softTimeout = softTimeout
         self.timeout = timeout
+        self.loadTimeout = loadTimeout
         self.refreshAhead = refreshAhead
-    }
-
-    /// Creates options that say what happens to a loader when its last waiter is cancelled.
-    @inlinable
-    public init(
-        expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil, onLastWaiterCancelled: UnawaitedLoad
-    ) {
-        self.init(expiration: expiration, negativeMaxAge: negativeMaxAge, errorMaxAge: errorMaxAge)
-        self.onLastWaiterCancelled = onLastWaiterCancelled
     }
 }
 

@@ -29,6 +29,8 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     /// After how many milliseconds the caller takes a stale value, or stops waiting; `nil` for never.
     package var softTimeout: Int64?
     package var timeout: Int64?
+    /// After how many milliseconds the load ends; `nil` for never.
+    package var loadTimeout: Int64?
     /// After which part of its age a value is loaded again; `nil` if it is only when it has expired.
     package var refreshAhead: Double?
     /// Whether the loader goes on without waiters.
@@ -52,6 +54,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         errorMaxAge = options.errorMaxAge.map(Expiration.milliseconds) ?? 0
         softTimeout = options.softTimeout.flatMap(Self.limit)
         timeout = options.timeout.flatMap(Self.limit)
+        loadTimeout = options.loadTimeout.flatMap(Self.limit)
         try options.checkPart(of: loader.takesPrevious ? nil : options.expiration ?? expiration)
         refreshAhead = options.refreshAhead
         isKept = options.onLastWaiterCancelled == .finish

@@ -62,15 +62,21 @@ extension LoadingStore {
             }
             if let old = known.expired, old.isWithin(staleness.whileRevalidate, at: instant) {
                 // At most one refresh at a time, and none while a load is running.
-                if let load = loads.refresh(key) { start(load, request) }
+                refresh(request, isAhead: false)
                 return Loaded(old.value, .staleWhileRevalidate)
             }
+            // From now on a write is noticed. A load that was overtaken before has an outcome for those who came before.
+            let version = answers.watch(key)
+            defer { answers.endWatch(of: key) }
+            loads.detach(key) { !answers.isUnchanged(key, since: $0) }
             if staleness.whileRevalidate > 0, let old = expired(loads.interim(forKey: key)),
                 old.isWithin(staleness.whileRevalidate, at: instant)
             {
                 return Loaded(old.value, .staleWhileRevalidate)
             }
-            switch await loads.wait(for: key, keepsRunning: request.isKept, limit: limit, start: { start($0, request) }) {
+            switch await loads.wait(
+                for: key, version: version, keepsRunning: request.isKept, limit: limit, start: { start($0, request, version) })
+            {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
             case .finished(.failed(let error, let old, let isNew), let isStarter):
@@ -98,8 +104,15 @@ extension LoadingStore {
 
     /// Starts a load in the background of a value that is still valid, unless one is running or has just failed.
     package func refreshAhead(_ request: LoadRequest<Value>) {
-        guard request.refreshAhead != nil, answers.answer(for: request.key) == nil, let load = loads.refresh(request.key) else { return }
-        start(load, request, isAhead: true)
+        if request.refreshAhead != nil, answers.answer(for: request.key) == nil { refresh(request, isAhead: true) }
+    }
+
+    /// Starts a load that nobody waits for, unless one is running.
+    private func refresh(_ request: LoadRequest<Value>, isAhead: Bool) {
+        let version = answers.watch(request.key)
+        defer { answers.endWatch(of: request.key) }
+        loads.detach(request.key) { !answers.isUnchanged(request.key, since: $0) }
+        if let load = loads.refresh(request.key, version: version) { start(load, request, version, isAhead: isAhead) }
     }
 
     /// Returns a valid value that was recorded in the meantime, or an expired one, or throws the error.
@@ -145,7 +158,8 @@ extension LoadingStore {
         return { waiter in
             do {
                 if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
-                    try await timer.sleep(until: begin, plus: soft)
+                    // A load that is known to be slow is not waited for again.
+                    try await timer.sleep(until: loads.begin(for: waiter) ?? begin, plus: soft)
                     if let old = slowValue(for: waiter, request) { return loads.leave(waiter, with: old, keepsRunning: true) }
                 }
                 guard let timeout = request.timeout else { return }
@@ -179,20 +193,35 @@ extension LoadingStore {
     // MARK: One load
 
     /// Starts the task of a load. Unstructured: cancelling its starter does not cancel it.
-    private func start(_ load: UInt64, _ request: LoadRequest<Value>, isAhead: Bool = false) {
+    private func start(_ load: UInt64, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool = false) {
+        // Until the load has ended, however.
+        _ = answers.watch(request.key)
+        let begin = timer.now()
+        let deadline = request.loadTimeout.map { begin + $0 } ?? .max
         let task = Task {
-            let version = answers.watch(request.key)
-            let outcome = await run(load, request, version: version, isAhead: isAhead)
-            // Before the load ends: a caller in between would start another.
-            if loads.isRunning(load) {
-                if isAhead { rememberAhead(outcome, request, version) } else { remember(outcome, request, version) }
-            }
-            let isHeard = loads.finish(load, outcome)
-            answers.endWatch(of: request.key)
-            // The caller that started it reports a failure, unless it does not wait any more.
-            if case .failed(let error, _, let isNew) = outcome, isHeard == false { report(isNew ? .loadFailed(error) : .unreceived(error)) }
+            end(load, await run(load, request, version: version, isAhead: isAhead), request, version, isAhead: isAhead)
         }
-        loads.onCancel(load) { task.cancel() }
+        loads.setHandlers(
+            .init(
+                begin: begin, deadline: deadline,
+                onLate: {
+                    let late = LoadOutcome<Value>.failed(VellumError.loadWasLate, old: expired(loads.interim(of: load)), isNew: true)
+                    end(load, late, request, version, isAhead: isAhead)
+                },
+                cancel: { task.cancel() }, onEnd: { answers.endWatch(of: request.key) }), of: load)
+        if deadline != .max { loads.endLate(after: deadline, by: timer) }
+    }
+
+    private func end(
+        _ load: UInt64, _ outcome: LoadOutcome<Value>, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool
+    ) {
+        // Before the load ends: a caller in between would start another.
+        if loads.isRunning(load) {
+            if isAhead { rememberAhead(outcome, request, version) } else { remember(outcome, request, version) }
+        }
+        let isHeard = loads.finish(load, outcome)
+        // The caller that started it reports a failure, unless it does not wait any more.
+        if case .failed(let error, _, let isNew) = outcome, isHeard == false { report(isNew ? .loadFailed(error) : .unreceived(error)) }
     }
 
     /// Calls the loader. What it returns is not recorded.
@@ -249,6 +278,15 @@ extension VellumError {
 
     static var loadTimedOut: VellumError {
         VellumError(.loadTimedOut, "A load took longer than `timeout`, and the caller does not wait for it any more. Try again later.")
+    }
+
+    static var loadWasLate: VellumError {
+        VellumError(
+            .loadTimedOut,
+            """
+            A loader took longer than `loadTimeout`. It was cancelled, what it returns is not stored, and the next caller loads again. Set a \
+            longer `loadTimeout` in LoadOptions, or none, if the source may take as long.
+            """)
     }
 
     /// The failure of a load whose loader did not run.

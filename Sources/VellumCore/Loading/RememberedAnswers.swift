@@ -1,13 +1,13 @@
 /// Remembered answers without a value, safe on any thread: a ``NegativeCache`` whose keys are watched in memory.
 package final class RememberedAnswers: Sendable {
     private let answers = Locked(NegativeCache())
-    private let keys: any WatchedKeys
+    private let keys: any KeyWatching
     private let now: @Sendable () -> WallInstant
 
     /// - Parameters:
     ///   - keys: Notices writes of a key, which end its answer.
     ///   - now: The clock by which answers expire.
-    package init(watching keys: any WatchedKeys, now: @escaping @Sendable () -> WallInstant) {
+    package init(watching keys: any KeyWatching, now: @escaping @Sendable () -> WallInstant) {
         (self.keys, self.now) = (keys, now)
     }
 
@@ -23,7 +23,8 @@ package final class RememberedAnswers: Sendable {
     func insert(_ answer: NegativeCache.Answer, forKey key: EntryKey, version: UInt64, for milliseconds: Int64) {
         guard milliseconds > 0 else { return }
         var unwatched = [key]
-        if keys.watch(key) == version {
+        _ = keys.watch(key)
+        if keys.isUnchanged(key, since: version) {
             let now = now()
             let item = NegativeCache.Item(
                 answer: answer, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
@@ -36,12 +37,15 @@ package final class RememberedAnswers: Sendable {
     func watch(_ key: EntryKey) -> UInt64 { keys.watch(key) }
 
     func endWatch(of key: EntryKey) { keys.unwatch(key) }
+
+    /// Whether nobody changed the watched key since that version.
+    package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool { keys.isUnchanged(key, since: version) }
 }
 
 /// Remembered answers without a value: that there is none, or that the loader failed. In memory only, and bounded.
 ///
 /// A pure value. An answer holds while nothing is written or removed under its key: it carries the version that the key had when the load
-/// began (``WriteVersions``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
+/// began (``WatchedKeys``), and the key stays watched. The caller must end the watch of each key that is removed or returned.
 package struct NegativeCache: Sendable {
     package enum Answer: Sendable {
         case nothing

@@ -1,7 +1,8 @@
 /// Tracks which waiters wait for which load, with at most one load for each key: *single-flight*, as in Go's `singleflight` package.
 ///
 /// A value type without a lock, task or clock; ``LoadCoordinator`` is its thread-safe wrapper. The caller numbers loads and waiters, and
-/// never reuses a number. At most one load of each key can be joined; other loads of the key keep running only if they were detached.
+/// never reuses a number. At most one load of each key can be joined, and at most one other runs, which was detached: when a second one is
+/// detached and another starts, the elder ends, and its waiters wait for the newest.
 ///
 /// - Complexity: O(1) for every call, except O(w log w) for ending a load with w waiters.
 struct SingleFlight<Key: Hashable & Sendable>: Sendable {
@@ -16,6 +17,8 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     private var loads: [Number: Load] = [:]
     private var numbers: [Key: Number] = [:]
+    /// The loads of a key that were detached, the eldest first.
+    private var detached: [Key: [Number]] = [:]
     private var loadOfWaiter: [Number: Number] = [:]
 
     /// How many loads are running.
@@ -57,6 +60,21 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
+    /// Ends the detached loads of the key but for the newest, because that load has started. Their waiters wait for it.
+    ///
+    /// - Returns: The loads that ended, whose loaders must be cancelled, each with its waiters.
+    mutating func endElders(of key: Key, startedBy new: Number) -> [(load: Number, waiters: Set<Number>)] {
+        guard let others = detached[key], others.count > 1 else { return [] }
+        detached[key] = others.suffix(1)
+        return others.dropLast().compactMap { number in
+            guard let elder = loads.removeValue(forKey: number) else { return nil }
+            for waiter in elder.waiters { loadOfWaiter[waiter] = new }
+            loads[new]?.waiters.formUnion(elder.waiters)
+            if elder.keepsRunning, !elder.waiters.isEmpty { loads[new]?.keepsRunning = true }
+            return (number, elder.waiters)
+        }
+    }
+
     /// Removes one waiter.
     ///
     /// - Parameter keepsRunning: Whether the load continues when no waiter is left.
@@ -82,23 +100,32 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Prevents callers from joining the load of the key; the next caller starts another. Current waiters keep waiting.
-    mutating func detach(_ key: Key) {
-        numbers[key] = nil
+    ///
+    /// - Parameter only: The load that is meant, if another may have started.
+    mutating func detach(_ key: Key, only: Number? = nil) {
+        guard let index = numbers.index(forKey: key), only == nil || numbers.values[index] == only else { return }
+        detached[key, default: []].append(numbers.values[index])
+        numbers.remove(at: index)
     }
 
     /// Prevents callers from joining any running load. O(n).
     mutating func detachAll() {
-        numbers = [:]
+        for key in numbers.keys { detach(key) }
     }
 
     private mutating func forget(_ number: Number, of key: Key) {
-        guard let index = numbers.index(forKey: key), numbers.values[index] == number else { return }
-        numbers.remove(at: index)
+        if let index = numbers.index(forKey: key), numbers.values[index] == number { numbers.remove(at: index) }
+        guard let others = detached[key] else { return }
+        let left = others.filter { $0 != number }
+        detached[key] = left.isEmpty ? nil : left
     }
 
     /// Stops the process if the tables are inconsistent. For tests. O(n).
     func checkInvariants() {
         for (key, number) in numbers { precondition(loads[number]?.key == key, "A key leads to a load of another key.") }
+        for (key, others) in detached {
+            precondition(others.allSatisfy { loads[$0]?.key == key }, "A detached load is of another key, or has ended.")
+        }
         for (number, load) in loads {
             precondition(load.keepsRunning || !load.waiters.isEmpty, "A load that nobody waits for goes on.")
             for waiter in load.waiters { precondition(loadOfWaiter[waiter] == number, "A waiter waits for another load.") }

@@ -16,32 +16,91 @@ public import Synchronization
     func isChanging(_ key: EntryKey) -> Bool
 }
 
+/// What happened to a key. The numbers are those of the change page (`Format.md`), and final.
+@usableFromInline package enum ChangeKind: UInt8, Hashable, Sendable, CaseIterable {
+    case written = 0
+    /// By a caller.
+    case removed = 1
+    /// By the limit of the archive, or because its age has ended, or because a migration gave its value another key.
+    case evicted = 2
+    /// By a caller, with every key that has its prefix. The hash is that of the prefix.
+    case prefixRemoved = 3
+}
+
 /// The keys of one archive that changed.
-@usableFromInline package enum ChangedKeys: Hashable, Sendable {
-    /// Those with these hashes (``SeededHash``).
-    case keys([UInt64])
-    /// All of them, or more than the change page can record.
-    case everything
+@usableFromInline package struct ChangedKeys: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
+        /// Its ``SeededHash``, or that of a prefix.
+        package var hash: UInt64
+        package var kind: ChangeKind
 
-    package var isEmpty: Bool { hashes?.isEmpty ?? false }
-
-    /// The hashes of the keys; `nil` if all keys changed.
-    package var hashes: [UInt64]? {
-        switch self {
-        case .keys(let hashes): hashes
-        case .everything: nil
-        }
+        package init(_ hash: UInt64, _ kind: ChangeKind) { (self.hash, self.kind) = (hash, kind) }
     }
 
-    /// Adds a key, or all if there are `most`.
-    package mutating func insert(_ hash: UInt64, most: Int) {
-        guard case .keys(var hashes) = self else { return }
-        // Now the array has one owner, and is not copied.
-        self = .everything
-        guard hashes.count < most else { return }
-        hashes.append(hash)
-        self = .keys(hashes)
+    /// The changes that are known one by one.
+    package private(set) var single: [Key] = []
+    /// A bit for each kind of changes of which only the archive is known.
+    private var kindsOfAll: UInt8 = 0
+    /// Whether anything may have happened to any key: the change page does not have all changes any more.
+    package private(set) var isUnknown = false
+
+    package init() {}
+
+    /// Changes of that kind that may concern every key.
+    package init(all kind: ChangeKind) { insert(all: kind) }
+
+    /// Any change of any key.
+    package static var unknown: ChangedKeys {
+        var changes = ChangedKeys()
+        changes.isUnknown = true
+        return changes
     }
+
+    package var isEmpty: Bool { single.isEmpty && isOfSingleKeys }
+
+    /// Whether each changed key is known.
+    package var isOfSingleKeys: Bool { kindsOfAll == 0 && !isUnknown }
+
+    /// How many of the changes an observer need not be told of again: the single ones, if there are no others.
+    package var count: Int { isOfSingleKeys ? single.count : .max }
+
+    /// Whether changes of that kind may concern every key.
+    package func areOfAll(_ kind: ChangeKind) -> Bool { kindsOfAll & kind.bit != 0 }
+
+    /// Whether the key with that hash may have changed. A prefix may be that of any key.
+    package func mayContain(_ hash: UInt64) -> Bool {
+        !isOfSingleKeys || single.contains { $0.hash == hash || $0.kind == .prefixRemoved }
+    }
+
+    /// Adds a change. If there are `most` single ones, those of the most frequent kind become a change of all keys.
+    package mutating func insert(_ key: Key, most: Int) {
+        guard !areOfAll(key.kind) else { return }
+        if single.count >= most { collapse() }
+        if !areOfAll(key.kind) { single.append(key) }
+    }
+
+    private mutating func collapse() {
+        let counts = ChangeKind.allCases.map { kind in (kind, single.count { $0.kind == kind }) }
+        if let (kind, _) = counts.max(by: { $0.1 < $1.1 }) { insert(all: kind) }
+    }
+
+    package mutating func insert(all kind: ChangeKind) {
+        kindsOfAll |= kind.bit
+        // A prefix that is not known may be any.
+        if kind == .prefixRemoved { kindsOfAll |= ChangeKind.removed.bit }
+        single.removeAll { kindsOfAll & $0.kind.bit != 0 }
+    }
+
+    /// Adds others, but for the first `told` single ones.
+    package mutating func add(_ others: ChangedKeys, after told: Int, most: Int) {
+        for kind in ChangeKind.allCases where others.areOfAll(kind) { insert(all: kind) }
+        isUnknown = isUnknown || others.isUnknown
+        for key in others.single.dropFirst(told) { insert(key, most: most) }
+    }
+}
+
+extension ChangeKind {
+    fileprivate var bit: UInt8 { 1 << rawValue }
 }
 
 /// A counter in shared memory that other processes may change.

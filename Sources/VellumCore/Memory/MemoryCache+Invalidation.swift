@@ -35,16 +35,26 @@ extension MemoryCache {
         let now = generation.value
         let changes = feed.changes(after: contents.lastSeenGeneration, through: now)
         contents.lastSeenGeneration = now
-        guard case .keys(let hashes) = changes else { return forgetEverything(&contents, &forgotten) }
-        for hash in hashes {
-            contents.versions.invalidateTickets(stripe(of: hash))
-            for key in contents.entries.list.keys(hash: hash) where self.hash.of(key) == hash {
-                guard let item = contents.entries.remove(key, hash: hash) else { continue }
+        if !contents.watched.isEmpty { contents.watched.record(changes, hash) }
+        guard changes.isOfSingleKeys else { return forgetEverything(&contents, &forgotten) }
+        for change in changes.single {
+            contents.versions.invalidateTickets(stripe(of: change.hash))
+            for key in keys(of: change, contents) {
+                guard let item = contents.entries.remove(key, hash: hash.of(key)) else { continue }
                 // The key may still refer to the same entry with new contents, so its last use is kept.
                 contents.keepUse(of: item)
                 forgotten.append(item.payload)
             }
         }
+    }
+
+    private func keys(of change: ChangedKeys.Key, _ contents: borrowing Contents) -> [EntryKey] {
+        guard change.kind == .prefixRemoved else {
+            return contents.entries.list.keys(hash: change.hash).filter { hash.of($0) == change.hash }
+        }
+        // Rows are announced one by one. Nobody but this process knows what only memory has.
+        guard contents.entries.memoryOnlyCount > 0 else { return [] }
+        return contents.entries.list.newest { $0.entryID == 0 }.map(\.key).filter { $0.hasPrefix(change.hash, hash) }
     }
 
     private func forgetEverything(_ contents: inout Contents, _ forgotten: inout [Payload]) {
@@ -54,23 +64,32 @@ extension MemoryCache {
     }
 }
 
-/// Keys whose writes are noticed: those of a ``MemoryCache``.
-package protocol WatchedKeys: AnyObject, Sendable {
-    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the key's version.
-    func watch(_ key: EntryKey) -> UInt64
+extension MemoryCache: KeyWatching {
+    package func watch(_ key: EntryKey) -> UInt64 {
+        let hash = hash.of(key)
+        var forgotten: [Payload] = []
+        // Released outside the lock.
+        defer { withExtendedLifetime(forgotten) {} }
+        return contents.write { contents, _ in
+            // What was announced before is no change since.
+            if !isFresh(contents) { catchUp(&contents, &forgotten) }
+            return contents.watched.watch(key, hash, isChanging: feed?.isChanging(key) ?? false)
+        }
+    }
 
-    func unwatch(_ key: EntryKey)
+    package func unwatch(_ key: EntryKey) {
+        let hash = hash.of(key)
+        contents.write { contents, _ in contents.watched.unwatch(hash) }
+    }
 
-    /// Whether no caller wrote or removed the watched key since it had that version.
-    func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool
-}
-
-extension MemoryCache: WatchedKeys {
-    package func watch(_ key: EntryKey) -> UInt64 { contents.write { contents, _ in contents.versions.watch(key) } }
-
-    package func unwatch(_ key: EntryKey) { contents.write { contents, _ in contents.versions.unwatch(key) } }
-
-    package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
-        contents.read { contents, _ in contents.pointee.versions.isUnchanged(key, since: version) }
+    package func standing(of key: EntryKey, since version: UInt64) -> WatchedKeys.Standing {
+        let keyHash = hash.of(key)
+        return contents.read { contents, _ in
+            let standing = contents.pointee.watched.standing(of: keyHash, since: version)
+            guard let feed, let generation, !isFresh(contents.pointee) else { return standing }
+            // Only looked at: to drop entries would release payloads, and the caller may have the lock of the writer.
+            let changes = feed.changes(after: contents.pointee.lastSeenGeneration, through: generation.value)
+            return max(standing, changes.standing(of: key, hash))
+        }
     }
 }

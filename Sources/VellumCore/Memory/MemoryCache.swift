@@ -17,7 +17,7 @@ public import Synchronization
     @usableFromInline package typealias Item = LRUList<EntryKey, Payload, EntryFacts>.Item
 
     /// Shows that no write of a key has happened since a reader missed it; `nil` while another process writes the key.
-    @usableFromInline package typealias FillTicket = WriteVersions<EntryKey>.Ticket?
+    @usableFromInline package typealias FillTicket = WriteVersions.Ticket?
 
     /// Work to do outside the lock: payloads to release, and keys of entries that are now neither in memory nor on disk.
     @usableFromInline package struct DeferredEffects: Sendable {
@@ -55,7 +55,8 @@ public import Synchronization
     @usableFromInline
     struct Contents: ~Copyable, Sendable {
         @usableFromInline var entries = EntryList<Payload>()
-        @usableFromInline var versions = WriteVersions<EntryKey>()
+        @usableFromInline var versions = WriteVersions()
+        @usableFromInline var watched = WatchedKeys()
         // Touches of entries that are not in memory and may not be on disk yet.
         @usableFromInline var recency = RecencyBuffer()
         @usableFromInline var capacity: Capacity
@@ -230,7 +231,7 @@ public import Synchronization
         let hash = hash.of(key)
         if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, _, effects in
-            contents.versions.recordWrite(of: key, stripe(of: hash))
+            recordWrite(hash, &contents)
             contents.stores &+= 1
             if !isFresh(contents), change?.previous != contents.lastSeenGeneration { catchUp(&contents, &effects.payloads) }
             guard contents.take(change) else {
@@ -276,11 +277,7 @@ public import Synchronization
         let hash = hash.of(key)
         return changing { contents, _, effects in
             _ = contents.take(change)
-            if isWrite {
-                contents.versions.recordWrite(of: key, stripe(of: hash))
-            } else {
-                contents.versions.invalidateTickets(stripe(of: hash))
-            }
+            if isWrite { recordWrite(hash, &contents) } else { contents.versions.invalidateTickets(stripe(of: hash)) }
             if let item = contents.entries.remove(key, hash: hash) { effects.payloads.append(item.payload) }
         }
     }
@@ -307,7 +304,8 @@ public import Synchronization
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         changing { contents, _, effects in
-            if isWrite { contents.versions.recordWriteOfAll() } else { contents.versions.invalidateTickets() }
+            contents.versions.invalidateTickets()
+            if isWrite { contents.watched.recordChangeOfAll() }
             contents.recency.removeAll()
             _ = contents.take(change)
             effects.payloads += contents.entries.removeAll()
@@ -341,8 +339,20 @@ public import Synchronization
         }
     }
 
+    /// Makes tickets and loads of the key outdated.
     @inlinable
-    func stripe(of hash: UInt64) -> Int { WriteVersions<EntryKey>.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
+    func recordWrite(_ hash: UInt64, _ contents: inout Contents) {
+        contents.versions.invalidateTickets(stripe(of: hash))
+        if !contents.watched.isEmpty { contents.watched.recordChange(hash) }
+    }
+
+    /// A caller removed every key that begins with the prefix. The entries are removed one by one.
+    package func recordRemoval(ofPrefix prefix: EntryKey) {
+        contents.write { contents, _ in contents.watched.recordRemoval(ofPrefix: hash.of(prefix), hash) }
+    }
+
+    @inlinable
+    func stripe(of hash: UInt64) -> Int { WriteVersions.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 
     /// Stops the process if the entries are inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() { contents.write { contents, _ in contents.entries.checkInvariants() } }

@@ -32,7 +32,7 @@ extension ArchiveEdit {
     }
 
     private func drop(_ old: StoredEntry, _ removed: inout [RemovedEntry]) throws(SQLiteError) {
-        try delete(old.entry.id, size: Int64(old.entry.size), key: old.key)
+        try delete(old.entry.id, size: Int64(old.entry.size), key: old.key, .evicted)
         removed.append(RemovedEntry(key: old.key, id: old.entry.id))
     }
 
@@ -50,15 +50,15 @@ extension ArchiveEdit {
         if new.key != old.key {
             if let other = try find(new.key) {
                 guard other.validity.written < content.written else { return try drop(old, &removed) }
-                try delete(other.id, size: other.size, key: new.key)
+                try delete(other.id, size: other.size, key: new.key, .evicted)
                 removed.append(RemovedEntry(key: new.key, id: other.id))
             }
             let rename = try connection.prepare(EntryTable.rename)
             try EntryTable.runRename(rename, entry.id, new.key, checksum.sums(of: content, key: new.key))
             removed.append(RemovedEntry(key: old.key, id: entry.id))
             // Under an unchanged key other processes keep what they have in memory: it is the same object.
-            noteChange(of: old.key)
-            noteChange(of: new.key)
+            noteChange(of: old.key, .evicted)
+            noteChange(of: new.key, .written)
         }
         try update(entry.id, new.key, content)
         state.totals.bytes += Int64(content.size) - size

@@ -48,7 +48,7 @@ extension ArchiveEdit {
         }
         read.reset()
         for (entry, size) in expired {
-            try delete(entry.id, size: size, key: entry.key)
+            try delete(entry.id, size: size, key: entry.key, .evicted)
             CrashPoint.reached(.entrySwept)
         }
         archive.upkeep.withLock { upkeep in

@@ -22,23 +22,26 @@ extension ArchiveEdit {
             try put(entry, write, present, onlyIfAbsent: true, &outcome)
         case .renew(let entry, let revision):
             try renew(entry, write, present, revision, &outcome)
-        case .remove:
+        case .remove, .removeExpired:
+            let kind = if case .remove = write.operation { ChangeKind.removed } else { ChangeKind.evicted }
             if let head = try find(write.key, present) {
                 outcome.wasPresent = true
-                try delete(head.id, size: head.size, key: write.key)
+                try delete(head.id, size: head.size, key: write.key, kind)
             } else {
-                noteChange(of: write.key)  // Another process may have it in memory only.
+                noteChange(of: write.key, kind)  // Another process may have it in memory only, or load it.
             }
         case .removeUnchanged(let entryID, let revision):
             if let head = try find(write.key, present), head.id == entryID, head.revision == revision {
                 outcome.wasPresent = true
-                try delete(entryID, size: head.size, key: write.key)
+                try delete(entryID, size: head.size, key: write.key, .removed)
             } else {
                 outcome.wasDeclined = true
             }
         case .removeAll:
             outcome.wasPresent = state.totals.entries > 0
             try removeAll()
+        case .announcePrefix:
+            noteChange(of: write.key, .prefixRemoved)
         case .require:
             break
         }
@@ -92,10 +95,10 @@ extension ArchiveEdit {
         }
         guard entry.size <= capacity.bytes else {
             // It is not stored and evicts nothing, but the entry that it replaces must not come back.
-            if let present { try delete(present.id, size: present.size, key: key) } else { noteChange(of: key) }
+            if let present { try delete(present.id, size: present.size, key: key, .written) } else { noteChange(of: key, .written) }
             return
         }
-        noteChange(of: key)
+        noteChange(of: key, .written)
         noteGrowth(by: entry, key)
         if isOnFullDisk {
             noteRemoval(of: try evict(for: entry), .evicted)
@@ -124,7 +127,7 @@ extension ArchiveEdit {
         guard let present = try find(write.key, present), present.id == entry.id, present.revision == revision else {
             return outcome.wasDeclined = true
         }
-        noteChange(of: write.key)
+        noteChange(of: write.key, .written)
         // A date where there was none makes the row longer.
         state.splitPages += 16
         state.newContent += 32
@@ -149,7 +152,7 @@ extension ArchiveEdit {
         try EntryTable.runUpdate(try statement(.updateKnown), known, key, entry, checksum.sums(of: entry, key: key))
         guard changesCount == 1 else { return false }
         outcome.wasPresent = true
-        noteChange(of: key)
+        noteChange(of: key, .written)
         noteGrowth(by: entry, key)
         try didUpdate(known.id, size: Int64(known.size), entry, stamp, &outcome)
         try didPut(entry, stamp, &outcome)
@@ -218,8 +221,8 @@ extension ArchiveEdit {
 
     // MARK: Removing
 
-    func delete(_ entryID: Int64, size: Int64, key: EntryKey) throws(SQLiteError) {
-        noteChange(of: key)
+    func delete(_ entryID: Int64, size: Int64, key: EntryKey, _ kind: ChangeKind) throws(SQLiteError) {
+        noteChange(of: key, kind)
         state.hasUnknownGrowth = true
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)
@@ -241,7 +244,7 @@ extension ArchiveEdit {
     /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
     func removeAll() throws(SQLiteError) {
         try indexRemovedAll()
-        state.changed = .everything
+        state.changed.insert(all: .removed)
         state.uses.removeAll()
         state.bytesRemoved += state.totals.bytes
         state.totals.entries = 0

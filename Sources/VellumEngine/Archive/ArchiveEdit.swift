@@ -20,7 +20,7 @@ final class ArchiveEdit {
         /// Whether the index is the one that this process declared.
         var isIndexOurs = false
         /// The keys that it changes, for other processes.
-        var changed = ChangedKeys.keys([])
+        var changed = ChangedKeys()
         /// How many of them this process was told of.
         var told = 0
         /// The number of its commit among the archive's changes, where other processes can see it.
@@ -74,7 +74,9 @@ final class ArchiveEdit {
     var changesCount: Int64 { connection.changesCount }
 
     /// Notes that the transaction changes a key, which is announced to other processes.
-    func noteChange(of key: EntryKey) { state.changed.insert(checksum.hash.of(key), most: ChangePage.mostKeys) }
+    func noteChange(of key: EntryKey, _ kind: ChangeKind) {
+        state.changed.insert(ChangedKeys.Key(checksum.hash.of(key), kind), most: ChangePage.mostKeys)
+    }
 
     /// Notes what was removed without a write of its key.
     func noteRemoval(of entries: [RemovedEntry], _ cause: RemovalCause) {
@@ -113,7 +115,7 @@ final class ArchiveEdit {
         let change = Commit.Change(
             archive: id, known: archive.isListed ? archive : nil, keys: state.changed, told: state.told, number: state.change,
             removed: state.removed)
-        state.told = state.changed.hashes?.count ?? 0
+        state.told = state.changed.single.count
         if !state.removed.isEmpty { state.removed = [] }
         return change
     }

@@ -67,11 +67,14 @@ extension ArchiveOwner {
     @usableFromInline package var lastUse: UseStamp
     /// Encoded bytes.
     @usableFromInline package var bytes: Int
+    /// Whether it is not expired.
+    package var isValid: Bool
 
-    @usableFromInline package init(key: EntryKey, lastUse: UseStamp, bytes: Int) {
+    @usableFromInline package init(key: EntryKey, lastUse: UseStamp, bytes: Int, isValid: Bool) {
         self.key = key
         self.lastUse = lastUse
         self.bytes = bytes
+        self.isValid = isValid
     }
 }
 

@@ -125,7 +125,7 @@ final class ArchiveTables {
     /// The keys of valid entries by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
     /// the uses that are not in the file yet.
     func keysByUse(
-        limit: Int, validAt now: WallInstant, under expiration: Expiration, pending: [Touch]
+        limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool, pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
         try clearedThrough()
         let lowWater = try connection.int(ArchiveTotals.lowWater(id))?.value ?? 0
@@ -154,10 +154,9 @@ final class ArchiveTables {
             }
             // Each entry is met first under its last use, whichever order it comes from.
             let lastUse = UseStamp(rawValue: next)
-            guard let found, listed.insert(found.id).inserted,
-                found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
-            else { continue }
-            keys.append(ListedKey(key: found.key, lastUse: lastUse, bytes: found.size))
+            guard let found, listed.insert(found.id).inserted else { continue }
+            let isValid = found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
+            if isValid || withExpired { keys.append(ListedKey(key: found.key, lastUse: lastUse, bytes: found.size, isValid: isValid)) }
         }
         return keys
     }

@@ -12,10 +12,14 @@ public import VellumCore
         case renew(Entry, revision: UInt32)
         /// Removes the entry under the key.
         case remove
+        /// Removes the entry under the key because its age has ended: no load is overtaken by that.
+        case removeExpired
         /// Removes the entry if its id and revision are still these.
         case removeUnchanged(entryID: Int64, revision: UInt32)
         /// Removes every entry of the archive. The key has no effect.
         case removeAll
+        /// Announces that every key that begins with the key is removed. Their entries are removed one by one.
+        case announcePrefix
         /// Changes nothing: the entry under the key is only what the condition is about.
         case require
     }

@@ -10,7 +10,7 @@ struct Commit: Sendable {
         case memory
         /// The clock: an age has ended.
         case clock
-        /// The change page: a transaction of any process. It has the keys, or says that all changed, but not why.
+        /// The change page: a transaction of any process.
         case page
     }
 
@@ -20,7 +20,7 @@ struct Commit: Sendable {
         var archive: Int64
         /// The archive, if this process has it open.
         var known: Archive?
-        var keys = ChangedKeys.everything
+        var keys: ChangedKeys
         /// How many of the keys an earlier commit of the same transaction has told of.
         var told = 0
         /// Its position among the changes of the archive; `nil` if no other process can see it.

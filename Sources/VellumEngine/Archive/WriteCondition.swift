@@ -12,7 +12,7 @@ public import VellumCore
     @usableFromInline package let expiration: Expiration
 
     private let basis: Basis
-    private let isOvertaken: @Sendable () -> Bool
+    private let standing: @Sendable () -> WatchedKeys.Standing
     /// What the conditions of one transaction share: none keeps the one before it, of which there may be thousands.
     private let group: Group
     /// Whether it is the first of them.
@@ -36,18 +36,18 @@ public import VellumCore
     /// - Parameters:
     ///   - basis: The entry that no other process may have replaced by a valid one.
     ///   - other: One of the conditions before it in the same transaction, which must all be met, too.
-    ///   - isOvertaken: Whether this process wrote or removed something since. Called inside the writer's lock.
+    ///   - standing: What is known of the key since it was read. Called inside the writer's lock.
     @usableFromInline package init(
         unchangedSince basis: Basis, at now: WallInstant, under expiration: Expiration, after other: WriteCondition? = nil,
-        unless isOvertaken: @escaping @Sendable () -> Bool
+        standing: @escaping @Sendable () -> WatchedKeys.Standing
     ) {
-        (self.basis, self.now, self.expiration, self.isOvertaken) = (basis, now, expiration, isOvertaken)
+        (self.basis, self.now, self.expiration, self.standing) = (basis, now, expiration, standing)
         (group, begins) = (other?.group ?? Group(), other == nil)
     }
 
     /// Creates the condition that an earlier write of the same transaction met its own.
     @usableFromInline package convenience init(following leader: WriteCondition) {
-        self.init(unchangedSince: .unreadable, at: leader.now, under: leader.expiration, after: leader) { false }
+        self.init(unchangedSince: .unreadable, at: leader.now, under: leader.expiration, after: leader) { .unchanged }
     }
 
     /// Returns whether the write may be carried out. The archive calls it once for each write, in their order.
@@ -56,9 +56,26 @@ public import VellumCore
     ///   - present: The entry under the key, if there is one.
     ///   - isValid: Whether that entry is valid at ``now``, under ``expiration``. An expired entry stops no write.
     @usableFromInline package func isMet(by present: EntryVersion?, isValid: Bool) -> Bool {
-        let isMet = (begins || wasMetAtCommit) && !isOvertaken() && isBasis(present, isValid: isValid)
+        let isMet = (begins || wasMetAtCommit) && isUnchanged(present, isValid: isValid)
         group.areMet.store(isMet, ordering: .releasing)
         return isMet
+    }
+
+    private func isUnchanged(_ present: EntryVersion?, isValid: Bool) -> Bool {
+        switch standing() {
+        case .changed: false
+        case .unchanged: isBasis(present, isValid: isValid)
+        // The row decides.
+        case .maybeWritten: isSame(present)
+        case .unknown: present != nil && isSame(present)
+        }
+    }
+
+    private func isSame(_ present: EntryVersion?) -> Bool {
+        switch basis {
+        case .version(let version), .exactly(let version): present == version
+        case .unreadable: false
+        }
     }
 
     private func isBasis(_ present: EntryVersion?, isValid: Bool) -> Bool {

@@ -104,7 +104,7 @@ extension ArchiveWrite {
     var size: Int {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .renew, .remove, .removeUnchanged, .removeAll, .require: 0
+        case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .announcePrefix, .require: 0
         }
     }
 
@@ -112,7 +112,7 @@ extension ArchiveWrite {
     var isSliding: Bool {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry), .renew(let entry, _): entry.idle != nil
-        case .remove, .removeUnchanged, .removeAll, .require: false
+        case .remove, .removeExpired, .removeUnchanged, .removeAll, .announcePrefix, .require: false
         }
     }
 }

@@ -198,6 +198,8 @@ final class Writer {
         if let refusal = connection.writeRefusal { throw refusal }
         if isFileRetired { throw .vanished }
         try statements.begin.run()
+        // A process that died in a commit has not ended it.
+        changesFile?.page.finishOthers()
         CrashPoint.reached(.begun)
         let version = connection.dataVersion()
         if version != left.dataVersion {
@@ -297,7 +299,7 @@ extension Writer {
         guard let changesFile else { return nil }
         var announcements: [ChangePage.Announcement] = []
         for edit in edits where !edit.state.changed.isEmpty {
-            announcements.append(ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed.hashes))
+            announcements.append(ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed))
         }
         guard !announcements.isEmpty else { return nil }
         let announced = changesFile.page.announce(announcements, by: changesFile.author, of: changesFile.process)

@@ -22,7 +22,7 @@ extension DiskArchive {
     }
 
     func answer(
-        _ request: IndexRequest, validAt now: WallInstant, reading limit: ReadLimit, _ reads: QueryReads
+        _ request: IndexRequest, validAt now: WallInstant?, reading limit: ReadLimit, _ reads: QueryReads
     ) throws(VellumError) -> QueryAnswer? {
         let answer = try query(reads) { (tables) throws(SQLiteError) in try tables.answer(request, archive.shape, validAt: now, limit) }
         // A process that does not have this index declared writes entries without their places in it.
@@ -30,7 +30,7 @@ extension DiskArchive {
         return answer
     }
 
-    func count(_ query: ColumnQuery, validAt now: WallInstant, _ reads: QueryReads) throws(VellumError) -> Int? {
+    func count(_ query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads) throws(VellumError) -> Int? {
         try self.query(reads) { (tables) throws(SQLiteError) in try tables.count(query, archive.shape, validAt: now) }
     }
 

@@ -12,6 +12,8 @@ final class EntryReader<Value> {
     private(set) var decoded = 0
     /// How many objects could not be decoded so far.
     private(set) var skipped = 0
+    /// Expired entries of which it is unknown whether they match.
+    private(set) var unjudged: [StoredEntry] = []
     let reads: QueryReads
 
     init(_ store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
@@ -27,7 +29,9 @@ final class EntryReader<Value> {
     /// reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
-        guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else { return nil }
+        guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else {
+            return options.withExpired ? expiredValue(of: stored) : nil
+        }
         guard stored.isIntact else {
             store.reportCorrupt(stored.key)
             return nil
@@ -42,6 +46,17 @@ final class EntryReader<Value> {
             guard !isCurrent, try store.isReplaced(stored.entry, of: stored.key, by: value) else { return value }
             return nil
         }
+    }
+
+    /// An expired entry is not migrated.
+    private func expiredValue(of stored: StoredEntry) -> Value? {
+        if stored.isIntact, stored.entry.typeVersion == store.version {
+            do {
+                return try store.codec.decode(stored.entry.bytes)
+            } catch {}  // It is of no use to anyone, so that nobody is told.
+        }
+        unjudged.append(stored)
+        return nil
     }
 
     /// - Parameter entry: What is decoded; `nil` if it is not on disk.

@@ -8,6 +8,7 @@ final class QuerySource<Value> {
     private let store: Store<Value>
     private let query: QueryDescription<Value>
     private let isLazy: Bool
+    private let withExpired: Bool
     /// The filters before the first offset or limit, as a closure of values.
     private lazy var matches: (Value) throws -> Bool = plan.condition.evaluation()
 
@@ -21,7 +22,7 @@ final class QuerySource<Value> {
     init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.query = query
         self.store = store
-        isLazy = options.isLazy
+        (isLazy, withExpired) = (options.isLazy, options.withExpired)
         plan = QueryPlan(query, store.columns)
         reader = EntryReader(store, options, batchSize: batchSize)
         guard !plan.isFullyPushed, !store.columns.isEmpty else { return }
@@ -40,13 +41,15 @@ final class QuerySource<Value> {
     }
 
     private var now: WallInstant { store.clock.now() }
+    /// When the index finds only valid entries.
+    private var moment: WallInstant? { withExpired ? nil : now }
 
     // MARK: Without a pipeline
 
     /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(VellumError) -> Int? {
         guard plan.isFullyPushed, !plan.pushed.isScan, store.memory.memoryOnlyCount == 0 else { return nil }
-        guard let count = try store.disk.count(plan.pushed, validAt: now, reader.reads) else { return nil }
+        guard let count = try store.disk.count(plan.pushed, validAt: moment, reader.reads) else { return nil }
         indexQuery = plan.pushed
         return count
     }
@@ -63,7 +66,7 @@ final class QuerySource<Value> {
         }
         guard plan.isFullyPushed else { return false }
         let request = IndexRequest(whole: plan.pushed, partial: nil)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit, reader.reads) else { return false }
+        guard let answer = try store.disk.answer(request, validAt: moment, reading: reader.limit, reader.reads) else { return false }
         indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
         for entry in answer.entries {
@@ -84,7 +87,7 @@ final class QuerySource<Value> {
     // MARK: The pipeline
 
     func begin() throws(VellumError) -> QueryPipeline<Value> {
-        let memoryOnly = store.memoryOnlyValues(at: now)
+        let memoryOnly = store.memoryOnlyValues(validAt: moment)
         guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
             return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
         }
@@ -110,7 +113,7 @@ final class QuerySource<Value> {
         partial.offset = 0
         if isLazy, !plan.isFullyPushed, whole.limit == nil { whole.limit = Self.firstRowCount }
         let request = IndexRequest(whole: isWhole ? whole : partial, partial: partial)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: reader.limit, reader.reads) else { return nil }
+        guard let answer = try store.disk.answer(request, validAt: moment, reading: reader.limit, reader.reads) else { return nil }
         let (query, isEverything) = (answer.isWhole ? request.whole : partial, answer.isWhole && isWhole)
         indexQuery = query
 
@@ -155,7 +158,7 @@ final class QuerySource<Value> {
         query.limit = nil
         query.offset = offset
         let request = IndexRequest(whole: query, partial: query)
-        guard let answer = try store.disk.answer(request, validAt: now, reading: ReadLimit(entries: 0), reader.reads) else {
+        guard let answer = try store.disk.answer(request, validAt: moment, reading: ReadLimit(entries: 0), reader.reads) else {
             // Another program has dropped the index, which also provided the order.
             return reader.scan().without(seen).filtered(matches).sorted(by: plan.orderings, keeping: nil)
         }

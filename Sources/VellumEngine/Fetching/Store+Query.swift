@@ -52,23 +52,40 @@ extension Store {
 
     /// Removes the values that match the query, in one transaction; during a migration, in several, until none is found.
     ///
-    /// A value that changes between the search and the removal is kept.
+    /// A value that changes between the search and the removal is kept. Expired values match, too, as they are: they are not migrated. Those that
+    /// cannot be decoded by this program are removed if they have expired for every program.
     ///
-    /// - Returns: The number of removed values.
+    /// - Returns: The number of removed values that were valid.
     @discardableResult
     package func removeAll(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Int {
         var removed = 0
         // During a migration an object may be migrated between the search and the removal, or hide another that gets its key.
         for _ in 0..<64 {
-            let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+            let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable, withExpired: true))
             defer { execution.reportSkipped() }
-            var transaction = StoreTransaction()
-            while let item = try execution.next() { transaction.remove(item.origin, in: self) }
+            var (transaction, areValid) = (StoreTransaction(), [Bool]())
+            while let item = try execution.next() {
+                transaction.remove(item.origin, in: self)
+                areValid.append(item.end > clock.now())
+            }
+            for entry in try expired(execution.source.reader.unjudged) { transaction.remove(entry, in: self) }
             let outcomes = try transaction.commit()
-            removed += outcomes.count { $0 }
+            removed += zip(areValid, outcomes).count { $0 && $1 }
             guard version > 0, !outcomes.isEmpty, try !migrationProgress().isComplete else { break }
         }
         return removed
+    }
+
+    /// Those of the entries that have expired for every program.
+    private func expired(_ entries: [StoredEntry]) throws(VellumError) -> [QueryOrigin] {
+        guard !entries.isEmpty else { return [] }
+        let (retention, now) = (Retention(policies: try disk.policies()), clock.now())
+        var expired: [QueryOrigin] = []
+        for stored in entries where retention.end(stored.entry.validity, lastUse: try lastUse(of: stored.entry, stored.key), at: now) <= now
+        {
+            expired.append(QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision))
+        }
+        return expired
     }
 
     /// Runs the query and explains how it was answered.
@@ -114,9 +131,12 @@ extension Store {
     }
 
     /// The valid memory-only values, least recently used first.
-    func memoryOnlyValues(at now: WallInstant) -> [MemoryOnlyValue<Value>] {
+    ///
+    /// - Parameter moment: `nil` for expired ones, too.
+    func memoryOnlyValues(validAt moment: WallInstant?) -> [MemoryOnlyValue<Value>] {
         guard memory.memoryOnlyCount > 0 else { return [] }
-        return memory.newestMemoryOnly().reversed().filter { $0.item.isValid(at: now, $0.key) }.map { key, item in
+        let now = moment ?? clock.now()
+        return memory.newestMemoryOnly().reversed().filter { moment == nil || $0.item.isValid(at: now, $0.key) }.map { key, item in
             MemoryOnlyValue(key: key, payload: item.payload, end: item.validity.end(of: key, lastUse: item.stamp, at: now, under: .never))
         }
     }

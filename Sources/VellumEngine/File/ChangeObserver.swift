@@ -79,7 +79,9 @@ package final class ChangeObserver: Sendable {
             do {
                 try await clock.timer.sleep(until: begin, plus: left)
                 guard let self else { return }
-                self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: .keys([key]))]))
+                var changes = ChangedKeys()
+                changes.insert(ChangedKeys.Key(key, .evicted), most: 1)
+                self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: changes)]))
             } catch {}  // There is another answer meanwhile.
         }
         state.withLock { state in

@@ -88,12 +88,14 @@ final class ChangeWatcher: Sendable {
     func tell(_ commit: Commit) {
         guard isObserving else { return }
         let changes = commit.changes.filter {
-            $0.told < ($0.keys.hashes?.count ?? .max)
+            $0.told < $0.keys.count
                 && (commit.source != .transaction || commit.due.isOpen || ($0.known?.owner?.mayHaveMemoryOnly ?? false))
         }
         guard !changes.isEmpty else { return }
         addUntold { untold in
-            for change in changes { untold.keys[change.archive, default: .keys([])].add(change.keys, after: change.told) }
+            for change in changes {
+                untold.keys[change.archive, default: ChangedKeys()].add(change.keys, after: change.told, most: ChangePage.mostKeys)
+            }
         }
     }
 
@@ -230,14 +232,5 @@ extension Commit {
 
 extension ChangedKeys {
     /// - Parameter key: The hash of a key; `nil` for any.
-    fileprivate func contain(_ key: UInt64?) -> Bool {
-        guard let hashes else { return true }
-        return key.map(hashes.contains) ?? !hashes.isEmpty
-    }
-
-    /// Adds others, but for the first `told`.
-    fileprivate mutating func add(_ others: ChangedKeys, after told: Int) {
-        guard let hashes = others.hashes else { return self = .everything }
-        for hash in hashes.dropFirst(told) { insert(hash, most: ChangePage.mostKeys) }
-    }
+    fileprivate func contain(_ key: UInt64?) -> Bool { key.map(mayContain) ?? !isEmpty }
 }

@@ -96,6 +96,11 @@ public import VellumCore
         return max(known, written.stamp)
     }
 
+    /// For how long the programs that read the archive keep entries.
+    func policies() throws(VellumError) -> [RetentionPolicy] {
+        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.allPolicies(of: archive) }
+    }
+
     /// Whether an entry may have an age of its own.
     func mayExpire() throws(VellumError) -> Bool { try file.reading(archive) { (tables) throws(SQLiteError) in try tables.mayExpire() } }
 
@@ -103,12 +108,12 @@ public import VellumCore
         try file.reading(archive) { (tables) throws(SQLiteError) in try tables.totals() }
     }
 
-    @usableFromInline package func keysByUse(limit: Int, validAt now: WallInstant, under expiration: Expiration) throws(VellumError)
-        -> [ListedKey]
-    {
+    @usableFromInline package func keysByUse(
+        limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool = false
+    ) throws(VellumError) -> [ListedKey] {
         let pending = archive.owner?.pendingTouches() ?? []
         return try file.reading(archive) { (tables) throws(SQLiteError) in
-            try tables.keysByUse(limit: limit, validAt: now, under: expiration, pending: pending)
+            try tables.keysByUse(limit: limit, validAt: now, under: expiration, withExpired: withExpired, pending: pending)
         }
     }
 

@@ -242,7 +242,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     private func condition(_ request: LoadRequest<Value>, _ origin: Origin) -> WriteCondition {
         let (key, memory) = (request.key, store.memory)
         return WriteCondition(unchangedSince: origin.present.basis, at: store.clock.now(), under: request.expiration) {
-            !memory.isUnchanged(key, since: origin.version)
+            memory.standing(of: key, since: origin.version)
         }
     }
 }

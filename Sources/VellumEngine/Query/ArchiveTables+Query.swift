@@ -16,7 +16,7 @@ extension ArchiveTables {
     }
 
     func answer(
-        _ request: IndexRequest, _ shape: IndexShape?, validAt now: WallInstant, _ limit: ReadLimit
+        _ request: IndexRequest, _ shape: IndexShape?, validAt now: WallInstant?, _ limit: ReadLimit
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
         guard extent.isUsable, let query = extent.isWhole ? request.whole : request.partial else { return nil }
@@ -30,7 +30,7 @@ extension ArchiveTables {
     }
 
     /// Returns how many entries match, or `nil` if the index does not cover every entry.
-    func count(_ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant) throws(SQLiteError) -> Int? {
+    func count(_ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant?) throws(SQLiteError) -> Int? {
         let extent = try extent(of: shape)
         guard extent.isWhole else { return nil }
         return try QueryPrinter(.count, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).count(self)

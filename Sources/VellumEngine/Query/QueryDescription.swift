@@ -25,6 +25,8 @@ struct QueryOptions {
     /// Whether the caller may stop early.
     var isLazy = false
     var undecodable = UndecodableObjects.fail
+    /// Whether expired values match, too. Those of other versions and those that cannot be decoded are then in ``EntryReader/unjudged``.
+    var withExpired = false
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
     var isCancelled: (() -> Bool)?
 }

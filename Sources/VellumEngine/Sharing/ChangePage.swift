@@ -26,9 +26,9 @@ internal import VellumCore
 ///     72    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when the page is begun anew
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
 ///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
-///           generation, hash of the key, archive and author
+///           generation, hash of the key, and from the lowest bit author (32 bits), archive (24) and kind (8, ``ChangeKind``)
 ///
-/// A process announces while it holds SQLite's write lock. A change is complete if its slot holds its number both before and after it is
+/// A hash of 2⁶⁴ - 1 stands for all keys. A kind that is not known is any change of all keys. A process announces while it holds SQLite's write lock. A change is complete if its slot holds its number both before and after it is
 /// read. An incomplete or implausible change counts as a change of everything: bad contents of the file can only make a reader discard
 /// cached values. Every word is atomic, and added to with overflow: whoever can write the file chooses the numbers.
 ///
@@ -107,8 +107,12 @@ struct ChangePage: @unchecked Sendable {
     /// The changes of one commit in one archive.
     struct Announcement {
         var archive: Int64
-        /// The hashes of the changed keys; `nil` for all of them.
-        var keys: [UInt64]?
+        var keys: ChangedKeys
+
+        /// As they are written: those of all keys last, so that readers meet them first.
+        var changes: [ChangedKeys.Key] {
+            keys.single + ChangeKind.allCases.filter(keys.areOfAll).map { ChangedKeys.Key(ChangePage.wholeArchive, $0) }
+        }
     }
 
     /// Announces changes to other processes before they are committed. The caller must hold SQLite's write lock.
@@ -119,7 +123,7 @@ struct ChangePage: @unchecked Sendable {
         // An earlier announcer held the write lock and has released it: its commit has ended, or its process has died.
         finished.pointee.store(last, ordering: .releasing)
         word(40).pointee.store(UInt64(UInt32(bitPattern: process)), ordering: .relaxed)
-        let count = announcements.reduce(0) { $0 + UInt64($1.keys?.count ?? 1) }
+        let count = announcements.reduce(0) { $0 + UInt64($1.changes.count) }
         let end = last &+ count
         announced.pointee.store(end, ordering: .sequentiallyConsistent)
         CrashPoint.reached(.changeNumbered)
@@ -129,16 +133,10 @@ struct ChangePage: @unchecked Sendable {
             let cell = cell(of: announcement.archive)
             let first = cell.pointee.load(ordering: .relaxed)
             var previous = first
-            let origin = UInt64(UInt32(truncatingIfNeeded: announcement.archive)) << 32 | UInt64(author)
-            if let keys = announcement.keys {
-                for hash in keys {
-                    last &+= 1
-                    write(last, after: previous, hash, origin)
-                    previous = last
-                }
-            } else {
+            let origin = UInt64(author) | UInt64(Self.number(of: announcement.archive)) << 32
+            for change in announcement.changes {
                 last &+= 1
-                write(last, after: previous, Self.wholeArchive, origin)
+                write(last, after: previous, change.hash, origin | UInt64(change.kind.rawValue) << 56)
                 previous = last
             }
             CrashPoint.reached(.changesWritten)
@@ -152,6 +150,9 @@ struct ChangePage: @unchecked Sendable {
     /// The hash that stands for every key. A key with this very hash is treated as every key.
     private static let wholeArchive = UInt64.max
 
+    /// The archive as a change has it.
+    private static func number(of archive: Int64) -> UInt32 { UInt32(truncatingIfNeeded: archive) & 0xFF_FFFF }
+
     private func write(_ number: UInt64, after previous: UInt64, _ hash: UInt64, _ origin: UInt64) {
         let slot = slotOffset(of: number)
         word(slot).pointee.store(0, ordering: .relaxed)
@@ -163,6 +164,12 @@ struct ChangePage: @unchecked Sendable {
     }
 
     private func slotOffset(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.capacity)) * Self.changeSize }
+
+    /// Ends what others have announced: the caller holds SQLite's write lock, so that no commit is running.
+    func finishOthers() {
+        let last = announced.pointee.load(ordering: .relaxed)
+        if finished.pointee.load(ordering: .relaxed) != last { finished.pointee.store(last, ordering: .releasing) }
+    }
 
     /// Announces that the changes up to `number` are committed or rolled back.
     func finish(_ number: UInt64) {
@@ -177,6 +184,8 @@ struct ChangePage: @unchecked Sendable {
         var hash: UInt64
         var archive: UInt32
         var author: Author
+        /// `nil` if a later version has announced it.
+        var kind: ChangeKind?
     }
 
     private func change(_ number: UInt64) -> Change? {
@@ -187,22 +196,28 @@ struct ChangePage: @unchecked Sendable {
         let origin = word(slot + 24).pointee.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
         guard word(slot).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }
-        return Change(previous: previous, hash: hash, archive: UInt32(origin >> 32), author: Author(truncatingIfNeeded: origin))
+        return Change(
+            previous: previous, hash: hash, archive: UInt32(origin >> 32 & 0xFF_FFFF), author: Author(truncatingIfNeeded: origin),
+            kind: ChangeKind(rawValue: UInt8(origin >> 56)))
     }
 
     /// Returns what others than `author` changed in the archive after generation `old`, up to and including `new`.
     func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ChangedKeys {
-        var keys: [UInt64] = []
+        var keys = ChangedKeys()
         var number = new
         for _ in 0..<Self.capacity {
-            if number == old { return .keys(keys) }
-            guard number > old, let change = change(number) else { return .everything }
+            if number == old { return keys }
+            guard number > old, let change = change(number) else { return .unknown }
             number = change.previous
-            guard change.archive == UInt32(truncatingIfNeeded: archive), change.author != author else { continue }
-            guard change.hash != Self.wholeArchive else { return .everything }
-            keys.append(change.hash)
+            guard change.archive == Self.number(of: archive), change.author != author else { continue }
+            guard let kind = change.kind else { return .unknown }
+            if change.hash == Self.wholeArchive {
+                keys.insert(all: kind)
+            } else {
+                keys.insert(ChangedKeys.Key(change.hash, kind), most: Self.capacity)
+            }
         }
-        return number == old ? .keys(keys) : .everything
+        return number == old ? keys : .unknown
     }
 
     /// Returns whether another author has announced a change of the key but not finished it.
@@ -214,8 +229,11 @@ struct ChangePage: @unchecked Sendable {
             guard number > finished else { return false }
             guard let change = change(number) else { return true }
             number = change.previous
-            guard change.archive == UInt32(truncatingIfNeeded: archive), change.author != author else { continue }
-            if change.hash == hash || change.hash == Self.wholeArchive { return true }
+            guard change.archive == Self.number(of: archive), change.author != author else { continue }
+            // A prefix may be that of any key.
+            if change.hash == hash || change.hash == Self.wholeArchive || change.kind == .prefixRemoved || change.kind == nil {
+                return true
+            }
         }
         return number > finished
     }

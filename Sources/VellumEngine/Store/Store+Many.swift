@@ -92,15 +92,28 @@ extension Store {
         return Array(try keys(under: expiration).lazy.filter { $0.begins(with: prefix) }.prefix(limit))
     }
 
-    /// Removes the entries under the keys, in transactions of at most 256.
+    /// Removes the entries whose keys begin with the prefix, also expired ones, in transactions of at most 256. Loads of such keys that run store
+    /// nothing, and what is remembered of them ends.
     ///
-    /// - Returns: How many there were.
-    package func removeAll(_ keys: [EntryKey]) throws(VellumError) -> Int {
-        var (removed, rest) = (0, keys[...])
+    /// - Parameter counts: Whether an entry counts as a value; `nil` if it is no match.
+    /// - Returns: How many valid ones were removed that count.
+    package func removeAll(
+        prefix: EntryKey, under expiration: Expiration = .never, counting counts: (ListedKey) throws(VellumError) -> Bool? = { _ in true }
+    ) throws(VellumError) -> Int {
+        // Announced first, so that no load that has begun records its result after the entries were listed, and again at the end.
+        var transaction = StoreTransaction()
+        transaction.announceRemoval(ofPrefix: prefix, in: self)
+        try transaction.commit()
+        var (removed, found) = (0, [(key: EntryKey, counts: Bool)]())
+        for entry in try keysByUse(under: expiration, withExpired: true) where entry.key.begins(with: prefix) {
+            if let counts = try counts(entry) { found.append((entry.key, counts && entry.isValid)) }
+        }
+        var rest = found[...]
         while !rest.isEmpty {
             var transaction = StoreTransaction()
-            for key in rest.prefix(256) { transaction.remove(key, in: self) }
-            removed += try transaction.commit().count { $0 }
+            for entry in rest.prefix(256) { transaction.remove(entry.key, in: self) }
+            if rest.count <= 256 { transaction.announceRemoval(ofPrefix: prefix, in: self) }
+            removed += zip(rest, try transaction.commit()).count { entry, wasThere in wasThere && entry.counts }
             rest = rest.dropFirst(256)
         }
         return removed

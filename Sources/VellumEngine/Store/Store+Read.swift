@@ -144,13 +144,19 @@ extension Store {
     }
 
     /// Returns the same keys, with the last use and size of each entry.
-    @usableFromInline package func keysByUse(limit: Int = .max, under expiration: Expiration = .never) throws(VellumError) -> [ListedKey] {
+    ///
+    /// - Parameter withExpired: Whether to return expired entries, too.
+    @usableFromInline package func keysByUse(
+        limit: Int = .max, under expiration: Expiration = .never, withExpired: Bool = false
+    ) throws(VellumError) -> [ListedKey] {
         guard limit > 0 else { return [] }
         let now = clock.now()
-        let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration)
+        let onDisk = try disk.keysByUse(limit: limit, validAt: now, under: expiration, withExpired: withExpired)
         guard memory.memoryOnlyCount > 0 else { return onDisk }
-        let memoryOnly = memory.newestMemoryOnly().filter { $0.item.isValid(at: now, $0.key, under: expiration) }
-        let all = onDisk + memoryOnly.map { ListedKey(key: $0.key, lastUse: $0.item.stamp, bytes: $0.item.cost) }
+        let memoryOnly = memory.newestMemoryOnly().map { key, item in
+            ListedKey(key: key, lastUse: item.stamp, bytes: item.cost, isValid: item.isValid(at: now, key, under: expiration))
+        }
+        let all = onDisk + memoryOnly.filter { $0.isValid || withExpired }
         return Array(all.sorted { $0.lastUse > $1.lastUse }.prefix(limit))
     }
 

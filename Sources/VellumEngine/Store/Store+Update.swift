@@ -123,7 +123,7 @@ extension Store {
         // The watch notices writes of this process. What another one wrote is gone from memory.
         var found = FoundForWriting(
             WriteCondition(unchangedSince: .exactly(nil), at: now, under: readers, after: other) { [memory] in
-                !watch.isUnchanged || memory.peek(key)?.entryID != 0
+                watch.isUnchanged && memory.peek(key)?.entryID == 0 ? .unchanged : .changed
             })
         guard item.isValid(at: now, key, under: readers) else { return found }
         found.validity = item.validity
@@ -140,7 +140,7 @@ extension Store {
         that entry: EntryVersion?, isUnder key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?
     ) -> WriteCondition {
         WriteCondition(unchangedSince: .exactly(entry), at: now, under: readers, after: other) { [memory] in
-            memory.memoryOnlyCount > 0 && memory.peek(key)?.entryID == 0
+            memory.memoryOnlyCount > 0 && memory.peek(key)?.entryID == 0 ? .changed : .unchanged
         }
     }
 }
@@ -163,9 +163,9 @@ package struct AgeOfUpdated: Sendable {
 private final class KeyWatch: Sendable {
     private let key: EntryKey
     private let version: UInt64
-    private let keys: any WatchedKeys
+    private let keys: any KeyWatching
 
-    init(_ key: EntryKey, _ keys: any WatchedKeys) {
+    init(_ key: EntryKey, _ keys: any KeyWatching) {
         (self.key, self.keys) = (key, keys)
         version = keys.watch(key)
     }

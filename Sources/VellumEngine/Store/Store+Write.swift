@@ -180,7 +180,15 @@ extension Store {
 
     /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
-        remove(key, .remove, in: store, because: .expired)
+        remove(key, .removeExpired, in: store, because: .expired)
+    }
+
+    /// Adds the announcement that every key is removed that begins with the prefix.
+    mutating func announceRemoval<Value>(ofPrefix prefix: EntryKey, in store: Store<Value>) {
+        add(.announcePrefix, prefix, to: store) { _, _ in
+            store.memory.recordRemoval(ofPrefix: prefix)
+            return MemoryUpdate(didChange: false) {}
+        }
     }
 
     mutating func remove<Value>(
@@ -282,8 +290,9 @@ extension Store {
         guard !keys.isEmpty else { return }
         state.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         if cause == .evicted, disk.file.watcher.isObserving {
-            let hashes = keys.map(disk.changes.hash.of)
-            disk.file.watcher.tell(Commit(source: .memory, changes: [Commit.Change(archive: disk.archive.id, keys: .keys(hashes))]))
+            var changes = ChangedKeys()
+            for key in keys { changes.insert(ChangedKeys.Key(disk.changes.hash.of(key), .evicted), most: ChangePage.mostKeys) }
+            disk.file.watcher.tell(Commit(source: .memory, changes: [Commit.Change(archive: disk.archive.id, keys: changes)]))
         }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }

@@ -23,8 +23,8 @@ package struct TransactionReads {
         case .storeIfAbsent(let entry):
             if let present = try read(key, in: store) { return present }
             return try store.decode(entry.bytes, of: key)
-        case .remove, .removeAll, .removeUnchanged: return nil
-        case .require, nil: return try read(key, in: store)
+        case .remove, .removeExpired, .removeAll, .removeUnchanged: return nil
+        case .announcePrefix, .require, nil: return try read(key, in: store)
         }
     }
 
@@ -115,8 +115,8 @@ private struct OwnWrites {
         guard case .storeIfAbsent(let entry) = operation else { return last[place] = operation }
         switch last[place] {
         case .store, .storeIfAbsent, .renew: break
-        case .remove, .removeUnchanged, .removeAll: last[place] = .store(entry)
-        case .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
+        case .remove, .removeExpired, .removeUnchanged, .removeAll: last[place] = .store(entry)
+        case .announcePrefix, .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
         }
     }
 

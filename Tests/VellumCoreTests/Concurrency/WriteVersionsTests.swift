@@ -6,14 +6,14 @@ import VellumTestSupport
 /// Whether a value that was read may still be cached.
 @Suite(.timeLimit(.minutes(1)))
 struct WriteVersionsTests {
-    private var versions = WriteVersions<String>()
+    private var versions = WriteVersions()
 
     @Test
     mutating func aTicketIsCurrentUntilItsStripeIsWritten() throws {
         let (ticket, other) = (try #require(versions.ticket(3)), try #require(versions.ticket(4)))
         versions.invalidateTickets(3)
         #expect(!versions.isCurrent(ticket) && versions.isCurrent(other))
-        versions.recordWriteOfAll()
+        versions.invalidateTickets()
         #expect(!versions.isCurrent(other))
     }
 
@@ -35,39 +35,5 @@ struct WriteVersionsTests {
         #expect(versions.ticket(7) == nil && !versions.isCurrent(before))
         versions.endWriteOfAll()
         #expect(versions.ticket(7) != nil && !versions.isCurrent(before))
-    }
-
-    @Test
-    mutating func onlyWritesOfTheKeyItselfChangeItsWatchedVersion() {
-        let version = versions.watch("a")
-        versions.recordWrite(of: "b", 0)
-        #expect(versions.isUnchanged("a", since: version))
-        versions.recordWrite(of: "a", 0)
-        #expect(!versions.isUnchanged("a", since: version))
-    }
-
-    @Test
-    mutating func aWriteOfEveryKeyChangesEveryWatchedVersion() {
-        let (first, second) = (versions.watch("a"), versions.watch("b"))
-        versions.recordWriteOfAll()
-        #expect(!versions.isUnchanged("a", since: first) && !versions.isUnchanged("b", since: second))
-    }
-
-    @Test
-    mutating func aKeyIsWatchedUntilItsLastWatcherLeaves() {
-        let (first, again) = (versions.watch("a"), versions.watch("a"))
-        #expect(first == again)
-        versions.unwatch("a")
-        #expect(versions.isUnchanged("a", since: first))
-        versions.unwatch("a")
-        versions.unwatch("b")
-        #expect(!versions.isUnchanged("a", since: first) && !versions.isWatching)
-    }
-
-    @Test
-    mutating func versionsAreNeverReused() {
-        let first = versions.watch("a")
-        versions.unwatch("a")
-        #expect(versions.watch("a") != first && !versions.isUnchanged("a", since: first))
     }
 }

@@ -154,7 +154,7 @@ struct LoadingFillTests {
             try await store.value(forKey: "b") { try await source.load() }
         }
         await source.waitUntilCalled()
-        setup.clock.advance(by: .seconds(60))
+        setup.clock.advance(by: .seconds(20))
         source.answer("loaded")
         #expect(try await ask.value == "loaded")
         #expect(try await store.value(forKey: "a") { "anew" } == "anew")
@@ -212,5 +212,5 @@ struct LoadingFillTests {
 }
 
 extension MemoryCache {
-    var isWatchingNothing: Bool { contents.read { contents, _ in !contents.pointee.versions.isWatching } }
+    var isWatchingNothing: Bool { contents.read { contents, _ in contents.pointee.watched.isEmpty } }
 }

@@ -112,7 +112,7 @@ struct LoadingStaleValueTests {
     /// P24: a value is recorded even if its load takes longer than its age.
     @Test func aRefreshThatTakesLongerThanTheAgeIsRecorded() async throws {
         try recordOld()
-        let options = LoadOptions(expiration: age)
+        let options = LoadOptions(expiration: age, loadTimeout: nil)
         #expect(try await askForStale(options) == "old")
         await source.waitUntilCalled()
         setup.clock.advance(by: .seconds(100))

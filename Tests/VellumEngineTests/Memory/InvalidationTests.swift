@@ -22,7 +22,7 @@ private final class OtherProcess: Sendable {
 
     /// Announces an uncommitted change of these keys, or of everything.
     func announce(_ keys: [EntryKey]?) -> UInt64 {
-        other.page.announce([.init(archive: 1, keys: keys?.map { hash.of($0) })], by: other.author, of: 1).last
+        other.page.announce([.init(archive: 1, keys: .keys(keys?.map { hash.of($0) }, orAll: .written))], by: other.author, of: 1).last
     }
 
     func finish(_ number: UInt64) { other.page.finish(number) }
@@ -31,7 +31,7 @@ private final class OtherProcess: Sendable {
 
     /// A change by this process, which the cache records.
     func changeHere(_ key: EntryKey = "own") throws -> OwnChange {
-        let (last, changes) = own.page.announce([.init(archive: 1, keys: [hash.of(key)])], by: own.author, of: own.process)
+        let (last, changes) = own.page.announce([.init(archive: 1, keys: .keys([hash.of(key)]))], by: own.author, of: own.process)
         own.page.finish(last)
         return try #require(changes.first)
     }

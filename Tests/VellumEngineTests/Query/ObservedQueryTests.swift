@@ -106,7 +106,7 @@ struct ObservedQueryTests {
         codec.begin { [store] decoded in
             guard decoded == 10 else { return }
             do {
-                #expect(try store.removeAll(["person 5"]) == 1)
+                #expect(try store.remove("person 5"))
                 try store.record(Person("person 5", age: 2), forKey: "person 5")
             } catch {
                 Issue.record(error)
@@ -121,7 +121,8 @@ struct ObservedQueryTests {
     @Test func aCommitThatRunsCountsAsAChange() throws {
         change(at: [])
         let page = store.disk.file.location.changesFile.page
-        let (number, _) = page.announce([ChangePage.Announcement(archive: store.disk.archive.id, keys: nil)], by: 7, of: getpid())
+        let (number, _) = page.announce(
+            [ChangePage.Announcement(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 7, of: getpid())
         _ = try store.observed(QueryDescription(), undecodable: .fail) { false }
         #expect(codec.decoded == 3 * Self.count)
         page.finish(number)
