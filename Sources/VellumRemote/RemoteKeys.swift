@@ -29,10 +29,11 @@ package struct RemoteKeys: Hashable, Sendable {
     }
 
     /// Returns the key of the entry whose value or lease has this key on the server; `nil` if it belongs to no entry of this cache.
-    package func entryKey(of remote: Data) -> EntryKey? {
+    package func entryKey(of remote: Data) -> (key: EntryKey, isLease: Bool)? {
         guard remote.starts(with: prefix.utf8), let end = remote.lastIndex(of: UInt8(ascii: "}")) else { return nil }
         let key = remote.index(remote.startIndex, offsetBy: prefix.utf8.count)
-        guard end >= key, [[], [UInt8(ascii: "l")]].contains(Array(remote[(end + 1)...])) else { return nil }
-        return String(bytes: remote[key..<end], encoding: .utf8).map { EntryKey($0) }
+        let suffix = Array(remote[(end + 1)...])
+        guard end >= key, [[], [UInt8(ascii: "l")]].contains(suffix) else { return nil }
+        return String(bytes: remote[key..<end], encoding: .utf8).map { (EntryKey($0), !suffix.isEmpty) }
     }
 }

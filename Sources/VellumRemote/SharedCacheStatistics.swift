@@ -10,6 +10,8 @@ public struct SharedCacheStatistics: Hashable, Sendable {
     public let loading: LoadStatistics
     /// Loaded values that were not stored, because another caller set or removed the key, or took the lease.
     public let declinedFills: Int
+    /// How many times the loader ran beside that of another process, because a caller had waited for `longestWait`. What it returned was not stored.
+    public let loadsAfterLongestWait: Int
     /// How many values are remembered, and the sum of their bytes.
     public let memory: StorageUsage
 }

@@ -22,6 +22,9 @@ extension SharedStore: LoadingStore {
         return Look(found: found.flatMap { request.answer(of: $0) }, isDue: isDue, expired: old)
     }
 
+    /// The server has a value that is still valid.
+    package var joinsLoadsAhead: Bool { false }
+
     /// The server has them.
     package func recordsNil(of request: LoadRequest<Value>) -> Bool { true }
 
@@ -33,8 +36,9 @@ extension SharedStore {
     ///
     /// - Parameter hasLooked: Whether ``near`` has just had no answer.
     /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the key
-    ///   was recorded by a newer version of the type, or the load would wait for itself.
+    ///   was recorded by a newer version of the type, the load would wait for itself, or the limits contradict each other.
     package func load(_ request: LoadRequest<Value>, hasLooked: Bool = false) async throws -> Loaded<Value?> {
+        if let loadTimeout = request.loadTimeout { try times.check(loadTimeout, lease: backend.leaseDuration) }
         keepExpired(forMilliseconds: request.staleness.window)
         return try await answer(to: request, after: hasLooked ? Look() : look(request, within: 0, afterFailure: false))
     }
@@ -43,7 +47,7 @@ extension SharedStore {
 
     package func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value> {
         let key = request.key
-        let end = times.clock.now() + times.longestWait
+        let end = times.clock.now() + times.longestWait(for: request.loadTimeout)
         // The entry of a load ahead of its end is valid, and counts as missing.
         var ignoresEntry = isAhead
         while true {
@@ -61,7 +65,7 @@ extension SharedStore {
                 if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
                 // The value that is there is good enough.
                 if isAhead { return .failed(VellumError(error, cache: name), old: nil, isNew: false) }
-                return await loadAlone(load, request, insteadOf: VellumError(error, cache: name))
+                return await loadAlone(load, request, version, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
             case .found(let entry):
@@ -73,17 +77,13 @@ extension SharedStore {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
-                let held = Held(token: token, entry: entry, old: old(entry, key))
-                loads.note(held.old.map { .expired($0, .staleIfSlow) }, of: load)
-                guard !isAhead, let old = held.old, old.isWithin(request.staleness.whileRevalidate, at: instant) else {
-                    return await loadHolding(held, load, request)
-                }
-                // The callers have their answer; this task goes on without waiters.
-                loads.finish(load, .expired(old, .staleWhileRevalidate))
-                let outcome = await loadHolding(held, nil, request)
-                remember(outcome, request, version)
-                if case .failed(let error, _, _) = outcome { report(.loadFailed(error)) }
-                return outcome
+                let held = Held(token: token, entry: entry, old: old(entry, key), version: version)
+                let isWithin = held.old?.isWithin(request.staleness.whileRevalidate, at: instant) ?? false
+                // The callers have their answer then, and the load goes on without them.
+                loads.note(
+                    held.old.map { .expired($0, isWithin ? .staleWhileRevalidate : .staleIfSlow) }, of: load,
+                    answersAll: isWithin && !isAhead)
+                return await loadHolding(held, load, request)
             case .busy(let rest, let entry):
                 near.forgetOutage(key)
                 if isAhead {
@@ -96,8 +96,9 @@ extension SharedStore {
                 loads.note(old.map { .expired($0, .staleIfSlow) }, of: load)
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
-                    let held = Held(token: nil, entry: entry, old: old)
-                    return outcome(of: await call(load, request, held), held)
+                    afterLongestWait.add(1, ordering: .relaxed)
+                    let held = Held(token: nil, entry: entry, old: old, version: version)
+                    return outcome(of: await call(load, request, held), held, key)
                 }
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
@@ -113,6 +114,8 @@ extension SharedStore {
         var entry: RemoteEntry
         /// The expired value.
         var old: ExpiredValue<Value>?
+        /// The version of the key.
+        var version: UInt64
     }
 
     /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
@@ -154,7 +157,9 @@ extension SharedStore {
     // MARK: Calling the loader
 
     /// Loads without the server, or takes what this process remembers.
-    private func loadAlone(_ load: UInt64, _ request: LoadRequest<Value>, insteadOf error: VellumError) async -> LoadOutcome<Value> {
+    private func loadAlone(
+        _ load: UInt64, _ request: LoadRequest<Value>, _ version: UInt64, insteadOf error: VellumError
+    ) async -> LoadOutcome<Value> {
         failures.send(error)
         let now = WallInstant(rawValue: times.clock.now())
         if let value = near.outageValue(forKey: request.key, at: now), let answer = request.answer(of: value) {
@@ -165,10 +170,10 @@ extension SharedStore {
             return .expired(old, .staleIfError)
         }
         let ticket = near.outageTicket(forKey: request.key)
-        let held = Held(token: nil, entry: .missing, old: near.oldValue(forKey: request.key))
+        let held = Held(token: nil, entry: .missing, old: near.oldValue(forKey: request.key), version: version)
         let result = await call(load, request, held)
         if case .success(let answer) = result, loads.isRunning(load) { rememberInOutage(answer, request, ticket) }
-        return outcome(of: result, held)
+        return outcome(of: result, held, request.key)
     }
 
     /// Remembers what was loaded while the server is out of reach, for a short while, and no longer than the value is valid.
@@ -192,17 +197,16 @@ extension SharedStore {
     }
 
     /// Calls the loader. What it returns is stored by the caller, if at all.
-    private func call(
-        _ load: UInt64?, _ request: LoadRequest<Value>, _ held: Held
-    ) async -> Result<LoaderAnswer<Value>, any Error> {
-        let load = load ?? LoadCoordinator<EntryKey, LoadOutcome<Value>>.newNumber()
-        return await callLoader(of: request, load, previousValue(for: request, held))
+    private func call(_ load: UInt64, _ request: LoadRequest<Value>, _ held: Held) async -> Result<LoaderAnswer<Value>, any Error> {
+        await callLoader(of: request, load, previousValue(for: request, held))
     }
 
-    private func outcome(of result: Result<LoaderAnswer<Value>, any Error>, _ held: Held) -> LoadOutcome<Value> {
+    private func outcome(of result: Result<LoaderAnswer<Value>, any Error>, _ held: Held, _ key: EntryKey) -> LoadOutcome<Value> {
         switch result {
         case .success(let answer): .loaded(answer.value, nothingFor: answer.nothingFor)
-        case .failure(let error): .failed(error, old: held.old, isNew: true)
+        // What was set or removed since is not brought back.
+        case .failure(let error):
+            .failed(error, old: answers.isUnchanged(key, since: held.version) ? held.old : nil, isNew: true)
         }
     }
 
@@ -213,17 +217,15 @@ extension SharedStore {
     }
 
     /// Calls the loader while the lease is held, and stores what it returns, if nobody set or removed the key meanwhile.
-    ///
-    /// - Parameter load: `nil` if the load has ended, because its callers took an old value.
-    private func loadHolding(_ held: Held, _ load: UInt64?, _ request: LoadRequest<Value>) async -> LoadOutcome<Value> {
-        guard let token = held.token else { return outcome(of: await call(load, request, held), held) }
+    private func loadHolding(_ held: Held, _ load: UInt64, _ request: LoadRequest<Value>) async -> LoadOutcome<Value> {
+        guard let token = held.token else { return outcome(of: await call(load, request, held), held, request.key) }
         let key = request.key
         let renewal = Task { [backend, times, loads] in
             do {
                 while true {
                     try await times.sleep(max(1, backend.leaseDuration / 3))
-                    // Nobody waits for it any more, and its loader does not end: another caller may load.
-                    if let load, !loads.isRunning(load) { return try await backend.giveBack(token, forKey: key) }
+                    // Nobody waits for it any more, or it was late, and its loader does not end: another caller may load.
+                    if !loads.isRunning(load) { return try await backend.giveBack(token, forKey: key) }
                     guard try await backend.renew(token, forKey: key) else { return }
                 }
             } catch {}  // The loader has ended; or the server is out of reach, and the lease ends by itself.
@@ -232,7 +234,7 @@ extension SharedStore {
         renewal.cancel()
         // A task of its own, because a cancelled one cannot tell the server that its lease has ended.
         await Task { await store(result, token, held, load, request) }.value
-        return outcome(of: result, held)
+        return outcome(of: result, held, key)
     }
 
     private func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
@@ -242,12 +244,12 @@ extension SharedStore {
     }
 
     private func store(
-        _ result: Result<LoaderAnswer<Value>, any Error>, _ token: LeaseToken, _ held: Held, _ load: UInt64?, _ request: LoadRequest<Value>
+        _ result: Result<LoaderAnswer<Value>, any Error>, _ token: LeaseToken, _ held: Held, _ load: UInt64, _ request: LoadRequest<Value>
     ) async {
         let key = request.key
         do {
             // The result of an abandoned load is not stored.
-            guard case .success(let answer) = result, load.map(loads.isRunning) ?? true,
+            guard case .success(let answer) = result, loads.isRunning(load),
                 answer.value != nil || answer.nothingFor > 0 || held.entry != .missing
             else { return try await backend.giveBack(token, forKey: key) }
             if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }

@@ -23,8 +23,9 @@ public import VellumCore
 
     /// The waiting that tests replace.
     package struct Times: Sendable {
-        /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own.
-        package var longestWait: Int64 = 30_000
+        /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own; `nil`: a little after a loader
+        /// must have ended.
+        package var longestWait: Int64?
         /// For how many milliseconds a value is remembered that was loaded while the server was out of reach.
         package var outageMaxAge: Int64 = 10_000
         package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
@@ -33,6 +34,20 @@ public import VellumCore
         package var clock = CoarseClock.system
 
         package init() {}
+
+        /// - Parameter loadTimeout: How long a loader may run; `nil` for any time.
+        func longestWait(for loadTimeout: Int64?) -> Int64 { longestWait ?? (loadTimeout ?? 30_000) + 1000 }
+
+        /// Throws if a caller would stop waiting for another process's loader before that must have ended, or its lease.
+        func check(_ loadTimeout: Int64, lease: Int64) throws(VellumError) {
+            guard let longestWait, longestWait < max(loadTimeout, lease) else { return }
+            throw VellumError(
+                .contradiction,
+                """
+                A longestWait of \(longestWait) ms is shorter than the loadTimeout of \(loadTimeout) ms or the lease of \(lease) ms: callers would \
+                load beside a loader that may still run. Set a shorter loadTimeout in LoadOptions, or a longer longestWait, or none.
+                """)
+        }
     }
 
     package let name: String
@@ -52,6 +67,7 @@ public import VellumCore
     private let longestStaleness = Atomic<Int64>(0)
     private let reads = Atomic(0)
     let declinedFills = Atomic(0)
+    let afterLongestWait = Atomic(0)
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
@@ -68,7 +84,8 @@ public import VellumCore
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
             nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
-            declinedFills: declinedFills.load(ordering: .relaxed), memory: near.usage)
+            declinedFills: declinedFills.load(ordering: .relaxed),
+            loadsAfterLongestWait: afterLongestWait.load(ordering: .relaxed), memory: near.usage)
     }
 
     // MARK: Reading
@@ -216,7 +233,6 @@ public import VellumCore
     /// A caller wrote the keys: no later read gets what was there before, from memory or from a load that runs.
     private func didWrite(_ keys: [EntryKey]?) {
         near.forget(keys, isWrite: true)
-        if let keys { loads.detach(keys) } else { loads.detachAll() }
     }
 
     /// Returns the bytes for the server and how long it keeps them.
@@ -275,11 +291,14 @@ public import VellumCore
     /// The connection was lost: those who wait for another's loader ask again.
     package func didLoseConnection() { signals.signal(nil) }
 
-    /// Others changed the keys; `nil` if any key may have changed.
+    /// The values of these keys changed; `nil` if any may have changed. Loads of them are overtaken.
     package func didChange(_ keys: [EntryKey]?) {
-        near.forget(keys)
+        near.forget(keys, isWrite: true)
         signals.signal(keys)
     }
+
+    /// The leases of these keys changed: who waits for one asks again. Their values are what they were.
+    package func didChangeLeases(_ keys: [EntryKey]) { signals.signal(keys) }
 
     /// Returns when the server has executed the removals of the key that began before the call.
     ///

@@ -56,7 +56,7 @@
             configuration.longestWait = .milliseconds(50)
             let cache: SharedCache<String, Int> = try SharedCacheManager(name: "lies", server: ValkeyServer(configuration)).cache(
                 cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
-            #expect(try await cache.value(forKey: "a") { 7 } == 7)
+            #expect(try await cache.value(forKey: "a", options: LoadOptions(loadTimeout: nil)) { 7 } == 7)
         }
 
         private static let numbers = [0, 1, -1, 2, .min, .max, .max - 1, 1 << 62, 1 << 43] as [Int64]
@@ -110,7 +110,7 @@
                     coding: SharedStore.Coding(
                         typeVersion: 1, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }))
                 func load(_ part: Double?) async throws -> String? {
-                    let options = LoadOptions(expiration: .after(.seconds(100)), refreshAhead: part)
+                    let options = LoadOptions(expiration: .after(.seconds(100)), loadTimeout: nil, refreshAhead: part)
                     let staleness = Staleness(whileRevalidate: .seconds(1), ifError: .seconds(1))
                     return try await store.load(
                         LoadRequest(key: key, under: .never, staleness: staleness, options: options, loader: .plain { "8" })

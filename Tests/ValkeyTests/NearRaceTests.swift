@@ -31,7 +31,7 @@
                             near.forget(nil)
                             trust.begin($0)
                         }, onLost: { trust.stop() },
-                        onInvalidated: { changed in near.forget(changed.map { $0.compactMap(keys.entryKey(of:)) }) },
+                        onInvalidated: { changed in near.forget(changed.map { $0.compactMap { keys.entryKey(of: $0)?.key } }) },
                         onReply: { trust.renew(sent: $0) }))
                 var times = ValkeyBackend.Times()
                 (times.read, times.write) = (Self.long, Self.long)

@@ -152,7 +152,7 @@
                     }
                     let cache = try cache(server, name: "times \(duration)")
                     try expect(try await isThere(cache), "set")
-                    try expect(try await cache.value(forKey: "b") { 2 } == 2, "load")
+                    try expect(try await cache.value(forKey: "b", options: LoadOptions(loadTimeout: nil)) { 2 } == 2, "load")
                 },
                 InputCase(
                     "ValkeyConfiguration.connectTimeout", "ValkeyConfiguration.readTimeout", "ValkeyConfiguration.writeTimeout",

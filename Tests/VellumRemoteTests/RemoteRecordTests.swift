@@ -65,8 +65,9 @@ struct RemoteRecordTests {
         #expect(keys.value(of: "USD") == "v1:{krates\0USD}")
         #expect(keys.lease(of: "USD") == "v1:{krates\0USD}l")
         for key in ["", "USD", "}", "a}b", "a}l", "l", "{", "\0", "é", "日本"] as [EntryKey] {
-            #expect(keys.entryKey(of: Data(keys.value(of: key).utf8)) == key)
-            #expect(keys.entryKey(of: Data(keys.lease(of: key).utf8)) == key)
+            let (value, lease) = (keys.entryKey(of: Data(keys.value(of: key).utf8)), keys.entryKey(of: Data(keys.lease(of: key).utf8)))
+            #expect(value?.key == key && value?.isLease == false)
+            #expect(lease?.key == key && lease?.isLease == true)
         }
     }
 

@@ -74,15 +74,16 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         var mayBlock = false
         /// What it has found so far, for waiters that stop waiting.
         var interim: Outcome?
+        /// Until when its loader may run.
+        var deadline = Int64.max
         var handlers = Handlers()
     }
 
-    /// What a load is told, and until when it may run.
+    /// What a load is told.
     package struct Handlers: Sendable {
         /// By the clock of the ``LoadTimer``.
         var begin: Int64?
-        var deadline = Int64.max
-        /// Called if it runs past its deadline. Ends it.
+        /// Called if its loader runs past its deadline. Ends it.
         var onLate: @Sendable () -> Void = {}
         /// Called if it ends before its code does: nobody waits for it, it is late, or another has replaced it.
         var cancel: @Sendable () -> Void = {}
@@ -237,10 +238,12 @@ extension LoadCoordinator where Outcome: Sendable {
     // MARK: Running
 
     /// Starts a load without waiters, unless one of the key is running.
-    package func refresh(_ key: Key, version: UInt64? = nil) -> UInt64? {
+    ///
+    /// - Parameter isJoinable: Whether callers may join it.
+    package func refresh(_ key: Key, version: UInt64? = nil, isJoinable: Bool = true) -> UInt64? {
         let new = Self.newNumber()
         let ended = state.withLock { state -> [Handlers]? in
-            guard state.table.refresh(key, newLoad: new) else { return nil }
+            guard state.table.refresh(key, newLoad: new, isJoinable: isJoinable) else { return nil }
             return began(new, of: key, version, &state)
         }
         guard let ended else { return nil }
@@ -293,11 +296,13 @@ extension LoadCoordinator where Outcome: Sendable {
 
     // MARK: Late loads
 
-    /// Looks for loads that run past their deadlines: one task for all, which ends when none is left that has one.
+    /// Ends the load if it still has this deadline when that is over. One task looks for all loads, and ends when none is left that has a deadline.
     ///
-    /// - Parameter deadline: That of a load which has begun.
-    package func endLate(after deadline: Int64, by timer: LoadTimer) {
+    /// - Parameter deadline: `.max` for none.
+    package func limit(_ load: UInt64, until deadline: Int64, by timer: LoadTimer) {
         let isNext = state.withLock { state in
+            guard state.running[load] != nil else { return false }
+            state.running[load]?.deadline = deadline
             guard deadline < state.nextLook ?? .max else { return false }
             state.nextLook = deadline
             return true
@@ -318,11 +323,12 @@ extension LoadCoordinator where Outcome: Sendable {
     /// - Returns: When to look again; `nil` if that is not the caller's work.
     private func endLate(at now: Int64, _ look: Int64) -> Int64? {
         let (late, next) = state.withLock { state -> ([Handlers], Int64?) in
-            let (late, others) = (state.running.values.filter { $0.handlers.deadline <= now }, state.running.values)
-            guard state.nextLook == look else { return (late.map(\.handlers), nil) }
-            let next = others.map(\.handlers.deadline).filter { $0 > now }.min() ?? .max
+            let late = state.running.values.filter { $0.deadline <= now }.map(\.handlers)
+            // Another task looks earlier.
+            guard state.nextLook == look else { return (late, nil) }
+            let next = state.running.values.map(\.deadline).filter { $0 > now }.min() ?? .max
             state.nextLook = next == .max ? nil : next
-            return (late.map(\.handlers), state.nextLook)
+            return (late, state.nextLook)
         }
         for handlers in late {
             handlers.onLate()

@@ -20,6 +20,9 @@ package protocol LoadingStore<Value>: Sendable {
     ///   - afterFailure: Whether the caller has looked before, and its loader failed or is slow.
     func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) throws(VellumError) -> Look<Value>
 
+    /// Whether callers that find no value wait for a load ahead of the end of its age. If not, they look by themselves.
+    var joinsLoadsAhead: Bool { get }
+
     /// Whether the store records that there is no value, so that it need not be remembered.
     func recordsNil(of request: LoadRequest<Value>) -> Bool
 
@@ -112,7 +115,10 @@ extension LoadingStore {
         let version = answers.watch(request.key)
         defer { answers.endWatch(of: request.key) }
         loads.detach(request.key) { !answers.isUnchanged(request.key, since: $0) }
-        if let load = loads.refresh(request.key, version: version) { start(load, request, version, isAhead: isAhead) }
+        let isJoinable = !isAhead || joinsLoadsAhead
+        if let load = loads.refresh(request.key, version: version, isJoinable: isJoinable) {
+            start(load, request, version, isAhead: isAhead)
+        }
     }
 
     /// Returns a valid value that was recorded in the meantime, or an expired one, or throws the error.
@@ -196,20 +202,17 @@ extension LoadingStore {
     private func start(_ load: UInt64, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool = false) {
         // Until the load has ended, however.
         _ = answers.watch(request.key)
-        let begin = timer.now()
-        let deadline = request.loadTimeout.map { begin + $0 } ?? .max
         let task = Task {
             end(load, await run(load, request, version: version, isAhead: isAhead), request, version, isAhead: isAhead)
         }
         loads.setHandlers(
             .init(
-                begin: begin, deadline: deadline,
+                begin: timer.now(),
                 onLate: {
                     let late = LoadOutcome<Value>.failed(VellumError.loadWasLate, old: expired(loads.interim(of: load)), isNew: true)
                     end(load, late, request, version, isAhead: isAhead)
                 },
                 cancel: { task.cancel() }, onEnd: { answers.endWatch(of: request.key) }), of: load)
-        if deadline != .max { loads.endLate(after: deadline, by: timer) }
     }
 
     private func end(
@@ -230,6 +233,9 @@ extension LoadingStore {
     > {
         let running = ReentrancyGuard(.load(load))
         defer { running.end() }
+        if let limit = request.loadTimeout { loads.limit(load, until: timer.now() + limit, by: timer) }
+        // What it returns in time may be recorded later.
+        defer { if request.loadTimeout != nil { loads.limit(load, until: .max, by: timer) } }
         let begin = ContinuousClock.now
         let result: Result<LoaderAnswer<Value>, any Error>
         do {

@@ -17,6 +17,8 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     private var loads: [Number: Load] = [:]
     private var numbers: [Key: Number] = [:]
+    /// Loads that nobody can join: at most one of each key.
+    private var unjoinable: [Key: Number] = [:]
     /// The loads of a key that were detached, the eldest first.
     private var detached: [Key: [Number]] = [:]
     private var loadOfWaiter: [Number: Number] = [:]
@@ -53,10 +55,10 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Starts a load without waiters, unless one is running. Returns whether it was started.
-    mutating func refresh(_ key: Key, newLoad load: Number) -> Bool {
-        guard numbers[key] == nil else { return false }
+    mutating func refresh(_ key: Key, newLoad load: Number, isJoinable: Bool = true) -> Bool {
+        guard numbers[key] == nil, unjoinable[key] == nil else { return false }
         loads[load] = Load(key: key, waiters: [], keepsRunning: true)
-        numbers[key] = load
+        if isJoinable { numbers[key] = load } else { unjoinable[key] = load }
         return true
     }
 
@@ -115,6 +117,7 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     private mutating func forget(_ number: Number, of key: Key) {
         if let index = numbers.index(forKey: key), numbers.values[index] == number { numbers.remove(at: index) }
+        if unjoinable[key] == number { unjoinable[key] = nil }
         guard let others = detached[key] else { return }
         let left = others.filter { $0 != number }
         detached[key] = left.isEmpty ? nil : left

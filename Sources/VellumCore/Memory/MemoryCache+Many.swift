@@ -11,9 +11,53 @@ extension MemoryCache {
         /// Whether touches are pending for the disk that were not before.
         @usableFromInline package var notifiesDisk = false
         @usableFromInline var hasManyDirty = false
+        /// When it was.
+        @usableFromInline var moment: UInt64 = 0
+        @usableFromInline var generation: UInt64 = 0
 
         @inlinable
         init() {}
+
+        /// A visit that found these, and has nothing to fill.
+        package init(payloads: [Payload?]) {
+            self.payloads = payloads
+            tickets = payloads.filter { $0 == nil }.map { _ in nil }
+        }
+    }
+
+    /// Whether what a visit found, and what the disk had afterwards for the other keys, is of one moment: no commit of this process became visible since
+    /// it began, nor one of another that concerns the keys.
+    @usableFromInline
+    package func isOfOneMoment(_ visit: Visit, _ keys: [EntryKey], readDisk: Bool) -> Bool {
+        guard visit.moment & 1 == 0 else { return false }
+        guard readDisk else { return true }
+        let (moment, now) = contents.read { contents, _ in (contents.pointee.moment, generation?.value ?? visit.generation) }
+        guard moment == visit.moment else { return false }
+        guard let feed, now != visit.generation else { return true }
+        let changes = feed.changes(after: visit.generation, through: now)
+        return !keys.contains { changes.mayContain(hash.of($0)) }
+    }
+
+    /// From now on a transaction becomes visible step by step, until ``endChange()``.
+    package func beginChange() { contents.write { contents, _ in contents.moment &+= 1 } }
+
+    package func endChange() { contents.write { contents, _ in contents.moment &+= 1 } }
+
+    /// Returns what only memory has of the keys, in their order, and what is to be released without a lock.
+    package func memoryOnly(of keys: [EntryKey], at now: WallInstant, under expiration: Expiration) -> (
+        payloads: [Payload?], forgotten: [Payload]
+    ) {
+        var forgotten: [Payload] = []
+        let payloads = contents.write { contents, _ in
+            if !isFresh(contents) { catchUp(&contents, &forgotten) }
+            return keys.map { key -> Payload? in
+                guard let item = contents.entries.peek(key, hash: hash.of(key)), item.entryID == 0,
+                    item.isValid(at: now, key, under: expiration)
+                else { return nil }
+                return item.payload
+            }
+        }
+        return (payloads, forgotten)
     }
 
     /// Returns the valid payloads under the keys. Affects the eviction order. One visit for all, under one lock.
@@ -29,6 +73,8 @@ extension MemoryCache {
                 visit.payloads.reserveCapacity(keys.count)
                 visit.tickets.reserveCapacity(keys.count)
                 for (key, hash) in zip(keys, hashes) { use(key, hash, (now, expiration), contents, &notes, &visit) }
+                visit.moment = contents.pointee.moment
+                visit.generation = contents.pointee.lastSeenGeneration
                 visit.hasManyDirty = notes.dirty.count >= Notes.mostDirty
                 return visit
             }

@@ -121,13 +121,21 @@ final class Writer {
     func forgetContents() { left.era += 1 }
 
     /// Runs `body` with the tables of an archive, which show the open transaction.
-    func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    ///
+    /// - Parameter inOneSnapshot: Whether no commit of another process may fall between two reads.
+    func reading(
+        _ archive: Archive, inOneSnapshot: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
         // An archive that is only listed leaves nothing behind.
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
+        let begins = inOneSnapshot && batch == nil
         do throws(SQLiteError) {
+            if begins { try connection.execute(SQL.begin) }
             try body(try tablesForReading(archive))
+            if begins { try connection.execute(SQL.commit) }
         } catch {
+            if begins { rollBack() }
             noticeLostBatch()
             throw error
         }

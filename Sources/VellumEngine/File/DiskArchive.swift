@@ -72,9 +72,14 @@ public import VellumCore
 
     /// Reads the entries under the keys, in their order, from one snapshot.
     ///
+    /// - Parameter body: Runs when they are read, under the writer's lock, so that no commit of this process falls in between; `nil` to read
+    ///   without that lock.
     /// - Returns: Also the first key whose entry is damaged.
-    func entries(forKeys keys: [EntryKey]) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
-        let found = try file.reading(archive) { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
+    func entries(
+        forKeys keys: [EntryKey], inCommitOrder body: (() -> Void)? = nil
+    ) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
+        let found = try file.reading(archive, inCommitOrder: body != nil) { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
+            body?()
             var found: [ArchiveTables.Found?] = []
             found.reserveCapacity(keys.count)
             for key in keys { found.append(try tables.entry(forKey: key)) }

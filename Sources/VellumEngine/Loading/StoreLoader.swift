@@ -18,6 +18,9 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     package var instant: WallInstant { store.clock.now() }
     package var timer: LoadTimer { store.clock.timer }
 
+    /// The loader is the only one that has a newer value.
+    package var joinsLoadsAhead: Bool { true }
+
     package func recordsNil(of request: LoadRequest<Value>) -> Bool { request.tombstone != nil }
 
     package func report(_ error: VellumError) { store.report(error) }

@@ -5,7 +5,8 @@ public import VellumCore
 extension Store {
     /// Returns the values under the keys, in their order; `nil` where there is no valid one. Affects the eviction order.
     ///
-    /// Visits memory once, and reads what it does not have from one snapshot of the disk, for which it blocks.
+    /// All are of one moment. Visits memory once, and reads what it does not have from one snapshot of the disk, for which it blocks; again if a commit
+    /// falls in between, and at last while no thread of this process commits.
     ///
     /// - Parameter undecodable: Whether to throw for a value that cannot be decoded, or to leave it out.
     /// - Complexity: O(m log n) for m keys. The bytes of all that are read from the disk are in memory at once.
@@ -15,12 +16,42 @@ extension Store {
     ) throws(VellumError) -> [Value?] {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
-        let visit = memory.use(all: keys, at: now, under: expiration)
-        if visit.notifiesDisk { disk.touchesArePending(isUrgent: false) }
+        for _ in 0..<3 {
+            let visit = memory.use(all: keys, at: now, under: expiration)
+            if visit.notifiesDisk { disk.touchesArePending(isUrgent: false) }
+            let missed = keys.indices.filter { visit.payloads[$0] == nil }
+            let entries = missed.isEmpty ? [] : try entriesOnDisk(forKeys: missed.map { keys[$0] })
+            guard memory.isOfOneMoment(visit, keys, readDisk: !missed.isEmpty) else { continue }
+            return try values(of: keys, visit, missed, entries, (now, expiration), undecodable)
+        }
+        return try valuesInCommitOrder(keys, (now, expiration), undecodable)
+    }
 
+    /// Reads the values while no thread of this process commits.
+    @usableFromInline
+    func valuesInCommitOrder(
+        _ keys: [EntryKey], _ moment: (now: WallInstant, expiration: Expiration), _ undecodable: UndecodableObjects
+    ) throws(VellumError) -> [Value?] {
+        var memoryOnly: (payloads: [MemoryPayload<Value>?], forgotten: [MemoryPayload<Value>]) = ([], [])
+        let entries = try entriesOnDisk(forKeys: keys) { [memory] in
+            memoryOnly = memory.memoryOnly(of: keys, at: moment.now, under: moment.expiration)
+        }
+        let visit = MemoryCache<MemoryPayload<Value>>.Visit(payloads: memoryOnly.payloads)
+        let missed = keys.indices.filter { visit.payloads[$0] == nil }
+        return try values(of: keys, visit, missed, missed.map { entries[$0] }, moment, undecodable)
+    }
+
+    /// - Parameters:
+    ///   - missed: The indices of the keys that the visit did not find.
+    ///   - entries: What the disk has under these.
+    @inlinable
+    func values(
+        of keys: [EntryKey], _ visit: MemoryCache<MemoryPayload<Value>>.Visit, _ missed: [Int], _ entries: [Entry?],
+        _ moment: (now: WallInstant, expiration: Expiration), _ undecodable: UndecodableObjects
+    ) throws(VellumError) -> [Value?] {
         var values: [Value?] = []
         values.reserveCapacity(keys.count)
-        var (missed, skipped) = ([Int](), 0)
+        var skipped = 0
         for (index, payload) in visit.payloads.enumerated() {
             switch payload {
             case .value(let value): values.append(value)
@@ -32,9 +63,7 @@ extension Store {
                     skipped += 1
                     values.append(nil)
                 }
-            case nil:
-                missed.append(index)
-                values.append(nil)
+            case nil: values.append(nil)
             }
         }
         guard !missed.isEmpty else {
@@ -42,12 +71,12 @@ extension Store {
             return values
         }
 
-        let entries = try entriesOnDisk(forKeys: missed.map { keys[$0] })
         var fills: [(key: EntryKey, item: MemoryCache<MemoryPayload<Value>>.Item)?] = []
         fills.reserveCapacity(missed.count)
         for (index, entry) in zip(missed, entries) {
             do throws(VellumError) {
-                guard let entry, try isValid(entry, of: keys[index], at: now, expiration), let value = try decode(entry, of: keys[index])
+                guard let entry, try isValid(entry, of: keys[index], at: moment.now, moment.expiration),
+                    let value = try decode(entry, of: keys[index])
                 else {
                     fills.append(nil)
                     continue
@@ -60,7 +89,7 @@ extension Store {
                 fills.append(nil)
             }
         }
-        release(memory.fill(fills, visit, at: now))
+        release(memory.fill(fills, visit, at: moment.now))
         count(diskHits: fills.count { $0 != nil }, of: missed.count, skipped: skipped)
         return values
     }
@@ -75,9 +104,11 @@ extension Store {
     }
 
     /// Reads entries from one snapshot, and reports the first that is damaged.
+    ///
+    /// - Parameter inCommitOrder: Runs when they are read, under the writer's lock; `nil` to read without it.
     @usableFromInline
-    func entriesOnDisk(forKeys keys: [EntryKey]) throws(VellumError) -> [Entry?] {
-        let (entries, damaged) = try disk.entries(forKeys: keys)
+    func entriesOnDisk(forKeys keys: [EntryKey], inCommitOrder body: (() -> Void)? = nil) throws(VellumError) -> [Entry?] {
+        let (entries, damaged) = try disk.entries(forKeys: keys, inCommitOrder: body)
         guard let damaged else { return entries }
         state.archiveDidReport(.damagedEntry(key: damaged.normalized, .corruptEntry))
         throw .corruptEntry

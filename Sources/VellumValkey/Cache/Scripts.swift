@@ -20,6 +20,19 @@ enum Scripts {
         \(put)
         """
 
+    /// The keys are those of values, each followed by that of its lease. Who has asked for a value is told that it was removed, also if there was
+    /// none: whoever loads it is overtaken. On a server without memory the lease alone ends.
+    static let drop = """
+        for i = 1, #KEYS, 2 do
+          redis.call('UNLINK', KEYS[i + 1])
+          if redis.call('UNLINK', KEYS[i]) == 0 then
+            redis.pcall('SET', KEYS[i], '')
+            redis.call('UNLINK', KEYS[i])
+          end
+        end
+        return 1
+        """
+
     /// The keys are those of the values. Argument: how many bytes an entry may have, and all together. Returns the entries; one is empty if it is
     /// missing, and null if there was no room for it. There always is for the first, and a byte more.
     static let entries = """

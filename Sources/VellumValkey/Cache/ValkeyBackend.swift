@@ -84,8 +84,9 @@
         }
 
         package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
+            guard !dropped.isEmpty else { return }
             let names = dropped.flatMap { [keys.value(of: $0), keys.lease(of: $0)] }
-            try await remove("DEL", names)
+            guard try isDone(await run(Scripts.drop, names, [], within: times.write)) else { throw .unexpectedReply }
         }
 
         package func dropAll() async throws(RemoteFailure) {
@@ -95,8 +96,7 @@
                 guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let found = parts[1].elements else {
                     throw .unexpectedReply
                 }
-                let names = found.compactMap(\.data)
-                if !names.isEmpty { try await remove("UNLINK", names) }
+                try await drop(Array(Set(found.compactMap(\.data).compactMap { keys.entryKey(of: $0)?.key })))
                 cursor = next
             } while cursor != "0"
         }
@@ -136,12 +136,6 @@
             let reply = try await link.call(command, within: milliseconds)
             guard case .error(let message) = reply else { return reply }
             throw RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message)
-        }
-
-        /// Removes keys.
-        private func remove(_ command: String, _ names: [any RESPCommand.Argument]) async throws(RemoteFailure) {
-            let reply = try await answer(RESPCommand([command] + names), within: times.write)
-            guard let count = reply.integer, 0...Int64(names.count) ~= count else { throw .unexpectedReply }
         }
 
         /// Returns whether a script did its work.

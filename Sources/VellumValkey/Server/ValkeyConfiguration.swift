@@ -48,8 +48,10 @@ public struct ValkeyConfiguration: Sendable {
     public var trust: Duration = .seconds(1)
     /// After how long a loader that no longer answers is replaced by that of another process.
     public var lease: Duration = .seconds(2)
-    /// After how long a caller stops waiting for the loader of another process, and runs its own.
-    public var longestWait: Duration = .seconds(30)
+    /// After how long a caller stops waiting for the loader of another process, and runs its own, whose value is not stored. `nil`: a second after that
+    /// loader must have ended by its ``LoadOptions/loadTimeout``. A load throws ``VellumError/Code/contradiction`` if this is shorter than
+    /// that, or than ``lease``.
+    public var longestWait: Duration?
     /// For how long a process returns again what it has loaded itself while the server was out of reach, at most for the age of the value; zero to
     /// call the loader each time. Forgotten when the server is back.
     public var outageMaxAge: Duration = .seconds(10)
@@ -157,10 +159,8 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
 
         var outageMilliseconds: Int64 { outageMaxAge <= .zero ? 0 : Self.milliseconds(outageMaxAge) }
 
-        var longestWaitMilliseconds: Int64 { Self.milliseconds(longestWait) }
-
         /// At least one.
-        private static func milliseconds(_ duration: Duration) -> Int64 {
+        static func milliseconds(_ duration: Duration) -> Int64 {
             let (seconds, attoseconds) = duration.components
             return max(1, max(0, min(seconds, 1 << 40)) * 1000 + attoseconds / 1_000_000_000_000_000)
         }

@@ -63,7 +63,7 @@
         ) -> SharedStore<Value> {
             let keys = RemoteKeys(cacheName: configuration.keyPrefix.percentEncoding("\0") + name)
             var times = SharedStore<Value>.Times()
-            times.longestWait = configuration.longestWaitMilliseconds
+            times.longestWait = configuration.longestWait.map(ValkeyConfiguration.milliseconds)
             times.outageMaxAge = configuration.outageMilliseconds
             let store = SharedStore(
                 name: name, near: NearCache(capacity: memory, trust: stores.trust),
@@ -78,6 +78,7 @@
         func sendPendingRemovals()
         func didLoseConnection()
         func didChange(_ keys: [EntryKey]?)
+        func didChangeLeases(_ keys: [EntryKey])
         func report(_ error: VellumError)
     }
 
@@ -122,8 +123,11 @@
 
         func didChange(_ remote: [Data]?) {
             each { store, keys in
-                let changed = remote.map { $0.compactMap(keys.entryKey(of:)) }
-                if changed?.isEmpty != true { store.didChange(changed) }
+                guard let remote else { return store.didChange(nil) }
+                let changed = remote.compactMap(keys.entryKey(of:))
+                let (values, leases) = (changed.filter { !$0.isLease }.map(\.key), changed.filter(\.isLease).map(\.key))
+                if !values.isEmpty { store.didChange(values) }
+                if !leases.isEmpty { store.didChangeLeases(leases) }
             }
         }
 
