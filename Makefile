@@ -2,8 +2,8 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api spines tsan asan crash \
-	faults damage fuzz soak bounded setup
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api frozen beside spines \
+	tsan asan crash faults damage fuzz soak bounded setup
 
 # Prints the targets.
 help:
@@ -124,8 +124,8 @@ fuzz: setup
 	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
 	VELLUM_DAMAGE=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter "extremeValuesAreHandledOrReported|HostileWordsTests" $(ARGUMENTS)
 
-# Checks the format and the structure of the sources.
-lint:
+# Checks the format and the structure of the sources, and that what is final has not changed.
+lint: frozen
 	@python3 Scripts/check_structure.py
 	@while IFS=: read -r module order; do \
 		floors=$$(python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)") || { echo "$$module: $$floors"; exit 1; }; \
@@ -165,6 +165,14 @@ api: setup
 	@SWIFT="$(SWIFT)" python3 Scripts/test_check_api.py
 	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" python3 Scripts/check_api.py .build/shared/debug $(if $(UPDATE),$(if $(filter all,$(UPDATE)),--update-all,--update))
+
+# Fails where fixtures, the layout of files or public names are not as they were when they became final. UPDATE=1 writes them down anew.
+frozen:
+	@python3 Scripts/check_frozen.py $(if $(UPDATE),--update)
+
+# Runs a program of the state in which format 1 became final beside one of today, on one file. Builds both.
+beside: setup
+	@SWIFT="$(SWIFT)" sh Scripts/beside.sh
 
 # Prints figures of the sources: lines, files and public declarations, and how many files run for one record, access, load and query.
 measure:

@@ -117,26 +117,28 @@ public final class MiniCacheManager: Sendable {
     ///   - cacheName: Any string.
     ///   - cacheVersion: The version. A cache that holds another version is emptied, and handles of that version find nothing any more.
     ///   - maxAge: How long values without an age of their own are valid for this handle. Handles on one cache may have different ages.
+    ///   - window: How long an expired value is kept for loads that accept old ones, whoever set it. Stored in the file: it holds for
+    ///     every program, until a week after the last that gives it had the cache open. The longest counts; zero or less is none.
     ///   - memoryLimit: The limit of memory in bytes of encoded values; `nil` for the present one, or 1 MB. It can be raised while the
     ///     cache is open, but not lowered.
     ///   - diskLimit: The limit of the disk in bytes of encoded values, beyond which the least recently used values are evicted. The limit
     ///     belongs to the cache and is stored in its file: `nil` for the stored one, or 20 MB. A larger limit applies immediately; a smaller
     ///     one applies to the first handle in a process, and is reported and ignored while the cache is open.
     public func cache<Key: Codable, Value: Codable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
-        diskLimit: DataSize? = nil
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, keepExpiredFor window: Duration = .zero,
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, isSendable: false)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, window, (memoryLimit, diskLimit), isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary. Memory keeps decoded values, unless their type is a class.
     ///
     /// Everything else is as for values that are not `Sendable`.
     public func cache<Key: Codable, Value: Codable & Sendable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil,
-        diskLimit: DataSize? = nil
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, keepExpiredFor window: Duration = .zero,
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, memoryLimit, diskLimit, isSendable: true)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, window, (memoryLimit, diskLimit), isSendable: true)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary: with the signature of the original, to which code refers that
@@ -147,7 +149,7 @@ public final class MiniCacheManager: Sendable {
     public func cache<Key: Codable, Value: Codable>(
         cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, maxAge.expiration, nil, nil, isSendable: false)
+        makeCache(cacheName, cacheVersion, maxAge.expiration, .zero, (nil, nil), isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example.
@@ -160,10 +162,10 @@ public final class MiniCacheManager: Sendable {
     ///
     /// Everything else is as for a cache with a `maxAge`.
     public func cache<Key: Codable, Value: Codable>(
-        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
-        diskLimit: DataSize? = nil
+        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, keepExpiredFor window: Duration = .zero,
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, isSendable: false)
+        makeCache(cacheName, cacheVersion, expiration, window, (memoryLimit, diskLimit), isSendable: false)
     }
 
     /// Returns the cache of a name and version, and creates it if necessary, with an age that counts from the last use, for example. Memory
@@ -171,10 +173,10 @@ public final class MiniCacheManager: Sendable {
     ///
     /// Everything else is as for a cache with a `maxAge`.
     public func cache<Key: Codable, Value: Codable & Sendable>(
-        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, memoryLimit: DataSize? = nil,
-        diskLimit: DataSize? = nil
+        cacheName: String, cacheVersion: CacheVersion, expiration: Expiration, keepExpiredFor window: Duration = .zero,
+        memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
     ) -> MiniCache<Key, Value> {
-        makeCache(cacheName, cacheVersion, expiration, memoryLimit, diskLimit, isSendable: true)
+        makeCache(cacheName, cacheVersion, expiration, window, (memoryLimit, diskLimit), isSendable: true)
     }
 
     // MARK: All caches
@@ -238,7 +240,8 @@ public final class MiniCacheManager: Sendable {
     // MARK: Making
 
     private func makeCache<Key: Codable, Value: Codable>(
-        _ name: String, _ version: CacheVersion, _ expiration: Expiration, _ memory: DataSize?, _ disk: DataSize?, isSendable: Bool
+        _ name: String, _ version: CacheVersion, _ expiration: Expiration, _ window: Duration,
+        _ limits: (memory: DataSize?, disk: DataSize?), isSendable: Bool
     ) -> MiniCache<Key, Value> {
         let location = CacheLocation(name: name, version: version.text)
         let core: CacheCore
@@ -246,7 +249,9 @@ public final class MiniCacheManager: Sendable {
             try expiration.check()
             try ValueCoding<Value>(format).check()
             core = self.core(
-                location, memory: try Capacity(optional: memory, as: "memory"), disk: try Capacity(optional: disk, as: "disk"))
+                location, memory: try Capacity(optional: limits.memory, as: "memory"),
+                disk: try Capacity(optional: limits.disk, as: "disk"))
+            core.keepExpired(for: window)
         } catch {
             // The manager does not keep this core: it only reports the error.
             let core = CacheCore(location, memory: nil, disk: nil, in: file)

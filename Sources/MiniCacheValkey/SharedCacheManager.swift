@@ -44,11 +44,14 @@ public final class SharedCacheManager: Sendable {
     ///   - cacheVersion: The version. Each version of a cache has its own values: opening one clears none. Give a cache another version when
     ///     the type of its values changes.
     ///   - maxAge: How long values without an age of their own are valid. It counts from the writing, by the server's clock.
+    ///   - window: How long the server keeps an expired value for loads that accept old ones. It counts for what this program sets or
+    ///     loads from now on, so give it in every program that writes. The longest counts; zero or less is none.
     ///   - memoryLimit: The limit of memory in this process, in bytes of encoded values. Applies to the first handle.
     /// - Throws: ``VellumError`` with ``VellumError/Code/invalidLimit`` if the limit is zero or negative, ``VellumError/Code/invalidDuration`` if the
     ///   age is NaN, and ``VellumError/Code/invalidVersion`` if the version of the type is negative.
     public func cache<Key: Codable, Value: Codable & Sendable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize = 10.megaByte
+        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, keepExpiredFor window: Duration = .zero,
+        memoryLimit: DataSize = 10.megaByte
     ) throws(VellumError) -> SharedCache<Key, Value> {
         let location = [name, cacheName, cacheVersion.text].map { $0.percentEncoding(":\0") }.joined(separator: ":")
         let (capacity, expiration, coding) = (try Capacity(memoryLimit), maxAge.expiration, ValueCoding<Value>(format))
@@ -65,6 +68,7 @@ public final class SharedCacheManager: Sendable {
             stores[place] = store
             return store
         }
+        store.keepExpired(forMilliseconds: Expiration.milliseconds(window))
         return SharedCache(store, expiration, server)
     }
 }

@@ -10,7 +10,8 @@ extension ArchivesFactory {
     }
 
     func makeStore<Archive: Archivable>(
-        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, _ caching: CachePolicy<Archive>, _ methods: Methods
+        _ memory: DataSize?, _ disk: DataSize?, _ expiration: Expiration?, keepExpiredFor window: Duration = .zero,
+        _ caching: CachePolicy<Archive>, _ methods: Methods
     ) throws(VellumError) -> ArchiveStore<Archive> {
         do throws(VellumError) {
             try expiration?.check()
@@ -26,6 +27,7 @@ extension ArchivesFactory {
             }
             // Kept first: an object that is imported may have properties of its own type.
             keep(hold.store, of: Archive.self)
+            if window > .zero { hold.store.keepExpired(under: .never, for: window) }
             try importOriginals(into: hold.store, formerNames: codec.formerNames, methods)
             addHandle(hold)
             Report.succeeded(.opening, Archive.self, in: fileURL, hold.store.located)

@@ -169,13 +169,15 @@ public final class ArchivesFactory: Sendable {
     ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
     ///     zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
+    ///   - window: How long an expired object is kept for loads that accept old ones, whoever recorded it. Stored in the file: it
+    ///     holds for every program, until a week after the last that gives it had the archive open. The longest counts; zero or less is none.
     /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
     ///   not a file of archives. The file is not changed.
     public func archives<Archive: Archivable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
-        expiration: Expiration? = nil
+        expiration: Expiration? = nil, keepExpiredFor window: Duration = .zero
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .bytes, .nonThrowing))
+        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, keepExpiredFor: window, .bytes, .nonThrowing))
     }
 
     /// Opens the archive of a type, with methods that do not throw. Memory keeps decoded values, unless the type is a class.
@@ -189,13 +191,15 @@ public final class ArchivesFactory: Sendable {
     ///   - disk: The limit of the disk, in bytes of encoded objects. The first size that is given while the archive is open decides. `nil`,
     ///     zero or less: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle. `nil`: forever.
+    ///   - window: How long an expired object is kept for loads that accept old ones, whoever recorded it. Stored in the file: it
+    ///     holds for every program, until a week after the last that gives it had the archive open. The longest counts; zero or less is none.
     /// - Throws: ``VellumError`` if the type is private or local and has no ``Archivable/archiveName``, or the file cannot be opened or is
     ///   not a file of archives. The file is not changed.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memory: DataSize? = nil, trySetMaxDiskSize disk: DataSize? = nil,
-        expiration: Expiration? = nil
+        expiration: Expiration? = nil, keepExpiredFor window: Duration = .zero
     ) throws -> ArchiveManager<Archive> {
-        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, .values, .nonThrowing))
+        ArchiveManager(try makeStore(memory?.ifPositive, disk?.ifPositive, expiration, keepExpiredFor: window, .values, .nonThrowing))
     }
 
     // The signatures of version 1, to which code refers that conforms a factory to a protocol. Other calls prefer those above.
@@ -231,12 +235,15 @@ public final class ArchivesFactory: Sendable {
     ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
     ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
+    ///   - window: How long an expired object is kept for loads that accept old ones, whoever recorded it. Stored in the file: it
+    ///     holds for every program, until a week after the last that gives it had the archive open. The longest counts; zero or less is none.
     /// - Throws: ``VellumError`` if a limit is zero or negative, the archive is open with larger limits, the type is private or local and
     ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
     public func store<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
+        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil,
+        keepExpiredFor window: Duration = .zero
     ) throws -> ArchiveStore<Archive> {
-        try makeStore(memoryLimit, diskLimit, expiration, .bytes, .throwing)
+        try makeStore(memoryLimit, diskLimit, expiration, keepExpiredFor: window, .bytes, .throwing)
     }
 
     /// Opens the archive of a type, with throwing methods. Memory keeps decoded values, unless the type is a class.
@@ -248,12 +255,15 @@ public final class ArchivesFactory: Sendable {
     ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
     ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
     ///   - expiration: How long an object is valid that is recorded through this handle without an expiration. `nil`: forever.
+    ///   - window: How long an expired object is kept for loads that accept old ones, whoever recorded it. Stored in the file: it
+    ///     holds for every program, until a week after the last that gives it had the archive open. The longest counts; zero or less is none.
     /// - Throws: ``VellumError`` if a limit is zero or negative, the archive is open with larger limits, the type is private or local and
     ///   has no ``Archivable/archiveName``, or the file cannot be opened or is not a file of archives. The file is not changed.
     public func store<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil
+        for type: Archive.Type = Archive.self, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil,
+        keepExpiredFor window: Duration = .zero
     ) throws -> ArchiveStore<Archive> {
-        try makeStore(memoryLimit, diskLimit, expiration, .values, .throwing)
+        try makeStore(memoryLimit, diskLimit, expiration, keepExpiredFor: window, .values, .throwing)
     }
 
     // MARK: All archives

@@ -3,7 +3,7 @@ public import VellumCore
 // Calls that a reader tries first. They do not compile, and the message says what to write.
 
 extension ArchivesFactory {
-    /// The archive of a type, with the labels of ``store(for:memoryLimit:diskLimit:expiration:)``.
+    /// The archive of a type, with the labels of ``store(for:memoryLimit:diskLimit:expiration:keepExpiredFor:)``.
     @_disfavoredOverload
     @available(
         *, unavailable, message: "Write trySetMaxMemorySize: and trySetMaxDiskSize:, or call store(for:memoryLimit:diskLimit:)"

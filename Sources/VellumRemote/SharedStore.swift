@@ -63,7 +63,7 @@ public import VellumCore
     private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
-    /// For how many milliseconds the server keeps entries past their age: the longest that a caller has accepted so far.
+    /// For how many milliseconds the server keeps entries past their age: the longest that a handle or a caller has asked for so far.
     private let longestStaleness = Atomic<Int64>(0)
     private let reads = Atomic(0)
     let declinedFills = Atomic(0)
@@ -247,7 +247,7 @@ public import VellumCore
     }
 
     /// From now on, the server keeps new entries for so many milliseconds past their age.
-    func keepExpired(forMilliseconds staleness: Int64) {
+    package func keepExpired(forMilliseconds staleness: Int64) {
         if longestStaleness.load(ordering: .relaxed) < staleness { longestStaleness.max(staleness, ordering: .relaxed) }
     }
 

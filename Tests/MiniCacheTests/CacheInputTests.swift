@@ -2,6 +2,7 @@ import Foundation
 import MiniCache
 import Testing
 import VellumCore
+import VellumEngine
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that caches have.
@@ -92,6 +93,18 @@ struct CacheInputTests {
             // The oldest value that there is.
             try expect(try await cache.value(forKey: "b", staleWhileRevalidate: duration, staleIfError: duration) { 2 } == 2, "value")
             try expect(try await load(cache, "c", stale: duration) == 2, "LoadingCache")
+        },
+        InputCase("MiniCacheManager.cache keepExpiredFor", of: HostileInput.durations) { duration in
+            let clock = ManualClock()
+            let manager = MiniCacheManager.inMemory(clock: clock.wallClock)
+            let opened: [MiniCache<String, Int>] = [
+                manager.cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .seconds(1), keepExpiredFor: duration),
+                manager.cache(cacheName: "b", cacheVersion: .custom("1"), expiration: .after(.seconds(1)), keepExpiredFor: duration),
+            ]
+            for cache in opened { try cache.set(1, forKey: "a") }
+            clock.advance(by: .seconds(10))
+            DatabaseFile.opened(at: manager.url)?.sweepEverything()
+            for cache in opened { try expect(cache.count() == (duration > .seconds(10) ? 1 : 0), "\(duration)") }
         },
         InputCase(
             "MiniCache.value options", "MiniCache.load options", "LoadingCache.value options", "LoadingCache.load options",

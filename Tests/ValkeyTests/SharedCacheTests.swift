@@ -191,6 +191,15 @@
             #expect(stale == Loaded(1, .staleIfError))
         }
 
+        @Test func whatWasSetIsKeptForALaterFailure() async throws {
+            let (program, other) = (try Program(redis.port), try Program(redis.port))
+            let cache: SharedCache<String, Int> = try program.manager.cache(
+                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: .seconds(600))
+            try await cache.set(1, forKey: "a", maxAge: .timeInterval(0))
+            let stale = try await other.cache.load("a", staleIfError: .seconds(600)) { () -> Int in throw SourceDown() }
+            #expect(stale == Loaded(1, .staleIfError))
+        }
+
         @Test func withoutAServerALoaderRunsAndSetsFail() async throws {
             let program = try Program(redis.port)
             try await program.cache.set(1, forKey: "a")

@@ -103,6 +103,12 @@
 
         private static func names(_ port: Int) -> [InputCase] {
             [
+                InputCase("SharedCacheManager.cache keepExpiredFor", of: HostileInput.durations) { duration in
+                    let manager = SharedCacheManager(name: "kept \(duration)", server: server(port))
+                    let cache: SharedCache<String, Int> = try manager.cache(
+                        cacheName: "c", cacheVersion: .custom("1"), maxAge: .days(1), keepExpiredFor: duration)
+                    try expect(try await isThere(cache), "\(duration)")
+                },
                 InputCase(
                     "SharedCacheManager.init name", "SharedCacheManager.cache cacheName", "SharedCacheManager.cache cacheVersion",
                     "ValkeyConfiguration.keyPrefix", "ValkeyStorage.init name", of: HostileInput.names

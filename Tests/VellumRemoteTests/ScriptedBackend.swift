@@ -5,6 +5,8 @@ import VellumRemote
 final class ScriptedBackend: RemoteBackend {
     struct State: Sendable {
         var entries: [EntryKey: RemoteRecord] = [:]
+        /// For how long the server was asked to keep the entry that was sent last.
+        var lifetime: Int64?
         var leases: [EntryKey: (token: LeaseToken, end: Int64)] = [:]
         var failure: RemoteFailure?
         var calls: [String] = []
@@ -26,6 +28,8 @@ final class ScriptedBackend: RemoteBackend {
 
     /// Runs before each answer to a caller that would load.
     func beforeLease(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeLease = body } }
+
+    var lifetime: Int64? { state.withLock { $0.lifetime } }
 
     var calls: [String] { state.withLock { $0.calls } }
 
@@ -66,7 +70,7 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
-        try call("put") { ($0.entries[key], $0.leases[key]) = (record, nil) }
+        try call("put") { ($0.entries[key], $0.leases[key], $0.lifetime) = (record, nil, lifetime) }
     }
 
     func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {

@@ -292,6 +292,15 @@ struct SharedStoreTests {
         #expect(try await load("a") { "3" } == Loaded("3", .loaded))
     }
 
+    /// Also what is set before any load accepts an old value. The longest that was asked for counts.
+    @Test func theServerKeepsExpiredValuesForAsLongAsTheCacheSays() async throws {
+        for (asked, kept) in [(0, 0), (500, 500), (200, 500), (-1, 500), (1000, 1000), (Int64.max, nil)] as [(Int64, Int64?)] {
+            store.keepExpired(forMilliseconds: asked)
+            try await store.set("1", forKey: "a", under: .after(.milliseconds(50)))
+            #expect(backend.lifetime == kept.map { $0 + 50 })
+        }
+    }
+
     @Test func nothingInPlaceOfAValueHidesTheOldOne() async throws {
         #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
         // Later than any renewal of a lease has come.

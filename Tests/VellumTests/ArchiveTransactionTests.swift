@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 import Vellum
+import VellumCore
+import VellumEngine
 import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
@@ -167,6 +169,103 @@ struct ArchiveTransactionTests {
         #expect(error?.code == .busy)
         #expect(runs == 64)
         #expect(try notes.count() == 0)
+    }
+
+    // MARK: Turns
+
+    /// An update of the object that another thread begins.
+    private final class Update: Sendable {
+        let hasUpdated = Locked(false)
+        /// Signalled when the update waits for a turn, and at its end.
+        let waits = DispatchSemaphore(value: 0)
+
+        func begin(of key: String, in parcels: ArchiveStore<Parcel>, patience: DispatchTimeInterval) -> OnThread<Result<Void, any Error>> {
+            OnThread { [self] in
+                defer { waits.signal() }
+                let mark = ReentrancyGuard(.load(0)) { [waits] in waits.signal() }
+                return Result {
+                    try mark.run {
+                        try UpdateTurn.$patience.withValue(patience) {
+                            try parcels.update(archiveWithKey: key) { $0 = Parcel(key, size: ($0?.size ?? 0) + 1) }
+                        }
+                    }
+                    hasUpdated.withLock { $0 = true }
+                }
+            }
+        }
+    }
+
+    @Test func anUpdateWaitsForATransactionThatLostARace() throws {
+        let (parcels, update) = (parcels, Update())
+        var (runs, thread): (Int, OnThread<Result<Void, any Error>>?) = (0, nil)
+        try temporary.factory.transaction { transaction in
+            runs += 1
+            let size = try transaction.access(archiveWithKey: "a", in: parcels)?.size ?? 0
+            switch runs {
+            case 1: try byAnother { try $0.record(Parcel("a", size: 50)) }
+            case 2:
+                thread = update.begin(of: "a", in: parcels, patience: .never)
+                update.waits.wait()
+                #expect(!update.hasUpdated.withLock { $0 })
+            default: break
+            }
+            try transaction.record(Parcel("a", size: size + 10), in: parcels)
+        }
+        #expect(runs == 2)
+        try thread?.result().get()
+        #expect(try parcels.access(archiveWithKey: "a")?.size == 61)
+    }
+
+    /// The closure of the transaction may wait for the update in a way that no turn knows of.
+    @Test func noUpdateWaitsForATransactionForever() throws {
+        let parcels = parcels
+        var runs = 0
+        try temporary.factory.transaction { transaction in
+            runs += 1
+            let size = try transaction.access(archiveWithKey: "a", in: parcels)?.size ?? 0
+            switch runs {
+            case 1: try byAnother { try $0.record(Parcel("a", size: 50)) }
+            case 2: try Update().begin(of: "a", in: parcels, patience: .milliseconds(20)).result().get()
+            default: break
+            }
+            try transaction.record(Parcel("a", size: size + 10), in: parcels)
+        }
+        #expect(runs == 3)
+        #expect(try parcels.access(archiveWithKey: "a")?.size == 61)
+    }
+
+    /// It has a turn already, for which a transaction may wait in some other way.
+    @Test func anUpdateInsideAnotherWaitsForNoTransaction() throws {
+        let parcels = parcels
+        let (began, goOn, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let outer = OnThread {
+            Result {
+                try UpdateTurn.$patience.withValue(.never) {
+                    try parcels.update(archiveWithKey: "b") { outer in
+                        began.signal()
+                        goOn.wait()
+                        try parcels.update(archiveWithKey: "c") { $0 = Parcel("c") }
+                        ended.signal()
+                        outer = Parcel("b")
+                    }
+                }
+            }
+        }
+        began.wait()
+        var runs = 0
+        try temporary.factory.transaction { transaction in
+            runs += 1
+            _ = try transaction.access(archiveWithKey: "a", in: parcels)
+            if runs == 1 { try byAnother { try $0.record(Parcel("a", size: 50)) } }
+            if runs == 2 {
+                goOn.signal()
+                ended.wait()
+            }
+            try transaction.record(Parcel("a"), in: parcels)
+        }
+        try outer.result().get()
+        #expect(runs == 2)
+        #expect(try parcels.count() == 3)
     }
 
     @Test func anErrorOfReadsThatDisagreeIsNotPassedOn() throws {

@@ -29,8 +29,11 @@ final class CacheCore: Sendable {
         var isClosed = false
         /// Whether the cache was opened before. Opening it again, because its file has vanished, must not remove another version's values.
         var wasOpened = false
-        /// The ages of handles that the store knows of.
+        /// The ages of handles, and those that the store does not know of yet.
         var expirations: Set<Expiration> = []
+        var newExpirations: Set<Expiration> = []
+        /// How long expired values are kept: the longest that a handle has asked for.
+        var staleWindow = Duration.zero
         /// The types of keys for which the entries of the original MiniCache were imported.
         var keyTypes: Set<ObjectIdentifier> = []
         var reported = ReportedEntries()
@@ -71,12 +74,13 @@ final class CacheCore: Sendable {
     func hold<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(VellumError) -> StoreHold<CachedValue> {
         let hold = try openHold()
         let store = hold.store
-        let (isNewExpiration, isNewKeyType) = state.withLock { state in
-            (state.expirations.insert(expiration).inserted, !state.keyTypes.contains(ObjectIdentifier(type)))
+        let (new, window, isNewKeyType) = state.withLock { state in
+            if state.expirations.insert(expiration).inserted { state.newExpirations.insert(expiration) }
+            return (exchange(&state.newExpirations, with: []), state.staleWindow, !state.keyTypes.contains(ObjectIdentifier(type)))
         }
-        if isNewExpiration {
+        for expiration in new {
             // If this fails, values may be removed earlier than this handle would; until then they are found.
-            reportingFailure { () throws(VellumError) in try store.setRetention(expiration) }
+            reportingFailure { () throws(VellumError) in try store.setRetention(expiration, staleWindow: window) }
         }
         if isNewKeyType {
             // If this fails, the cache works without what is not imported yet, and the next call tries it again.
@@ -86,6 +90,14 @@ final class CacheCore: Sendable {
             }
         }
         return hold
+    }
+
+    /// Keeps expired values for so long, for every handle, from the next ``hold(for:keyedBy:)`` on. The longest duration counts.
+    func keepExpired(for window: Duration) {
+        state.withLock { state in
+            guard window > state.staleWindow else { return }
+            (state.staleWindow, state.newExpirations) = (window, state.expirations)
+        }
     }
 
     private func openHold() throws(VellumError) -> StoreHold<CachedValue> {
@@ -99,7 +111,7 @@ final class CacheCore: Sendable {
             // The manager may have been closed, or another thread may have been faster.
             if !state.isClosed, state.hold === old {
                 (state.hold, state.wasOpened) = (new, true)
-                (state.expirations, state.keyTypes, state.isForwardingEvents) = ([], [], false)
+                (state.newExpirations, state.keyTypes, state.isForwardingEvents) = (state.expirations, [], false)
             }
             return (state.isClosed ? nil : state.hold, failures.isObserved)
         }

@@ -80,9 +80,6 @@ package final class KeyedMutex: Sendable {
         return hold
     }
 
-    /// Whether somebody holds the key.
-    package func isHeld(_ key: LockKey) -> Bool { state.withLock { !$0.isUnlocked(key) } }
-
     /// Acquires a key that nobody holds. Returns `nil` if it is held.
     package func tryLock(_ key: LockKey) -> Hold? { state.withLock { $0.hold(key) } }
 

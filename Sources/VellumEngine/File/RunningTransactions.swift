@@ -6,6 +6,8 @@ package import VellumCore
 /// could roll it back. A closure is known by its thread, which it never leaves; tasks and threads that it starts write as they please.
 package final class RunningTransactions: Sendable {
     private let count = Atomic(0)
+    /// How many transactions lost a race, and are tried again or wait to be.
+    let retried = Atomic(0)
     /// Whether the closure on a thread tried to write.
     private let attempts = Locked<[ObjectIdentifier: Bool]>([:])
 
@@ -40,6 +42,9 @@ package final class RunningTransactions: Sendable {
 
     /// Whether a closure is running. One relaxed load: the closure's own thread sees its count.
     var areRunning: Bool { count.load(ordering: .relaxed) > 0 }
+
+    /// Whether a transaction lost a race and is tried again.
+    var areRetried: Bool { retried.load(ordering: .relaxed) > 0 }
 
     /// Throws if the caller is the closure of a transaction.
     func refuseWrite() throws(VellumError) {

@@ -58,14 +58,6 @@ extension Store {
         }
         guard isLonger else { return }
         // In the background: the caller may be about to take a hit.
-        BlockingPool.start { [weak self] in
-            guard let self else { return }
-            do throws(VellumError) {
-                try self.disk.setRetention(expiration, staleWindow: milliseconds)
-            } catch {
-                // Expired values may be removed sooner than they are asked for.
-                self.report(error)
-            }
-        }
+        BlockingPool.start { [weak self] in self?.keepExpired(under: expiration, for: .milliseconds(milliseconds)) }
     }
 }

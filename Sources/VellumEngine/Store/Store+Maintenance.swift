@@ -23,8 +23,8 @@ extension Store {
     /// Sets the retention policy of this reader, which applies to entries without an expiration of their own. Such an entry is reclaimed in
     /// the background once it is expired for every reader that opened the store within the last week.
     ///
-    /// A reader without a policy may find that entries are gone which only it would still accept. If no reader has a policy, entries
-    /// without an expiration of their own are kept.
+    /// A reader without a policy may find that entries are gone which only it would still accept. A process without a policy removes no entry
+    /// that has no expiration of its own.
     ///
     /// Blocks for the disk, unless the policy was already stored today.
     ///
@@ -33,6 +33,15 @@ extension Store {
     /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has the store open.
     package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
         try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
+    }
+
+    /// Like ``setRetention(_:staleWindow:)``, and reports a failure: expired entries may then be gone sooner than they are requested.
+    package func keepExpired(under expiration: Expiration, for window: Duration) {
+        do throws(VellumError) {
+            try setRetention(expiration, staleWindow: window)
+        } catch {
+            report(error)
+        }
     }
 
     /// Evicts entries from memory until it holds at most `size`. Entries on disk stay there.

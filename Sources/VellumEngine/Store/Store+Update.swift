@@ -6,7 +6,8 @@ public import VellumCore
 extension Store {
     /// Lets `body` change the value under the key, and records the result, atomically among all threads and processes.
     ///
-    /// `body` may run several times. Blocks for the disk, and while another caller in this process updates the key.
+    /// `body` may run several times. Blocks for the disk, and while another caller in this process updates the key or a transaction that lost a
+    /// race is tried again.
     ///
     /// - Parameters:
     ///   - readers: The reader's expiration, for entries that have none of their own.
@@ -25,7 +26,7 @@ extension Store {
         _ body: (inout Value?) throws -> Result
     ) throws -> Result {
         guard forkGuard.isThisProcess else { throw VellumError.forked }
-        let turn = try UpdateTurn.begin(for: key, in: disk.archive)
+        let turn = try UpdateTurn.begin(for: key, in: disk)
         defer { turn.end() }
         for _ in 0..<Retrying.most {
             var found = try read(key, under: readers, after: nil)

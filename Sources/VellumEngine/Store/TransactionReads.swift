@@ -63,8 +63,8 @@ package struct TransactionReads {
         }
     }
 
-    /// Runs a transaction until what it has read was still there when it was committed. Those of this process that lost a race take turns, and
-    /// others begin after them.
+    /// Runs a transaction until what it has read was still there when it was committed. Those of this process that lost a race take turns;
+    /// other transactions, and updates, begin after them.
     ///
     /// - Parameters:
     ///   - file: The file of the archives.
@@ -74,7 +74,7 @@ package struct TransactionReads {
         on file: DatabaseFile, _ transaction: () throws -> Result?
     ) throws -> Result {
         // Others would overtake it again and again.
-        if !UpdateTurn.isTakenByTransaction(in: file), let result = try transaction() { return result }
+        if !file.transactions.areRetried, let result = try transaction() { return result }
         let turn = UpdateTurn.beginTransaction(in: file)
         defer { turn.end() }
         for _ in 1..<Retrying.most {

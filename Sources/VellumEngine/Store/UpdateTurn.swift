@@ -5,14 +5,16 @@ public import VellumCore
 /// A caller's turn to update a key of an archive: callers in one process take turns, so that none of them loses a race to another (decision 63).
 ///
 /// ```swift
-/// let turn = try UpdateTurn.begin(for: key, in: archive)
+/// let turn = try UpdateTurn.begin(for: key, in: disk)
 /// defer { turn.end() }
 /// try turn.run { body(&value) }
 /// ```
 ///
-/// A turn is a courtesy, which keeps nobody from writing. A caller that has one never waits for another: two that waited for each other would
-/// wait forever. Nobody waits for longer than five seconds: the one who has the turn may be waiting for the caller in some other way. Who
-/// got no turn goes on without, and may have to run again.
+/// A turn is a courtesy, which keeps nobody from writing. A caller whose closure runs in one never waits for another: two that waited for each
+/// other would wait forever. Nobody waits for a turn for longer than five seconds: the one who has it may be waiting for the caller in some
+/// other way. Who got no turn goes on without, and may have to run again.
+///
+/// A transaction that lost a race has the turn of its file when it is tried again. Who has got the turn of a key waits for it before it begins.
 @usableFromInline
 package struct UpdateTurn {
     private static let mutex = KeyedMutex()
@@ -21,26 +23,33 @@ package struct UpdateTurn {
     private let work: ReentrancyGuard.Work
     /// The archive of the key, which counts its updates.
     private let archive: Archive?
+    /// The transactions of the file, which count those that are tried again.
+    private let transactions: RunningTransactions?
 
     /// How long a caller waits at most.
     @TaskLocal package static var patience = DispatchTimeInterval.seconds(5)
 
-    /// Waits until nobody else in this process has the turn. Blocks.
+    /// Waits until nobody else in this process has the turn, and then until the transactions that are tried again have ended, each for five
+    /// seconds at most. Blocks.
     ///
     /// - Throws: ``VellumError/Code/recursiveUpdate`` if the caller runs inside an update of the same key.
     @usableFromInline
-    static func begin(for key: EntryKey, in archive: Archive) throws(VellumError) -> UpdateTurn {
+    static func begin(for key: EntryKey, in disk: DiskArchive) throws(VellumError) -> UpdateTurn {
+        let (archive, file) = (disk.archive, disk.file)
         let key = LockKey(of: archive, hashable: key)
         guard !ReentrancyGuard.isActive(work(key)) else { throw .recursiveUpdate }
         archive.updates.add(1, ordering: .relaxed)
-        return UpdateTurn(key, archive)
+        let turn = UpdateTurn(key, archive, nil)
+        // After the key's turn, so that at most one of those who wait for the key overtakes the transaction. A transaction waits for no key.
+        if file.transactions.areRetried, !isActive, let hold = wait(for: ofTransactions(in: file)) { mutex.unlock(hold) }
+        return turn
     }
 
     /// Waits until no other transaction that lost a race in this process is tried again. Blocks.
-    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn { UpdateTurn(ofTransactions(in: file), nil) }
-
-    /// Whether a transaction that lost a race in this process is tried again.
-    static func isTakenByTransaction(in file: DatabaseFile) -> Bool { mutex.isHeld(ofTransactions(in: file)) }
+    static func beginTransaction(in file: DatabaseFile) -> UpdateTurn {
+        file.transactions.retried.add(1, ordering: .relaxed)
+        return UpdateTurn(ofTransactions(in: file), nil, file.transactions)
+    }
 
     private static func ofTransactions(in file: DatabaseFile) -> LockKey { LockKey(of: file, hashable: 0) }
 
@@ -63,9 +72,9 @@ package struct UpdateTurn {
 
     private static func work(_ key: LockKey) -> ReentrancyGuard.Work { .holding(key, mutex: ObjectIdentifier(mutex)) }
 
-    private init(_ key: LockKey, _ archive: Archive?) {
+    private init(_ key: LockKey, _ archive: Archive?, _ transactions: RunningTransactions?) {
         work = Self.work(key)
-        self.archive = archive
+        (self.archive, self.transactions) = (archive, transactions)
         hold = Self.isActive ? Self.mutex.tryLock(key) : Self.wait(for: key)
     }
 
@@ -121,6 +130,7 @@ package struct UpdateTurn {
     @usableFromInline
     func end() {
         archive?.updates.subtract(1, ordering: .relaxed)
+        transactions?.retried.subtract(1, ordering: .relaxed)
         if let hold { Self.mutex.unlock(hold) }
     }
 }

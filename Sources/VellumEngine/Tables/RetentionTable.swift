@@ -1,6 +1,7 @@
 internal import VellumCore
 
-/// The table `retention`: for how long each reader of an archive keeps entries that have no age of their own, and when it last said so.
+/// The table `retention`: for how long each reader of an archive keeps entries that have no age of their own, how much longer it may request
+/// an entry that has expired, and when it last said so.
 enum RetentionTable {
     static let create = """
         CREATE TABLE retention(
@@ -49,23 +50,24 @@ enum RetentionTable {
 
 /// Until when the entries of an archive are live (decision 17).
 ///
-/// An entry with an age of its own is live until then. For any other entry each reader has its own policy, which it records in the file; the
-/// entry is live while at least one policy says so. A policy of a program that has not opened the archive for a week no longer counts.
+/// An entry with an age of its own is live until then, and for the longest stale window after it. For any other entry each reader has its own
+/// policy, which it records in the file; the entry is live while at least one policy says so. A policy of a program that has not opened the
+/// archive for a week no longer counts.
 struct Retention: Equatable {
     var policies: [RetentionPolicy] = []
 
     static let week: Int64 = 7 * 24 * 3600 * 1000
 
-    /// Whether only entries with an age of their own can expire.
-    var isUnlimited: Bool { policies.isEmpty || policies.contains { $0.isUnlimited } }
+    /// Whether only entries with an age of their own can expire: a reader of this process keeps the others forever, or says nothing.
+    var isUnlimited: Bool { !policies.contains { $0.seen == .never } || policies.contains { $0.isUnlimited } }
 
     /// When the entry expires for every reader.
     func end(_ validity: Validity, lastUse: UseStamp, at now: WallInstant) -> WallInstant {
         if validity.isOwn {
-            let staleWindow = policies.reduce(0) { max($0, $1.staleWindow) }
-            return validity.end(of: "", lastUse: lastUse, at: now).advanced(byMilliseconds: staleWindow)
+            let end = validity.end(of: "", lastUse: lastUse, at: now)
+            return policies.reduce(end) { max($0, $1.limit(end)) }
         }
-        guard !policies.isEmpty else { return .never }
+        guard !isUnlimited else { return .never }
         return policies.reduce(WallInstant(rawValue: .min)) { max($0, $1.end(validity, lastUse: lastUse, at: now)) }
     }
 }
@@ -88,8 +90,11 @@ struct RetentionPolicy: Equatable {
 
     func end(_ validity: Validity, lastUse: UseStamp, at now: WallInstant) -> WallInstant {
         // Without jitter, which can only make it earlier.
-        let end = validity.end(of: "", lastUse: lastUse, at: now, under: Expiration(age: age, idle: idle))
-            .advanced(byMilliseconds: staleWindow)
-        return min(end, seen.advanced(byMilliseconds: Retention.week))
+        limit(validity.end(of: "", lastUse: lastUse, at: now, under: Expiration(age: age, idle: idle)))
+    }
+
+    /// Until when the reader may request an entry whose age ends then.
+    func limit(_ end: WallInstant) -> WallInstant {
+        min(end.advanced(byMilliseconds: staleWindow), seen.advanced(byMilliseconds: Retention.week))
     }
 }

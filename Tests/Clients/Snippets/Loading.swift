@@ -22,7 +22,6 @@ struct Document: Codable {
 let manager = MiniCacheManager(name: "Loading")
 let rates: MiniCache<String, Double> = manager.cache(cacheName: "Rates", cacheVersion: .appVersion, maxAge: .minutes(1))
 let prices: MiniCache<String, Double> = manager.cache(cacheName: "Prices", cacheVersion: .appVersion, maxAge: .minutes(1))
-let pages: MiniCache<String, String> = manager.cache(cacheName: "Pages", cacheVersion: .appVersion, maxAge: .minutes(1))
 let offers: MiniCache<String, String> = manager.cache(cacheName: "Offers", cacheVersion: .appVersion, maxAge: .minutes(1))
 let tokens: MiniCache<String, String> = manager.cache(cacheName: "Tokens", cacheVersion: .appVersion, maxAge: .forever)
 let documents: MiniCache<String, Document> = manager.cache(cacheName: "Documents", cacheVersion: .appVersion, maxAge: .hours(1))
@@ -33,6 +32,10 @@ func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL
     }
 
     let day = Duration.seconds(86_400)
+    let pages: MiniCache<String, String> = manager.cache(
+        cacheName: "Pages", cacheVersion: .appVersion,
+        maxAge: .minutes(1), keepExpiredFor: day)
+
     let page = try await pages.load(
         "home", staleWhileRevalidate: .seconds(60), staleIfError: day
     ) { try await site.home() }

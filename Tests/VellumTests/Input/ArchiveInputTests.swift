@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Vellum
 import VellumCore
+import VellumEngine
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that archives have.
@@ -195,6 +196,20 @@ struct ArchiveInputTests {
                     let loaded = try await store.load("x", options: options) { _ in result }
                     try expect((loaded.value == nil) == (result == .none(maxAge: duration)), "\(result)")
                 } catch let error as VellumError where error.code == .nothingUnchanged {}  // The expired one was reclaimed.
+            }
+        },
+        InputCase(
+            "ArchivesFactory.store keepExpiredFor", "ArchivesFactory.archives keepExpiredFor", of: HostileInput.durations
+        ) { duration in
+            let clock = HandClock()
+            for isStore in [false, true] {
+                let factory = ArchivesFactory.inMemory(clock: clock.wallClock)
+                let store: ArchiveStore<Item> =
+                    isStore ? try factory.store(keepExpiredFor: duration) : try factory.archives(keepExpiredFor: duration).store
+                try store.record(Item(id: "a"), expiration: .after(.seconds(1)))
+                clock.advance(bySeconds: 10)
+                DatabaseFile.opened(at: factory.directory.appendingPathComponent("Archives.sqlite"))?.sweepEverything()
+                try expect(store.count() == (duration > .seconds(10) ? 1 : 0), "\(duration)")
             }
         },
         InputCase(
