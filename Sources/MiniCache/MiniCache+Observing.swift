@@ -36,13 +36,15 @@ extension MiniCache where Key: SendableMetatype, Value: Sendable {
 
     private func question(about key: EntryKey) throws(VellumError) -> ObservedQuestion<Value?> {
         let store = try openStore()
-        return ObservedQuestion(store.observer(of: key), in: store, isSame: isSameAnswer) { [self] _ throws(VellumError) in
+        return ObservedQuestion(store.observer(of: key), in: store) { [self] _ throws(VellumError) in
             do throws(VellumError) {
                 guard !store.isClosed, !core.isClosedForGood else { throw .closed }
                 let found = try store.observed(key, under: expiration)
                 guard let cached = found.answer, !cached.isTombstone else { return ObservedAnswer(nil, of: [], firstEnd: found.firstEnd) }
                 return ObservedAnswer(try value(of: cached, key), of: found.origins, firstEnd: found.firstEnd)
             } catch {
+                // A handle whose cache has another version finds nothing.
+                if error.code == .cacheVersionChanged { return ObservedAnswer(nil, of: []) }
                 throw error.code == .vanished ? .closed : core.located(error)
             }
         }

@@ -104,7 +104,7 @@ private func following<Archive: Archivable & Sendable, Answer: Sendable>(
 ) -> Task<Void, Never> {
     Task {
         do throws(VellumError) {
-            let observation = try store.observation(key, isSame: isSameAnswer, ask)
+            let observation = try store.observation(key, ask)
             while let answer = await observation.next(), take(answer) {}
         } catch {
             _ = take(.failure(error))

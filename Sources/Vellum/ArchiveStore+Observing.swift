@@ -23,7 +23,7 @@ extension ArchiveStore where Archive: Sendable {
     /// - Complexity: O(log n) for each change of the key, at most twenty a second.
     /// - Returns: A sequence that throws ``VellumError`` as ``access(archiveWithKey:)`` does, and then ends.
     public func observe(archiveWithKey key: String) -> some AsyncSequence<Archive?, VellumError> & Sendable {
-        observed(EntryKey(key), isSame: isSameAnswer) { (store, key, _) throws(VellumError) in try store.observed(key) }
+        observed(EntryKey(key)) { (store, key, _) throws(VellumError) in try store.observed(key) }
     }
 
     /// The objects that satisfy a predicate, in order, now and after each change.
@@ -49,7 +49,7 @@ extension ArchiveStore where Archive: Sendable {
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil,
         undecodable: UndecodableObjects = .fail
     ) -> some AsyncSequence<[Archive], VellumError> & Sendable {
-        observed(nil, isSame: isSameAnswer) { (store, _, isCancelled) throws(VellumError) in
+        observed(nil) { (store, _, isCancelled) throws(VellumError) in
             let query = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
             return try store.observed(query, undecodable: undecodable, isCancelled: isCancelled)
         }
@@ -68,29 +68,24 @@ extension ArchiveStore where Archive: Sendable {
     public func observeCount(
         where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
     ) -> some AsyncSequence<Int, VellumError> & Sendable {
-        observed(nil, isSame: { $0.answer == $1.answer }) { (store, _, isCancelled) throws(VellumError) in
+        observed(nil) { (store, _, isCancelled) throws(VellumError) in
             try store.observedCount(try QueryDescription(where: predicate), undecodable: undecodable, isCancelled: isCancelled)
         }
     }
 
     /// A question about an archive: its store, the key that matters, and whether the answer is not wanted any more.
     typealias Ask<Answer> = @Sendable (Store<Archive>, EntryKey, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
-    typealias IsSame<Answer> = @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool
 
-    private func observed<Answer: Sendable>(
-        _ key: EntryKey?, isSame: @escaping IsSame<Answer>, _ ask: @escaping Ask<Answer>
-    ) -> ObservedAnswers<Answer> {
-        ObservedAnswers { () throws(VellumError) in try self.observation(key, isSame: isSame, ask) }
+    private func observed<Answer: Sendable>(_ key: EntryKey?, _ ask: @escaping Ask<Answer>) -> ObservedAnswers<Answer> {
+        ObservedAnswers { () throws(VellumError) in try self.observation(key, ask) }
     }
 
     /// Begins to observe.
     ///
     /// - Parameter key: The key that matters; `nil` if all do.
-    func observation<Answer: Sendable>(
-        _ key: EntryKey?, isSame: @escaping IsSame<Answer>, _ ask: @escaping Ask<Answer>
-    ) throws(VellumError) -> ObservedQuestion<Answer> {
+    func observation<Answer: Sendable>(_ key: EntryKey?, _ ask: @escaping Ask<Answer>) throws(VellumError) -> ObservedQuestion<Answer> {
         guard !mark.isClosed else { throw store.located(.closed) }
-        return ObservedQuestion(store.observer(of: key), in: store, isSame: isSame) { [self] (isCancelled) throws(VellumError) in
+        return ObservedQuestion(store.observer(of: key), in: store) { [self] (isCancelled) throws(VellumError) in
             try withOpenHandle { () throws(VellumError) in try ask(store, key ?? "", isCancelled) }
         }
     }

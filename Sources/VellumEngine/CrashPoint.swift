@@ -62,10 +62,10 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         #endif
     }
 
-    /// Kills the process when it passes `point` for the `count`th time from now on. Only in a debug build.
-    package static func arm(_ point: CrashPoint, passing count: Int) {
+    /// Stops the process when it next passes `point`, until it is told to continue. Only in a debug build.
+    package static func stop(at point: CrashPoint) {
         #if DEBUG
-            CrashPlan.shared.arm(point, passing: count)
+            CrashPlan.shared.arm(point, SIGSTOP)
         #endif
     }
 
@@ -94,6 +94,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         private struct Plan {
             var armed: CrashPoint?
             var passingsLeft = 0
+            var signal = SIGKILL
             var passings: [CrashPoint: Int]?
         }
 
@@ -111,8 +112,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             self.plan = Locked(plan)
         }
 
-        func arm(_ point: CrashPoint, passing count: Int) {
-            plan.withLock { ($0.armed, $0.passingsLeft) = (point, count) }
+        func arm(_ point: CrashPoint, _ signal: Int32) {
+            plan.withLock { ($0.armed, $0.passingsLeft, $0.signal) = (point, 1, signal) }
             isWatching.store(true, ordering: .releasing)
         }
 
@@ -125,15 +126,15 @@ package enum CrashPoint: String, CaseIterable, Sendable {
 
         func pass(_ point: CrashPoint) {
             guard isWatching.load(ordering: .acquiring) else { return }
-            let isEnd = plan.withLock { plan in
+            let signal = plan.withLock { plan -> Int32? in
                 plan.passings?[point, default: 0] += 1
-                guard plan.armed == point else { return false }
+                guard plan.armed == point else { return nil }
                 plan.passingsLeft -= 1
-                return plan.passingsLeft <= 0
+                return plan.passingsLeft == 0 ? plan.signal : nil
             }
-            guard isEnd else { return }
-            kill(getpid(), SIGKILL)
-            while true { pause() }
+            guard let signal else { return }
+            kill(getpid(), signal)
+            while signal == SIGKILL { pause() }
         }
     }
 #endif

@@ -18,6 +18,10 @@ enum ObeyMode {
     }
 
     private static func obey(_ words: [String], _ archives: SharedArchives) throws -> String {
+        if words.count == 2, words[0] == "stop", let point = CrashPoint(rawValue: words[1]) {
+            CrashPoint.stop(at: point)
+            return "done"
+        }
         guard words.count >= 3, let archive = ScriptArchive(rawValue: words[1]) else { return "wrong words" }
         let version = words.count > 3 ? Int(words[3]) ?? 0 : 0
         switch words[0] {

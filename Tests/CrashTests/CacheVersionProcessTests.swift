@@ -39,6 +39,15 @@ struct CacheVersionProcessTests {
         #expect(cache("2", durability: durability)["5"] == 50)
     }
 
+    @Test func anObserverOfTheFormerVersionFindsNothing() async throws {
+        let old = cache("1")
+        try old.set(1, forKey: "5")
+        var answers = old.observe(forKey: "5").makeAsyncIterator()
+        #expect(try await answers.next() == 1)
+        #expect(try other("2", "5", 50) == 0)
+        #expect(try await answers.next() == .some(nil))
+    }
+
     @Test func aWriteOfTheFormerVersionIsRefusedIfItIsTheFirstCall() throws {
         let old = cache("1")
         old["1"] = 1

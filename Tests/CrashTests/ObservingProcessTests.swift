@@ -2,6 +2,8 @@ import CrashScript
 import Foundation
 import Testing
 import Vellum
+import VellumCore
+import VellumEngine
 import VellumTestSupport
 
 /// Observers of what two other processes change, one of which is killed again and again.
@@ -86,6 +88,72 @@ struct ObservingProcessTests {
             let count = try store.count()
             while try await answers.next() != count {}
         }
+    }
+
+    /// The steps of a commit; `nil`: nobody writes.
+    private static let steps: [CrashPoint?] = [
+        nil, .begun, .writeApplied, .totalsStored, .changeNumbered, .changesWritten, .changesAnnounced, .committed, .changesFinished,
+        .memoryUpdated,
+    ]
+
+    /// A consumer of the value of a key, or of the number of values, until it is at least 1 or 2.
+    private static func observer(_ number: Int, in store: Store<CrashScript.Item>, _ keys: [String]) async -> Task<Bool, any Error> {
+        if number % 4 == 3 {
+            let count = ObservedQuestion(store.observer(), in: store) { (isCancelled) throws(VellumError) in
+                try store.observedCount(QueryDescription(), undecodable: .fail, isCancelled: isCancelled)
+            }
+            _ = await count.next()
+            return Task {
+                while let answer = await count.next() { if try answer.get() >= 2 { return true } }
+                return false
+            }
+        }
+        let key = EntryKey(keys[number % 4])
+        let value = ObservedQuestion(store.observer(of: key), in: store) { _ throws(VellumError) in try store.observed(key) }
+        _ = await value.next()
+        return Task {
+            while let answer = await value.next() { if try answer.get()?.version == 1 { return true } }
+            return false
+        }
+    }
+
+    /// Three processes write. One has acknowledged its write, one is killed when it has committed and stays a zombie, and one stands still in a
+    /// commit: what the first two have written is heard meanwhile, by 34 observers, and what the third writes when it goes on.
+    ///
+    /// - Parameter isKilledFirst: Whether the first one writes after the second was killed, and so ends its announcement.
+    @Test(arguments: steps, [false, true])
+    func aWriterThatStandsStillOrIsAZombieHidesNothing(_ step: CrashPoint?, isKilledFirst: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let archives = try SharedArchives(in: folder.url.path)
+        let store = try archives.store(.safe)
+        let writers = try (0..<3).map { _ in try Spawned(["obey", folder.url.path]) }
+        defer { for writer in writers { _ = writer.kill() } }
+        // They have opened the file.
+        for writer in writers { #expect(writer.ask("read safe nothing") == "-1") }
+        let keys = ["acknowledged", "killed", "still"]
+        var observers: [Task<Bool, any Error>] = []
+        for number in 0..<34 { observers.append(await Self.observer(number, in: store, keys)) }
+
+        #expect(writers[1].ask("stop committed") == "done")
+        if !isKilledFirst { #expect(writers[0].ask("put safe acknowledged 1") == "done") }
+        #expect(writers[1].send("put safe killed 1"))
+        writers[1].waitUntilStopped()
+        writers[1].killUnreaped()
+        if isKilledFirst { #expect(writers[0].ask("put safe acknowledged 1") == "done") }
+        if let step {
+            #expect(writers[2].ask("stop \(step.rawValue)") == "done")
+            #expect(writers[2].send("put safe still 1"))
+            writers[2].waitUntilStopped()
+        }
+        for (number, observer) in observers.enumerated() where number % 4 != 2 { #expect(try await observer.value, "\(number)") }
+        if step == nil {
+            #expect(writers[2].send("put safe still 1"))
+        } else {
+            writers[2].proceed()
+        }
+        #expect(writers[2].line() == "done")
+        for observer in observers { #expect(try await observer.value) }
+        try archives.file.close()
     }
 
     @Test func theLastElementIsTheFinalAnswerAndNoneIsTorn() async throws {

@@ -110,6 +110,41 @@ struct VanishedFileTests {
         #expect(try setup.store().value(forKey: "a") == Data("one".utf8))
     }
 
+    /// Memory hits do not look for the file: the touches that they leave are written in the background, which does.
+    @Test(arguments: Loss.allCases) func aProcessThatOnlyHitsMemoryNoticesThatItsFileHasVanished(_ loss: Loss) async throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        try loss.happen(to: setup)
+        while try store.valueInMemory(forKey: "a", setup.clock.now, .never) != nil { await Task.yield() }
+        #expect(code { _ = try store.value(forKey: "a") } == .vanished)
+    }
+
+    /// It would never hear again what others write.
+    @Test func aProcessThatOnlyHitsMemoryNoticesThatTheChangePageIsAnother() async throws {
+        let store = try setup.store()
+        let file = try setup.open()
+        try store.record(Data("one".utf8), forKey: "a")
+        try FileManager.default.removeItem(atPath: setup.url.path + "-changes")
+        // As another process does.
+        let other = try ChangesFile(besides: file.path)
+        while file.location.changesFile.isReplaced {
+            _ = try store.valueInMemory(forKey: "a", setup.clock.now, .never)
+            await Task.yield()
+        }
+        #expect(file.location.changesFile.page.now == other.page.now)
+        #expect(try store.value(forKey: "a") == Data("one".utf8))
+    }
+
+    /// Not even if its number is that of a process that lives. Otherwise this takes five seconds.
+    @Test func aFileIsSetAsideWithoutWaitingForADeadWriter() throws {
+        let store = try setup.store()
+        let file = try setup.open()
+        _ = file.location.changesFile.page.announce([.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 77, of: getpid())
+        let clock = ContinuousClock()
+        #expect(try clock.measure { try ChangesFile.retire(besides: file.path) } < .seconds(5))
+        #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
+    }
+
     /// Other processes must see the writes of this one, even if the change page was deleted.
     @Test func aDeletedChangePageIsRecreated() throws {
         let store = try setup.store()

@@ -79,10 +79,14 @@ package final class Spawned {
     /// Sends a line to the process.
     ///
     /// - Returns: Its answer.
-    package func ask(_ line: String) -> String? {
+    package func ask(_ line: String) -> String? { send(line) ? self.line() : nil }
+
+    /// Sends a line to the process.
+    ///
+    /// - Returns: Whether it was sent.
+    package func send(_ line: String) -> Bool {
         let bytes = Array((line + "\n").utf8)
-        guard write(input, bytes, bytes.count) == bytes.count else { return nil }
-        return self.line()
+        return write(input, bytes, bytes.count) == bytes.count
     }
 
     /// Returns the next line; `nil` at the end of the output.
@@ -109,6 +113,22 @@ package final class Spawned {
         if microseconds > 2000, poll(&descriptor, 1, Int32(microseconds / 1000 - 1)) > 0 { return _ = Foundation.kill(identifier, SIGKILL) }
         while clock.now < instant {}
         _ = Foundation.kill(identifier, SIGKILL)
+    }
+
+    /// Waits until the process has stopped, or has ended. One that has ended stays a zombie.
+    package func waitUntilStopped() {
+        var state = siginfo_t()
+        while waitid(P_PID, id_t(identifier), &state, WSTOPPED | WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    }
+
+    /// Lets a stopped process go on.
+    package func proceed() { _ = Foundation.kill(identifier, SIGCONT) }
+
+    /// Kills the process, and leaves it a zombie.
+    package func killUnreaped() {
+        _ = Foundation.kill(identifier, SIGKILL)
+        var state = siginfo_t()
+        while waitid(P_PID, id_t(identifier), &state, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     }
 
     /// Kills the process.

@@ -80,6 +80,46 @@ struct ObservingTests {
         while last??.number != 500 { last = try await answers.next() }
     }
 
+    /// Equal if the names are.
+    struct Named: ArchiveCodable, Equatable, Sendable {
+        var primaryKey: String { name }
+        var name: String
+        var number: Double
+
+        static func == (one: Named, other: Named) -> Bool { one.name == other.name }
+    }
+
+    @MainActor @Test func aChangeThatEqualityDoesNotSeeIsSeen() async throws {
+        let store: ArchiveStore<Named> = try factory.store()
+        var key = store.observe(archiveWithKey: "a").makeAsyncIterator()
+        var all = store.observe().makeAsyncIterator()
+        let (result, results) = (ArchiveResult(store, archiveWithKey: "a"), ArchiveResults(store))
+        _ = (try await key.next(), try await all.next())
+        for number in [1.0, 2, 3] {
+            try store.record(Named(name: "a", number: number))
+            #expect(try await key.next()??.number == number)
+            #expect(try await all.next()?.map(\.number) == [number])
+            while result.value?.number != number || results.value.map(\.number) != [number] { await Task.yield() }
+        }
+    }
+
+    /// No object with NaN is equal to itself.
+    @Test(arguments: [1, Double.nan]) func anObjectThatWasNotWrittenIsNoOtherAnswer(_ number: Double) throws {
+        let store: ArchiveStore<Named> = try factory.store()
+        func origins() throws -> [[EntryOrigin]] {
+            let query = QueryDescription<Named>([.limit(1)])
+            return [try store.store.observed("a").origins, try store.store.observed(query, undecodable: .fail) { false }.origins]
+        }
+        try store.record(Named(name: "a", number: number))
+        let before = try origins()
+        try store.record(Named(name: "b", number: number))
+        #expect(try origins() == before)
+        try store.record(Named(name: "a", number: number))
+        #expect(try origins() == before)
+        try store.record(Named(name: "a", number: 2))
+        #expect(try zip(origins(), before).allSatisfy { $0 != $1 })
+    }
+
     /// The same answer is not returned twice, also where objects cannot be compared.
     @Test func anEqualAnswerIsNotRepeated() async throws {
         var answers = items.observe(where: #Predicate { $0.number > 5 }).makeAsyncIterator()

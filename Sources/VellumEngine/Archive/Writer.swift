@@ -310,6 +310,7 @@ extension Writer {
             announcements.append(ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed))
         }
         guard !announcements.isEmpty else { return nil }
+        OpenDatabases.shared.commits.wrappingAdd(1, ordering: .relaxed)
         let announced = changesFile.page.announce(announcements, by: changesFile.author, of: changesFile.process)
         var changes = announced.changes[...]
         for edit in edits where !edit.state.changed.isEmpty { edit.state.change = changes.popFirst() }
@@ -321,7 +322,9 @@ extension Writer {
     }
 
     func finish(_ announced: UInt64?) {
-        if let announced { changesFile?.page.finish(announced) }
+        guard let announced else { return }
+        changesFile?.page.finish(announced)
+        OpenDatabases.shared.commits.wrappingSubtract(1, ordering: .releasing)
     }
 
     /// Notes what a transaction leaves behind that was committed.

@@ -80,8 +80,10 @@ final class EntryReader<Value> {
         if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         guard let value = try value(of: stored) else { return nil }
         let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
-        guard stored.entry.validity.isOwn else { return QueryItem(value: value, origin: origin) }
-        return QueryItem(value: value, origin: origin, end: try store.end(of: stored.entry, stored.key))
+        var item = QueryItem(value: value, origin: origin)
+        if stored.entry.validity.isOwn { item.end = try store.end(of: stored.entry, stored.key) }
+        if options.isObserved { item.digest = store.digest(of: stored.entry) }
+        return item
     }
 
     /// Returns the values of entries, then of those with the ids.
@@ -158,7 +160,9 @@ final class EntryReader<Value> {
             while let found = left.popFirst() {
                 if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
                 if let value = try self.value(of: found.payload, found.key) {
-                    return QueryItem(value: value, origin: QueryOrigin(key: found.key, entryID: .max, revision: 0), end: found.end)
+                    let origin = QueryOrigin(key: found.key, entryID: .max, revision: 0)
+                    let digest = self.options.isObserved ? try self.store.digest(of: found.payload, value) : 0
+                    return QueryItem(value: value, origin: origin, end: found.end, digest: digest)
                 }
             }
             return nil

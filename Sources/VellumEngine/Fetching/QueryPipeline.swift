@@ -6,6 +6,8 @@ struct QueryItem<Value> {
     var origin: QueryOrigin
     /// When the entry expires, if that is before another use of it.
     var end = WallInstant.never
+    /// ``Store/digest(of:)``; 0 unless it is wanted.
+    var digest: UInt64 = 0
 }
 
 /// The entry of a value.

@@ -146,6 +146,23 @@ extension Store {
     }
 }
 
+// By the bytes, and never by `==`: one that compares a part of a value would hide changes, and no value with NaN is equal to itself.
+
+extension Store {
+    /// Returns a number by which observers tell whether an entry has changed.
+    func digest(of entry: Entry) -> UInt64 { digest(entry.bytes, version: entry.typeVersion) }
+
+    /// Returns the same for a value that only memory has. Encodes it if memory keeps it decoded.
+    func digest(of payload: MemoryPayload<Value>, _ value: Value) throws(VellumError) -> UInt64 {
+        let bytes = if case .bytes(let bytes) = payload { bytes } else { try encode(value) }
+        return digest(bytes, version: codec.version(of: value))
+    }
+
+    private func digest(_ bytes: Data, version: Int64) -> UInt64 {
+        bytes.withUnsafeBytes(disk.changes.hash.of) ^ UInt64(bitPattern: version)
+    }
+}
+
 /// A value that only memory has, and when it expires.
 struct MemoryOnlyValue<Value> {
     var key: EntryKey

@@ -4,12 +4,11 @@ internal import VellumCore
 /// Notifies the observers of one open file of changes, by this process and by others: it treats both alike (decision 65).
 ///
 /// While there is an observer, a thread waits at the change page; without one, nothing runs. A writer that finds nobody waiting pays for one
-/// load. After each change the thread pauses for 50 ms, so that a burst asks each observer at most twenty times a second.
+/// load. After each change the thread pauses for 50 ms, so that a burst asks each observer at most twenty times a second. What is committed is
+/// told also while another writer stands still in a commit, or was killed in it.
 final class ChangeWatcher: Sendable {
     private struct State {
         var observers: [ObjectIdentifier: ChangeObserver] = [:]
-        /// Up to which change of its archive each observer was notified.
-        var seen: [ObjectIdentifier: UInt64] = [:]
         /// What the observers have yet to be told that is not on the page.
         var untold = Untold()
         /// The number of the thread that watches now. A thread with another number ends.
@@ -28,23 +27,20 @@ final class ChangeWatcher: Sendable {
         func concerns(_ observer: ChangeObserver) -> Bool { isForEveryone || (keys[observer.archive]?.contain(observer.key) ?? false) }
     }
 
-    /// Changes of an archive on the page.
-    private struct Span: Hashable {
-        var archive: Int64
-        var old: UInt64
-        var new: UInt64
-    }
-
-    private let file: ChangesFile
+    private let location: FileLocation
+    /// After how many milliseconds those whom a running commit concerns ask in any case: its process may have died, and another hold the lock.
+    private let longestCommit: Double
     private let state = Locked(State())
     private let isObserved = Atomic(false)
 
-    /// How long the thread pauses after a change, in milliseconds.
+    /// How long the thread pauses after a change, and while a commit runs at most, in milliseconds.
     private static let pause = 50.0
     /// After how long it looks at the page in any case: another process may have replaced the file.
     private static let longestWait: Int64 = 300_000
 
-    init(_ file: ChangesFile) { self.file = file }
+    init(_ location: FileLocation, longestCommit: Double = 500) { (self.location, self.longestCommit) = (location, longestCommit) }
+
+    private var page: ChangePage { location.changesFile.page }
 
     // MARK: Observers
 
@@ -52,18 +48,18 @@ final class ChangeWatcher: Sendable {
     func observe(_ archive: Int64, key: UInt64?) -> ChangeObserver {
         let observer = ChangeObserver(of: archive, key: key, self)
         let id = ObjectIdentifier(observer)
+        // Before the first question, so that no change is missed.
+        let finished = page.now.finished
         let (thread, isEnded) = state.withLock { state -> (Int?, Bool) in
             guard !state.isEnded else { return (nil, true) }
             state.observers[id] = observer
-            // Before the first question, so that no change is missed.
-            state.seen[id] = file.page.generation(of: archive).value
             isObserved.store(true, ordering: .relaxed)
             guard state.observers.count == 1 else { return (nil, false) }
             state.thread += 1
             return (state.thread, false)
         }
         if isEnded { observer.end() }
-        if let thread { start(thread) }
+        if let thread { start(thread, after: finished) }
         return observer
     }
 
@@ -74,13 +70,12 @@ final class ChangeWatcher: Sendable {
 
     func remove(_ observer: ChangeObserver) {
         let isLast = state.withLock { state in
-            state.seen[ObjectIdentifier(observer)] = nil
             guard state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil, state.observers.isEmpty else { return false }
             isObserved.store(false, ordering: .relaxed)
             state.thread += 1
             return true
         }
-        if isLast { file.page.wakeWaiters() }
+        if isLast { page.wakeWaiters() }
     }
 
     /// Tells the observers of what is not on the page: relaxed writes, what memory has lost, ages that have ended, and, because they may have asked
@@ -107,7 +102,7 @@ final class ChangeWatcher: Sendable {
 
     private func addUntold(_ add: (inout Untold) -> Void) {
         state.withLock { add(&$0.untold) }
-        file.page.wakeWaiters()
+        page.wakeWaiters()
     }
 
     /// The page is in another file now, at which the thread does not wait.
@@ -119,7 +114,7 @@ final class ChangeWatcher: Sendable {
             state.thread += 1
             return state.thread
         }
-        if let thread { start(thread) }
+        if let thread { start(thread, after: page.now.finished) }
     }
 
     /// The file was closed: observers get no further answer.
@@ -127,37 +122,45 @@ final class ChangeWatcher: Sendable {
         let observers = state.withLock { state in
             state.isEnded = true
             state.thread += 1
-            defer { (state.observers, state.seen, state.untold) = ([:], [:], Untold()) }
+            defer { (state.observers, state.untold) = ([:], Untold()) }
             return Array(state.observers.values)
         }
         isObserved.store(false, ordering: .relaxed)
         for observer in observers { observer.end() }
-        file.page.wakeWaiters()
+        page.wakeWaiters()
     }
 
     // MARK: The thread
 
-    private func start(_ thread: Int) {
-        BlockingPool.startOnNewThread { [weak self, file] in
-            var last: ChangePage.Moment?
+    /// - Parameter number: The observers' first questions find the changes up to this one.
+    private func start(_ thread: Int, after number: UInt64) {
+        BlockingPool.startOnNewThread { [weak self, location] in
+            let page = location.changesFile.page
+            var (told, pause, waited, wasRetired) = (number, 0.5, 0.0, false)
             while let self, self.isCurrent(thread) {
-                let moment = file.page.beginWaiting()
-                let hasTold = self.tellUntold()
-                if last == moment, !hasTold {
+                let moment = page.beginWaiting()
+                // Asked after the moment, so that all of its changes are over if no commit runs.
+                let isRunning = moment.announced != moment.finished && moment.announced != told && location.mayBeCommitting
+                let over = isRunning ? moment.finished : moment.announced
+                if moment.isRetired, !wasRetired { self.askAgain() }
+                wasRetired = moment.isRetired
+                var hasTold = self.tellUntold()
+                let isLong = waited >= self.longestCommit
+                if over != told || isLong {
+                    self.tellChanges(after: told, through: isLong ? moment.announced : over)
+                    (told, pause, waited, hasTold) = (over, 0.5, 0, true)
+                }
+                guard hasTold || isRunning else {
                     // A file that is released meanwhile wakes the thread.
-                    file.page.wait(milliseconds: Self.longestWait)
+                    page.wait(milliseconds: Self.longestWait)
                     // Whoever deleted it wakes nobody. The next question finds that the file has vanished.
-                    if file.isReplaced { self.askAgain() }
+                    if location.changesFile.isReplaced { self.askAgain() }
                     continue
                 }
-                if last != moment {
-                    let generations = self.generations()
-                    // Looked at after them, so that it covers all of them. What is announced later differs from the moment: there is another turn.
-                    self.waitForCommit(of: file.page.lastAnnounced, thread)
-                    self.tellAnnounced(generations)
-                }
-                if last != nil || hasTold { BusyRetry.milliseconds(Self.pause) }
-                last = moment
+                // Who finishes a commit wakes nobody. Ever longer, because a process may be stopped in it.
+                let milliseconds = hasTold ? Self.pause : pause
+                BusyRetry.milliseconds(milliseconds)
+                (pause, waited) = (min(pause * 1.2, Self.pause), isRunning ? waited + milliseconds : 0)
             }
         }
     }
@@ -173,54 +176,16 @@ final class ChangeWatcher: Sendable {
         return !isEmpty
     }
 
-    /// A change that is announced is not committed yet. A process that died in between never ends it: it is waited for a second, because it may live in
-    /// another container.
-    private func waitForCommit(of number: UInt64, _ thread: Int) {
-        // Ever longer, because a process may be stopped in a commit.
-        var (pause, left, sinceTold) = (0.5, 1000.0, 0.0)
-        while left > 0, isCurrent(thread) {
-            switch file.page.progress(of: number) {
-            case .finished: return
-            case .running: break
-            case .unknown: left -= pause
-            }
-            BusyRetry.milliseconds(pause)
-            sinceTold += pause
-            pause = min(pause * 1.2, 50)
-            // What this process can see already does not wait for the commit of another.
-            if sinceTold >= Self.pause {
-                _ = tellUntold()
-                sinceTold = 0
-            }
-        }
-    }
-
     private func isCurrent(_ thread: Int) -> Bool { state.withLock { $0.thread == thread } }
 
-    /// The last announced change of each archive that is observed.
-    private func generations() -> [Int64: UInt64] {
-        let archives = state.withLock { Set($0.observers.values.map(\.archive)) }
-        return Dictionary(uniqueKeysWithValues: archives.map { ($0, file.page.generation(of: $0).value) })
-    }
-
-    /// - Parameter generations: The last changes that are committed. Of those that were announced later, the thread hears in its next turn.
-    private func tellAnnounced(_ generations: [Int64: UInt64]) {
-        let concerned = state.withLock { state -> [ChangeObserver] in
-            var behind: [Span: [ChangeObserver]] = [:]
-            for (id, observer) in state.observers {
-                // An observer that was added since asks its first question.
-                guard let old = state.seen[id], let new = generations[observer.archive], new != old else { continue }
-                state.seen[id] = new
-                behind[Span(archive: observer.archive, old: old, new: new), default: []].append(observer)
-            }
-            return behind.flatMap { span, observers in
-                // Of every author: this process's own changes, too.
-                let keys = file.page.changes(of: span.archive, after: span.old, through: span.new, notBy: 0)
-                let commit = Commit(source: .page, changes: [Commit.Change(archive: span.archive, keys: keys)])
-                return observers.filter(commit.concerns)
-            }
+    /// Tells the observers whom changes of any process concern.
+    private func tellChanges(after old: UInt64, through new: UInt64) {
+        let observers = state.withLock { Array($0.observers.values) }
+        for (archive, observers) in Dictionary(grouping: observers, by: \.archive) {
+            let keys = page.changes(of: archive, numberedAfter: old, through: new)
+            let commit = Commit(source: .page, changes: [Commit.Change(archive: archive, keys: keys)])
+            for observer in observers where commit.concerns(observer) { observer.signal() }
         }
-        for observer in concerned { observer.signal() }
     }
 }
 

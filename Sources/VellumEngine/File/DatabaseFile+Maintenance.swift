@@ -205,7 +205,19 @@ extension DatabaseFile {
     /// Schedules the writing of touches, and schedules it again while there are more.
     func scheduleWritingTouches() {
         schedule(.writeTouches) { (file) throws(SQLiteError) in
-            if try file.writeAllTouches() { file.scheduleWritingTouches() }
+            // Memory hits do not look: a process that only has these notices here that the file, or what others announce, is elsewhere.
+            if file.isInPlace, try file.writeAllTouches() { file.scheduleWritingTouches() }
+        }
+    }
+
+    /// Whether the file is still there. Its owners are told if it is not, or if it cannot be found out.
+    private var isInPlace: Bool {
+        do throws(VellumError) {
+            try checkLocation()
+            return true
+        } catch {
+            if error.code != .vanished { for owner in owners { owner.archiveDidReport(.failure(error)) } }
+            return false
         }
     }
 

@@ -47,7 +47,7 @@ package import VellumCore
 
     init(_ location: FileLocation, _ kind: FileKind, _ connection: sending Connection, clock: WallClock) throws(SQLiteError) {
         (self.location, self.kind, self.clock) = (location, kind, clock)
-        watcher = ChangeWatcher(location.changesFile)
+        watcher = ChangeWatcher(location)
         readers = ReadPool(path: location.path, changesFile: location.changesFile)
         writing = try WriterLock(connection, notifying: location.changesFile)
         log = LogKeeper(location, writing, readers)

@@ -40,6 +40,9 @@ final class FileLocation: Sendable {
     /// Whether another process has the file open.
     var isShared: Bool { otherProcesses.hasOthers(openings: changesFile.page.openings) }
 
+    /// Whether a commit that was announced before may still be running, in any process.
+    var mayBeCommitting: Bool { OpenDatabases.shared.mayBeCommitting(identity, at: path) }
+
     // MARK: The state
 
     var state: FileState { atomicState.load(ordering: .acquiring) }

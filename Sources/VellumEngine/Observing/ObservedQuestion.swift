@@ -10,14 +10,10 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     private let clock: WallClock
     private let hash: SeededHash
     private let ask: Question
-    private let isSame: @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool
     private let last = Locked<ObservedAnswer<Answer>?>(nil)
 
-    package init(
-        _ observer: ChangeObserver, in store: Store<some Any>,
-        isSame: @escaping @Sendable (ObservedAnswer<Answer>, ObservedAnswer<Answer>) -> Bool, _ ask: @escaping Question
-    ) {
-        (self.observer, self.isSame, self.ask) = (observer, isSame, ask)
+    package init(_ observer: ChangeObserver, in store: Store<some Any>, _ ask: @escaping Question) {
+        (self.observer, self.ask) = (observer, ask)
         (clock, hash) = (store.clock, store.disk.changes.hash)
     }
 
@@ -45,11 +41,11 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
             case .failure(let error): return .failure(error)
             case .success(let answer):
                 if let end = answer.firstEnd { observer.tellOfEnd(hash.of(end.key), at: end.moment, by: clock) }
-                // Compared and released outside the lock, because both may run code of the user.
                 let previous = last.withLock { $0 }
-                if let previous, isSame(previous, answer) { continue }
+                if let previous, previous.origins == answer.origins { continue }
                 last.withLock { $0 = answer }
-                return .success(answer.answer)
+                // Released outside the lock, because that may run code of the user.
+                return withExtendedLifetime(previous) { .success(answer.answer) }
             }
         }
         return nil
@@ -147,12 +143,3 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
         }
     }
 }
-
-/// Whether two answers are equal: by their values, if these can be compared; otherwise by what they were made of.
-@Sendable
-package func isSameAnswer<Answer>(_ one: ObservedAnswer<Answer>, _ other: ObservedAnswer<Answer>) -> Bool {
-    if let equatable = one.answer as? any Equatable { return isEqual(equatable, other.answer) }
-    return one.origins == other.origins
-}
-
-private func isEqual<Value: Equatable>(_ one: Value, _ other: Any) -> Bool { one == other as? Value }

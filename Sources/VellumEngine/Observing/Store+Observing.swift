@@ -4,18 +4,13 @@ package import VellumCore
 /// An answer to an observer's question.
 package struct ObservedAnswer<Answer> {
     package var answer: Answer
-    /// What the answer was made of, to tell it from another one of values that cannot be compared.
+    /// What the answer was made of. An answer of the same is not returned again.
     package var origins: [EntryOrigin]
     /// The entry of it that expires first; `nil` if none does.
     package var firstEnd: EntryEnd?
 
     package init(_ answer: Answer, of origins: [EntryOrigin], firstEnd: EntryEnd? = nil) {
         (self.answer, self.origins, self.firstEnd) = (answer, origins, firstEnd)
-    }
-
-    /// The same, with another form of the answer.
-    package func map<Other>(_ body: (Answer) throws -> Other) rethrows -> ObservedAnswer<Other> {
-        ObservedAnswer<Other>(try body(answer), of: origins, firstEnd: firstEnd)
     }
 }
 
@@ -33,13 +28,17 @@ package struct EntryEnd: Sendable {
     }
 }
 
-/// What tells an entry from those that were under its key before or after it; equal to no other if it is only in memory.
+/// What tells an entry from others with other bytes or another key.
 package struct EntryOrigin: Equatable, Sendable {
     var key: EntryKey
-    var version: EntryVersion?
+    /// ``Store/digest(of:)``.
+    var digest: UInt64
+}
 
-    package static func == (one: EntryOrigin, other: EntryOrigin) -> Bool {
-        one.key == other.key && one.version != nil && one.version == other.version
+extension ObservedAnswer<Int> {
+    /// A number, which is compared itself.
+    init(count: Int, firstEnd: EntryEnd? = nil) {
+        self.init(count, of: [EntryOrigin(key: "", digest: UInt64(count))], firstEnd: firstEnd)
     }
 }
 
@@ -61,14 +60,16 @@ extension Store {
         if let item = memoryOnly(key) {
             guard item.isValid(at: now, key, under: expiration) else { return ObservedAnswer(nil, of: []) }
             let end = item.validity.end(of: key, lastUse: item.stamp, at: now, under: expiration)
-            return ObservedAnswer(try value(of: item, key), of: [EntryOrigin(key: key, version: nil)], firstEnd: EntryEnd(key, end))
+            let value = try value(of: item, key)
+            let origin = EntryOrigin(key: key, digest: try digest(of: item.payload, value))
+            return ObservedAnswer(value, of: [origin], firstEnd: EntryEnd(key, end))
         }
-        guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration) else {
-            return ObservedAnswer(nil, of: [])
-        }
+        guard let entry = try entryOnDisk(forKey: key), try isValid(entry, of: key, at: now, expiration),
+            let value = try decode(entry, of: key)
+        else { return ObservedAnswer(nil, of: []) }
         let end = try end(of: entry, key, under: expiration)
-        return ObservedAnswer(
-            try decode(entry, of: key), of: [EntryOrigin(key: key, version: entry.version)], firstEnd: EntryEnd(key, end))
+        let origin = EntryOrigin(key: key, digest: digest(of: entry))
+        return ObservedAnswer(value, of: [origin], firstEnd: EntryEnd(key, end))
     }
 
     /// Returns the values that match the query.
@@ -83,7 +84,7 @@ extension Store {
             var (values, origins, end) = ([Value](), [EntryOrigin](), EntryEnd?.none)
             while let item = try execution.next() {
                 values.append(item.value)
-                origins.append(EntryOrigin(item.origin))
+                origins.append(EntryOrigin(key: item.origin.key, digest: item.digest))
                 if item.end < end?.moment ?? .never { end = EntryEnd(item.origin.key, item.end) }
             }
             return (ObservedAnswer(values, of: origins, firstEnd: end), execution.reads.snapshots)
@@ -96,18 +97,21 @@ extension Store {
     ) throws(VellumError) -> ObservedAnswer<Int> {
         // The entries say when the count changes.
         let mayExpire = if memory.memoryOnlyCount > 0 { true } else { try disk.mayExpire() }
-        if mayExpire { return try observed(query, undecodable: undecodable, isCancelled: isCancelled).map(\.count) }
+        if mayExpire {
+            let found = try observed(query, undecodable: undecodable, isCancelled: isCancelled)
+            return ObservedAnswer(count: found.answer.count, firstEnd: found.firstEnd)
+        }
         return try atOneMoment { () throws(VellumError) in
             let execution = execution(of: query, undecodable, isCancelled)
             defer { execution.reportSkipped() }
-            return (ObservedAnswer(try execution.count(), of: []), execution.reads.snapshots)
+            return (ObservedAnswer(count: try execution.count()), execution.reads.snapshots)
         }
     }
 
     private func execution(
         of query: QueryDescription<Value>, _ undecodable: UndecodableObjects, _ isCancelled: @escaping () -> Bool
     ) -> QueryExecution<Value> {
-        QueryExecution(query, in: self, QueryOptions(undecodable: undecodable, isCancelled: isCancelled))
+        QueryExecution(query, in: self, QueryOptions(undecodable: undecodable, isCancelled: isCancelled, isObserved: true))
     }
 
     /// Asks again if the answer is of several snapshots and a change fell between them, three times at most.
@@ -131,13 +135,5 @@ extension Store {
         let slides = (entry.validity.isOwn ? entry.validity.idle : expiration.idle) != .max
         let lastUse = slides ? max(try lastUse(of: entry, key), memory.peek(key)?.stamp ?? .never) : .never
         return entry.validity.end(of: key, lastUse: lastUse, at: clock.now(), under: expiration)
-    }
-}
-
-extension EntryOrigin {
-    init(_ origin: QueryOrigin) {
-        let isOnDisk = origin.entryID > 0 && origin.entryID < .max
-        let version = EntryVersion(entryID: origin.entryID, written: WallInstant(rawValue: 0), revision: origin.revision)
-        self.init(key: origin.key, version: isOnDisk ? version : nil)
     }
 }

@@ -29,6 +29,8 @@ struct QueryOptions {
     var withExpired = false
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
     var isCancelled: (() -> Bool)?
+    /// Whether the digests of the values are wanted.
+    var isObserved = false
 }
 
 /// One criterion of a sort.

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import VellumCore
 
 #if canImport(Glibc)
@@ -31,6 +32,8 @@ final class OpenDatabases: Sendable {
     }
 
     private let databases = Locked<[FileIdentity: Database]>([:])
+    /// How many commits of this process are announced and not finished, of any database: the system does not report a process's own locks.
+    let commits = Atomic(0)
 
     /// Counts a connection that is about to be opened.
     func add(_ identity: FileIdentity, at path: String) {
@@ -106,5 +109,14 @@ final class OpenDatabases: Sendable {
             guard fcntl(descriptor, F_GETLK, &lock) == 0 else { return .unknown }
             return lock.l_type == Int16(F_UNLCK) ? .unlocked : .process(lock.l_pid)
         }
+    }
+
+    /// Returns whether a commit may be running that was announced before the call. If not, it has ended, or its process has.
+    ///
+    /// Whether a process lives says nothing: a dead one keeps its number until its parent asks for it, and another may get it. But whoever commits
+    /// holds SQLite's lock for writing, and the system releases the locks of a dead process. Without a wal-index no process has the database open.
+    func mayBeCommitting(_ identity: FileIdentity, at path: String) -> Bool {
+        commits.load(ordering: .acquiring) > 0
+            || (holder(of: 120..<121, in: identity, at: path) != .unlocked && FileIdentity(path: path + "-shm") != nil)
     }
 }

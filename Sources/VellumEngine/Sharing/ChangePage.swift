@@ -2,14 +2,6 @@ internal import CSQLiteConfig
 internal import Synchronization
 internal import VellumCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations (decision 26).
 ///
 /// Frozen with format 1 of the database (`Documentation/Format.md`): every program that opens such a file announces its changes in this way.
@@ -220,6 +212,23 @@ struct ChangePage: @unchecked Sendable {
         return number == old ? keys : .unknown
     }
 
+    /// Returns what anybody changed in the archive after change `old`, up to and including change `new`. These may be changes of other archives.
+    func changes(of archive: Int64, numberedAfter old: UInt64, through new: UInt64) -> ChangedKeys {
+        guard old <= new, let first = lastChange(of: archive, upTo: old), let last = lastChange(of: archive, upTo: new)
+        else { return .unknown }
+        return changes(of: archive, after: first, through: last, notBy: 0)
+    }
+
+    /// Returns the number of the last change of the archive's group that is not above `limit`; `nil` if a later one is incomplete.
+    private func lastChange(of archive: Int64, upTo limit: UInt64) -> UInt64? {
+        var number = cell(of: archive).pointee.load(ordering: .acquiring)
+        for _ in 0..<Self.capacity where number > limit {
+            guard let change = change(number) else { return nil }
+            number = change.previous
+        }
+        return number <= limit ? number : nil
+    }
+
     /// Returns whether another author has announced a change of the key but not finished it.
     func isChanging(_ hash: UInt64, of archive: Int64, notBy author: Author) -> Bool {
         let finished = finished.pointee.load(ordering: .acquiring)
@@ -246,18 +255,24 @@ struct ChangePage: @unchecked Sendable {
 
     /// What a waiter compares: it differs after every change.
     struct Moment: Equatable {
+        /// The number of the last change that a process began to commit.
         var announced: UInt64
+        /// Every change up to this number is committed or rolled back.
+        var finished: UInt64
         var isRetired: Bool
     }
 
-    /// The present moment. A wait that begins with it ends if there is a change after it.
+    /// The present moment. A wait that begins with it ends if a change is announced after it.
     func beginWaiting() -> Moment {
         waiting.pointee.store(1, ordering: .sequentiallyConsistent)
-        return Moment(announced: announced.pointee.load(ordering: .sequentiallyConsistent), isRetired: isRetired)
+        return now
     }
 
-    /// The number of the last change that a process began to commit.
-    var lastAnnounced: UInt64 { announced.pointee.load(ordering: .sequentiallyConsistent) }
+    /// The present moment, without a wait.
+    var now: Moment {
+        let announced = announced.pointee.load(ordering: .sequentiallyConsistent)
+        return Moment(announced: announced, finished: min(finished.pointee.load(ordering: .acquiring), announced), isRetired: isRetired)
+    }
 
     /// Waits for a change after ``beginWaiting()``, or for as long. May return earlier.
     func wait(milliseconds: Int64) { vellum_wait(start + 64, 1, milliseconds) }
@@ -271,16 +286,6 @@ struct ChangePage: @unchecked Sendable {
 
     /// Whether a change that was announced is committed or rolled back.
     func isFinished(_ number: UInt64) -> Bool { finished.pointee.load(ordering: .acquiring) >= number }
-
-    /// What became of a change that was announced.
-    enum Progress { case finished, running, unknown }
-
-    /// - Returns: `unknown` if it is not finished and its process is not seen: it has died, or it is a process of another container.
-    func progress(of number: UInt64) -> Progress {
-        guard finished.pointee.load(ordering: .acquiring) < number else { return .finished }
-        guard let process = announcer else { return finished.pointee.load(ordering: .acquiring) < number ? .unknown : .finished }
-        return kill(process, 0) == 0 || errno == EPERM ? .running : .unknown
-    }
 
     // MARK: The log
 
@@ -318,13 +323,5 @@ struct ChangePage: @unchecked Sendable {
             cell(of: Int64(number)).pointee.wrappingAdd(Self.largestNumber, ordering: .sequentiallyConsistent)
         }
         wakeWaiters()
-    }
-
-    /// The process that is committing changes it announced, if there is one and the page names it.
-    var announcer: Int32? {
-        guard announced.pointee.load(ordering: .sequentiallyConsistent) != finished.pointee.load(ordering: .acquiring) else { return nil }
-        let process = Int32(truncatingIfNeeded: word(40).pointee.load(ordering: .relaxed))
-        // Others stand for groups of processes.
-        return process > 0 ? process : nil
     }
 }

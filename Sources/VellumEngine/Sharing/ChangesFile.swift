@@ -102,8 +102,13 @@ final class ChangesFile: Sendable {
         let file = try ChangesFile(besides: database)
         file.page.retire()
         // A process that announced earlier may have missed the mark; later ones see it. A dead process is not waited for.
+        let announced = file.page.now.announced
+        guard !file.page.isFinished(announced), let identity = FileIdentity(path: database) else { return }
+        // As a connection does: only then its locks may be queried.
+        OpenDatabases.shared.add(identity, at: database)
+        defer { OpenDatabases.shared.remove(identity) }
         var triesLeft = 5000
-        while triesLeft > 0, let process = file.page.announcer, kill(process, 0) == 0 || errno == EPERM {
+        while triesLeft > 0, !file.page.isFinished(announced), OpenDatabases.shared.mayBeCommitting(identity, at: database) {
             BusyRetry.milliseconds(1)
             triesLeft -= 1
         }

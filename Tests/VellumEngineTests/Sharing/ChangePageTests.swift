@@ -74,7 +74,7 @@ final class ChangePageTests {
     @Test(arguments: [4, 255]) func aKindOfALaterVersionIsAnyChangeOfAllKeys(_ kind: UInt64) {
         let before = page.generation(of: 3).value
         announce(3, [11])
-        let origin = memory + 4096 + Int(page.lastAnnounced % UInt64(ChangePage.capacity)) * 32 + 24
+        let origin = memory + 4096 + Int(page.now.announced % UInt64(ChangePage.capacity)) * 32 + 24
         origin.storeBytes(of: origin.load(as: UInt64.self) | kind << 56, as: UInt64.self)
         #expect(received(3, after: before) == .unknown)
     }
@@ -99,11 +99,9 @@ final class ChangePageTests {
         #expect(!page.isChanging(12, of: 3, notBy: 2))
         #expect(!page.isChanging(11, of: 3, notBy: 1))
         #expect(page.isChanging(99, of: 4, notBy: 2))
-        #expect(page.announcer == 42)
         page.finish(announced.last)
         #expect(!page.isChanging(11, of: 3, notBy: 2))
         #expect(!page.isChanging(99, of: 4, notBy: 2))
-        #expect(page.announcer == nil)
     }
 
     /// A writer that died during its write.
@@ -121,7 +119,40 @@ final class ChangePageTests {
         let second = page.announce([.init(archive: 3, keys: .keys([12]))], by: 2, of: 2)
         page.finish(second.last)
         page.finish(first.last)
-        #expect(page.announcer == nil)
+        #expect(page.isFinished(second.last))
+    }
+
+    // MARK: Up to a number
+
+    /// The numbers are those of all archives. A change that is not finished is left out.
+    @Test func changesUpToANumberAreThoseOfTheArchiveThatAreNotLater() {
+        let before = page.now.announced
+        announce(3, [11])
+        announce(4, [21])
+        announce(3, [12])
+        let finished = page.now.announced
+        _ = page.announce([.init(archive: 3, keys: .keys([13])), .init(archive: 4, keys: ChangedKeys(all: .written))], by: 1, of: 42)
+        #expect(page.now == ChangePage.Moment(announced: finished + 2, finished: finished, isRetired: false))
+        for archive: Int64 in [3, 4, 5] {
+            let expected: [UInt64] = archive == 3 ? [12, 11] : archive == 4 ? [21] : []
+            #expect(page.changes(of: archive, numberedAfter: before, through: finished) == .keys(expected))
+            #expect(page.changes(of: archive, numberedAfter: finished, through: finished) == .keys([]))
+        }
+        #expect(page.changes(of: 3, numberedAfter: before + 1, through: finished) == .keys([12]))
+        #expect(page.changes(of: 3, numberedAfter: finished, through: finished + 2) == .keys([13]))
+        #expect(page.changes(of: 4, numberedAfter: finished, through: finished + 2) == ChangedKeys(all: .written))
+    }
+
+    /// One that fell behind, or whose page was begun anew.
+    @Test func changesThatAreNotOnThePageAnyMoreAreEverything() {
+        let before = page.now.announced
+        for number in 0...ChangePage.capacity { announce(3, [UInt64(number)]) }
+        #expect(page.changes(of: 3, numberedAfter: before, through: page.now.announced) == .unknown)
+        let after = page.now.announced
+        for first: UInt64 in [after + 1_000_000, 5] {
+            page.reset(first: first)
+            #expect(page.changes(of: 3, numberedAfter: after, through: page.now.announced) == .unknown)
+        }
     }
 
     @Test func aRetiredPageMakesEveryReaderReopenIt() {
@@ -163,23 +194,6 @@ final class ChangePageTests {
         #expect(page.beginWaiting() != moment)
     }
 
-    /// A change is announced before it is committed, and an answer before the commit would be the last one.
-    @Test func anObserverIsNotifiedAfterTheCommit() async throws {
-        let folder = try TemporaryDirectory()
-        let file = try ChangesFile(besides: folder.file("file").path)
-        let watcher = ChangeWatcher(file)
-        let observer = watcher.observe(3, key: nil)
-        observer.begin()
-        let (number, _) = file.page.announce([.init(archive: 3, keys: .keys([11]))], by: file.author, of: getpid())
-        // Far longer than the thread takes to look. It can only be too early.
-        let end = ContinuousClock.now + .milliseconds(200)
-        while ContinuousClock.now < end, !observer.isDirty { await Task.yield() }
-        #expect(!observer.isDirty)
-        file.page.finish(number)
-        #expect(await observer.wait())
-        observer.stop()
-    }
-
     @Test func aThreadThatWaitsIsWoken() {
         let page = page
         let moment = page.beginWaiting()
@@ -192,17 +206,6 @@ final class ChangePageTests {
         }
         announce(3, [11])
         waiting.result()
-    }
-
-    @Test func aChangeOfAProcessThatDiedIsNotSaidToRun() {
-        #expect(page.progress(of: 1000) == .finished)
-        let dead = page.announce([.init(archive: 3, keys: .keys([1]))], by: 1, of: .max).last
-        #expect(page.progress(of: dead) == .unknown)
-        let alive = page.announce([.init(archive: 3, keys: .keys([1]))], by: 1, of: getpid()).last
-        #expect(page.progress(of: dead) == .finished)
-        #expect(page.progress(of: alive) == .running)
-        page.finish(alive)
-        #expect(page.progress(of: alive) == .finished)
     }
 
     /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.

@@ -79,7 +79,7 @@ final class FrozenFormatTests {
         #expect(received(259) == ChangedKeys(all: .removed))
         #expect(received(4) == Self.changes([(14, .prefixRemoved), (13, .evicted)]))
         #expect(received(5) == .keys([]))
-        #expect((page.lastAnnounced, page.openings, page.announcer) == (1_000_005, 1_000_002, 42))
+        #expect((page.now.announced, page.openings, word(40)) == (1_000_005, 1_000_002, 42))
         #expect(page.isFinished(1_000_003) && !page.isFinished(1_000_004))
         #expect(page.isChanging(13, of: 4, notBy: 9) && !page.isChanging(12, of: 3, notBy: 9))
         #expect(!page.isRetired && !page.isLogRestartRequested(at: 1))
