@@ -291,6 +291,12 @@ public import VellumCore
     /// The connection was lost: those who wait for another's loader ask again.
     package func didLoseConnection() { signals.signal(nil) }
 
+    /// The server was reached for the first time: what was loaded without it is not returned again.
+    package func didConnect() {
+        near.forget(nil)
+        signals.signal(nil)
+    }
+
     /// The values of these keys changed; `nil` if any may have changed. Loads of them are overtaken.
     package func didChange(_ keys: [EntryKey]?) {
         near.forget(keys, isWrite: true)

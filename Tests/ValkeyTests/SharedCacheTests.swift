@@ -98,6 +98,51 @@
             #expect(seen == 20)
         }
 
+        /// FW1: also if there was nothing to remove. Who comes afterwards starts another load.
+        @Test(arguments: ["removeValue", "set"]) func aLoadIsOvertakenByAnotherProgram(_ write: String) async throws {
+            let (one, other) = (try Program(redis.port), try Program(redis.port))
+            let (loads, gate) = (Counter(), AsyncStream.makeStream(of: Void.self))
+            let first = Task {
+                try await one.cache.load("a") {
+                    loads.add()
+                    for await _ in gate.stream { break }
+                    return 1
+                }
+            }
+            while loads.count == 0 { await Task.yield() }
+            switch write {
+            case "removeValue": try await other.cache.removeValue(forKey: "a")
+            default: try await other.cache.set(2, forKey: "a")
+            }
+            // The server says it before its next answer.
+            _ = try await one.cache.value(forKey: "b", freshness: .confirmed)
+            let later = try await one.cache.load("a") { 2 }
+            #expect(later == Loaded(2, write == "set" ? .cached : .loaded))
+            gate.continuation.yield()
+            #expect(try await first.value == Loaded(1, .loaded))
+            #expect(try await other.cache.value(forKey: "a", freshness: .confirmed) == 2)
+        }
+
+        /// FV4: the lease of a load ahead is no change of the value.
+        @Test func readersDoNotWaitForALoadAhead() async throws {
+            let program = try Program(redis.port)
+            let options = LoadOptions(expiration: .after(.seconds(600)), refreshAhead: 0.000_001)
+            #expect(try await program.cache.value(forKey: "a", options: options) { 1 } == 1)
+            let (loads, gate) = (Counter(), AsyncStream.makeStream(of: Void.self))
+            func read() async throws -> Int? {
+                try await program.cache.value(forKey: "a", options: options) {
+                    loads.add()
+                    for await _ in gate.stream { break }
+                    return 2
+                }
+            }
+            while loads.count == 0 { #expect(try await read() == 1) }
+            for _ in 0..<50 { #expect(try await read() == 1) }
+            #expect(loads.count == 1)
+            gate.continuation.yield()
+            while try await read() != 2 { await Task.yield() }
+        }
+
         @Test func oneLoaderRunsForManyPrograms() async throws {
             let programs = try (1...8).map { _ in try Program(redis.port) }
             let loads = Counter()

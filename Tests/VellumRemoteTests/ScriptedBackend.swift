@@ -12,6 +12,7 @@ final class ScriptedBackend: RemoteBackend {
         var calls: [String] = []
         var beforeDrop: (@Sendable () async -> Void)?
         var beforeLease: (@Sendable () async -> Void)?
+        var clients: [@Sendable (_ keys: [EntryKey]?, _ areLeases: Bool) -> Void] = []
     }
 
     private let state = Locked(State())
@@ -30,6 +31,15 @@ final class ScriptedBackend: RemoteBackend {
     func beforeLease(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeLease = body } }
 
     var lifetime: Int64? { state.withLock { $0.lifetime } }
+
+    /// Tells a client of every change, as a server does that keeps track of what each has read: of its own changes, too.
+    func push(to client: @escaping @Sendable (_ keys: [EntryKey]?, _ areLeases: Bool) -> Void) {
+        state.withLock { $0.clients.append(client) }
+    }
+
+    private func push(_ keys: [EntryKey]?, areLeases: Bool = false) {
+        for client in state.withLock({ $0.clients }) { client(keys, areLeases) }
+    }
 
     var calls: [String] { state.withLock { $0.calls } }
 
@@ -59,7 +69,7 @@ final class ScriptedBackend: RemoteBackend {
     func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
         await state.withLock { $0.beforeLease }?()
         let now = clock.now()
-        return try call("entryOrLease") { state in
+        let answer = try call("entryOrLease") { state -> LeaseAnswer in
             let entry = state.entries[key]
             if let entry, !ignoresEntry, entry.expires.rawValue > now { return .found(.record(entry)) }
             let old = entry.map(RemoteEntry.record) ?? .missing
@@ -67,34 +77,48 @@ final class ScriptedBackend: RemoteBackend {
             state.leases[key] = (token, now + leaseDuration)
             return .granted(old: old)
         }
+        if case .granted = answer { push([key], areLeases: true) }
+        return answer
     }
 
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
         try call("put") { ($0.entries[key], $0.leases[key], $0.lifetime) = (record, nil, lifetime) }
+        push([key])
     }
 
     func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
         let now = clock.now()
-        return try call("putIfAbsent") { state in
+        let isPut = try call("putIfAbsent") { state in
             if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now { return false }
             (state.entries[key], state.leases[key]) = (record, nil)
             return true
         }
+        if isPut { push([key]) }
+        return isPut
     }
 
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {
         await state.withLock { $0.beforeDrop }?()
         try call("drop") { for key in keys { ($0.entries[key], $0.leases[key]) = (nil, nil) } }
+        push(keys)
     }
 
-    func dropAll() async throws(RemoteFailure) { try call("dropAll") { ($0.entries, $0.leases) = ([:], [:]) } }
+    func dropAll() async throws(RemoteFailure) {
+        let keys = try call("dropAll") { state in
+            defer { (state.entries, state.leases) = ([:], [:]) }
+            return Array(Set(state.entries.keys).union(state.leases.keys))
+        }
+        push(keys)
+    }
 
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {
-        try call("fill") { state in
+        let isFilled = try call("fill") { state in
             guard state.leases[key]?.token == token else { return false }
             (state.entries[key], state.leases[key]) = (record, nil)
             return true
         }
+        if isFilled { push([key]) }
+        return isFilled
     }
 
     func renewEntry(

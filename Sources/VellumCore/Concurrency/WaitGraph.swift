@@ -22,6 +22,9 @@ struct WaitGraph: Sendable {
         if waits[waiting]?.isEmpty ?? false { waits[waiting] = nil }
     }
 
+    /// Whether the first load is the second, or waits for it.
+    func isPart(_ load: UInt64, of other: UInt64) -> Bool { leads(from: other, to: load) }
+
     var isEmpty: Bool { waits.isEmpty }
 
     private func leads(from start: UInt64, to goal: UInt64) -> Bool {

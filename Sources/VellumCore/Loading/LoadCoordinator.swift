@@ -346,7 +346,8 @@ extension LoadCoordinator where Outcome: Sendable {
         }
     }
 
-    /// Prevents callers from joining the running load of the key if it was overtaken since the version of the key with which it began.
+    /// Prevents callers from joining the running load of the key if it was overtaken since the version of the key with which it began. A caller
+    /// that is part of it would wait for itself in any case.
     ///
     /// - Parameter isOvertaken: Called without the lock.
     package func detach(_ key: Key, if isOvertaken: (_ version: UInt64) -> Bool) {
@@ -356,6 +357,7 @@ extension LoadCoordinator where Outcome: Sendable {
             return (load, version)
         }
         guard let running, isOvertaken(running.version) else { return }
+        if let current = ReentrancyGuard.currentLoad, WaitGraph.shared.withLock({ $0.isPart(current, of: running.load) }) { return }
         state.withLock { $0.table.detach(key, only: running.load) }
     }
 

@@ -77,6 +77,7 @@
     private protocol ConnectionFollower: AnyObject, Sendable {
         func sendPendingRemovals()
         func didLoseConnection()
+        func didConnect()
         func didChange(_ keys: [EntryKey]?)
         func didChangeLeases(_ keys: [EntryKey])
         func report(_ error: VellumError)
@@ -110,8 +111,9 @@
         }
 
         func didConnect(at time: ServerTime) {
-            // Everything is forgotten before anything is trusted.
-            didChange(nil)
+            // Everything is forgotten before anything is trusted. Before the first connection nobody has read anything.
+            let isFirst = trust.time() == nil
+            each { store, _ in isFirst ? store.didConnect() : store.didChange(nil) }
             trust.begin(time)
             each { store, _ in store.sendPendingRemovals() }
         }
