@@ -174,6 +174,10 @@ frozen:
 beside: setup
 	@SWIFT="$(SWIFT)" sh Scripts/beside.sh
 
+# Breaks each station at which a write is heard, one after the other: the tables of tests must notice. A build for each, some 40 minutes.
+mutations:
+	@SWIFT="$(SWIFT)" python3 Scripts/mutations.py $(ARGUMENTS)
+
 # Prints figures of the sources: lines, files and public declarations, and how many files run for one record, access, load and query.
 measure:
 	@sh Scripts/measure.sh
