@@ -132,6 +132,17 @@ struct ToldTests {
         withExtendedLifetime(standing) {}
     }
 
+    /// Its process has died, also if a process with its number lives.
+    @Test func aCommitIsOverIfNobodyHasTheLock() async throws {
+        let store = try setup.store()
+        let watcher = ChangeWatcher(store.disk.file.location, longestCommit: .infinity)
+        defer { watcher.end() }
+        let observer = watcher.observe(store.disk.archive.id, key: nil)
+        observer.begin()
+        _ = announce("a", store)
+        #expect(await observer.wait())
+    }
+
     /// Its process may have died after the commit, and another may hold the lock since.
     @Test func thoseWhomALongCommitConcernsAskAgainAndAgain() async throws {
         let store = try setup.store()
