@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api frozen beside spines \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api frozen beside mutations spines \
 	tsan asan crash faults damage fuzz soak bounded setup
 
 # Prints the targets.

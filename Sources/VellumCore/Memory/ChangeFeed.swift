@@ -40,7 +40,7 @@ public import Synchronization
     /// The changes that are known one by one.
     package private(set) var single: [Key] = []
     /// A bit for each kind of changes of which only the archive is known.
-    private var kindsOfAll: UInt8 = 0
+    private var bitsOfAll: UInt8 = 0
     /// Whether anything may have happened to any key: the change page does not have all changes any more.
     package private(set) var isUnknown = false
 
@@ -59,13 +59,16 @@ public import Synchronization
     package var isEmpty: Bool { single.isEmpty && isOfSingleKeys }
 
     /// Whether each changed key is known.
-    package var isOfSingleKeys: Bool { kindsOfAll == 0 && !isUnknown }
+    package var isOfSingleKeys: Bool { bitsOfAll == 0 && !isUnknown }
 
     /// How many of the changes an observer need not be told of again: the single ones, if there are no others.
     package var count: Int { isOfSingleKeys ? single.count : .max }
 
     /// Whether changes of that kind may concern every key.
-    package func areOfAll(_ kind: ChangeKind) -> Bool { kindsOfAll & kind.bit != 0 }
+    package func areOfAll(_ kind: ChangeKind) -> Bool { bitsOfAll & kind.bit != 0 }
+
+    /// The kinds of which changes may concern every key.
+    package var kindsOfAll: [ChangeKind] { bitsOfAll == 0 ? [] : ChangeKind.allCases.filter(areOfAll) }
 
     /// Whether the key with that hash may have changed. A prefix may be that of any key.
     package func mayContain(_ hash: UInt64) -> Bool {
@@ -85,15 +88,15 @@ public import Synchronization
     }
 
     package mutating func insert(all kind: ChangeKind) {
-        kindsOfAll |= kind.bit
+        bitsOfAll |= kind.bit
         // A prefix that is not known may be any.
-        if kind == .prefixRemoved { kindsOfAll |= ChangeKind.removed.bit }
-        single.removeAll { kindsOfAll & $0.kind.bit != 0 }
+        if kind == .prefixRemoved { bitsOfAll |= ChangeKind.removed.bit }
+        single.removeAll { bitsOfAll & $0.kind.bit != 0 }
     }
 
     /// Adds others, but for the first `told` single ones.
     package mutating func add(_ others: ChangedKeys, after told: Int, most: Int) {
-        for kind in ChangeKind.allCases where others.areOfAll(kind) { insert(all: kind) }
+        for kind in others.kindsOfAll { insert(all: kind) }
         isUnknown = isUnknown || others.isUnknown
         for key in others.single.dropFirst(told) { insert(key, most: most) }
     }

@@ -100,11 +100,6 @@ struct ChangePage: @unchecked Sendable {
     struct Announcement {
         var archive: Int64
         var keys: ChangedKeys
-
-        /// As they are written: those of all keys last, so that readers meet them first.
-        var changes: [ChangedKeys.Key] {
-            keys.single + ChangeKind.allCases.filter(keys.areOfAll).map { ChangedKeys.Key(ChangePage.wholeArchive, $0) }
-        }
     }
 
     /// Announces changes to other processes before they are committed. The caller must hold SQLite's write lock.
@@ -115,7 +110,7 @@ struct ChangePage: @unchecked Sendable {
         // An earlier announcer held the write lock and has released it: its commit has ended, or its process has died.
         finished.pointee.store(last, ordering: .releasing)
         word(40).pointee.store(UInt64(UInt32(bitPattern: process)), ordering: .relaxed)
-        let count = announcements.reduce(0) { $0 + UInt64($1.changes.count) }
+        let count = announcements.reduce(0) { $0 + UInt64($1.keys.single.count + $1.keys.kindsOfAll.count) }
         let end = last &+ count
         announced.pointee.store(end, ordering: .sequentiallyConsistent)
         CrashPoint.reached(.changeNumbered)
@@ -126,9 +121,14 @@ struct ChangePage: @unchecked Sendable {
             let first = cell.pointee.load(ordering: .relaxed)
             var previous = first
             let origin = UInt64(author) | UInt64(Self.number(of: announcement.archive)) << 32
-            for change in announcement.changes {
+            for change in announcement.keys.single {
                 last &+= 1
                 write(last, after: previous, change.hash, origin | UInt64(change.kind.rawValue) << 56)
+                previous = last
+            }
+            for kind in announcement.keys.kindsOfAll {
+                last &+= 1
+                write(last, after: previous, Self.wholeArchive, origin | UInt64(kind.rawValue) << 56)
                 previous = last
             }
             CrashPoint.reached(.changesWritten)
