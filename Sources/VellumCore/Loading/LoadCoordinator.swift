@@ -251,18 +251,23 @@ extension LoadCoordinator where Outcome: Sendable {
         return new
     }
 
-    /// Sets what a load is told. One that has ended is told so.
+    /// Sets what a load is told, before its code begins. One that has ended is told so.
     package func setHandlers(_ handlers: Handlers, of load: UInt64) {
         let isRunning = state.withLock { state in
-            guard state.running[load] != nil else { return false }
             state.running[load]?.handlers = handlers
-            return true
+            return state.running[load] != nil
         }
-        if !isRunning { tell([handlers]) }
+        if !isRunning { handlers.onEnd() }
     }
 
     /// Sets the handler that cancels the load when its last waiter leaves. Called synchronously if the load is no longer running.
-    package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) { setHandlers(Handlers(cancel: cancel), of: load) }
+    package func onCancel(_ load: UInt64, _ cancel: @escaping @Sendable () -> Void) {
+        let isRunning = state.withLock { state in
+            state.running[load]?.handlers.cancel = cancel
+            return state.running[load] != nil
+        }
+        if !isRunning { cancel() }
+    }
 
     package func isRunning(_ load: UInt64) -> Bool { state.withLock { $0.table.isRunning(load) } }
 
@@ -278,9 +283,10 @@ extension LoadCoordinator where Outcome: Sendable {
 
     /// Ends a load, and calls every waiter back.
     ///
+    /// - Parameter cancels: Whether its code goes on, and is cancelled.
     /// - Returns: Whether the caller that started it waits for it; `nil` if the load was abandoned.
     @discardableResult
-    package func finish(_ load: UInt64, _ outcome: Outcome) -> Bool? {
+    package func finish(_ load: UInt64, _ outcome: Outcome, cancels: Bool = false) -> Bool? {
         let (waiters, ended) = state.withLock { state -> ([Waiting]?, Handlers?) in
             endedCount.add(1, ordering: .acquiringAndReleasing)  // Before the load can no longer be joined.
             guard let numbers = state.table.finish(load) else { return (nil, nil) }
@@ -289,6 +295,7 @@ extension LoadCoordinator where Outcome: Sendable {
             for waiting in waiters { waiting.endWait() }
             return (waiters, state.end(load))
         }
+        if cancels { ended?.cancel() }
         ended?.onEnd()
         for waiting in waiters ?? [] { waiting.waiter.onEnd(.finished(outcome, isStarter: waiting.isStarter)) }
         return waiters?.contains { $0.isStarter }
@@ -330,10 +337,7 @@ extension LoadCoordinator where Outcome: Sendable {
             state.nextLook = next == .max ? nil : next
             return (late, state.nextLook)
         }
-        for handlers in late {
-            handlers.onLate()
-            handlers.cancel()
-        }
+        for handlers in late { handlers.onLate() }
         return next
     }
 

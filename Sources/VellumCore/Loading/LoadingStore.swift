@@ -202,29 +202,22 @@ extension LoadingStore {
     private func start(_ load: UInt64, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool = false) {
         // Until the load has ended, however.
         _ = answers.watch(request.key)
-        let task = Task {
-            end(load, await run(load, request, version: version, isAhead: isAhead), request, version, isAhead: isAhead)
+        let end = { @Sendable (outcome: LoadOutcome<Value>, isLate: Bool) in
+            // Before the load ends: a caller in between would start another.
+            if loads.isRunning(load) {
+                if isAhead { rememberAhead(outcome, request, version) } else { remember(outcome, request, version) }
+            }
+            let isHeard = loads.finish(load, outcome, cancels: isLate)
+            // The caller that started it reports a failure, unless it does not wait any more.
+            if case .failed(let error, _, let isNew) = outcome, isHeard == false { report(isNew ? .loadFailed(error) : .unreceived(error)) }
         }
         loads.setHandlers(
             .init(
                 begin: timer.now(),
-                onLate: {
-                    let late = LoadOutcome<Value>.failed(VellumError.loadWasLate, old: expired(loads.interim(of: load)), isNew: true)
-                    end(load, late, request, version, isAhead: isAhead)
-                },
-                cancel: { task.cancel() }, onEnd: { answers.endWatch(of: request.key) }), of: load)
-    }
-
-    private func end(
-        _ load: UInt64, _ outcome: LoadOutcome<Value>, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool
-    ) {
-        // Before the load ends: a caller in between would start another.
-        if loads.isRunning(load) {
-            if isAhead { rememberAhead(outcome, request, version) } else { remember(outcome, request, version) }
-        }
-        let isHeard = loads.finish(load, outcome)
-        // The caller that started it reports a failure, unless it does not wait any more.
-        if case .failed(let error, _, let isNew) = outcome, isHeard == false { report(isNew ? .loadFailed(error) : .unreceived(error)) }
+                onLate: { end(.failed(VellumError.loadWasLate, old: expired(loads.interim(of: load)), isNew: true), true) },
+                onEnd: { answers.endWatch(of: request.key) }), of: load)
+        let task = Task { end(await run(load, request, version: version, isAhead: isAhead), false) }
+        loads.onCancel(load) { task.cancel() }
     }
 
     /// Calls the loader. What it returns is not recorded.

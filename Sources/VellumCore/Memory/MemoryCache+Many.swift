@@ -11,8 +11,7 @@ extension MemoryCache {
         /// Whether touches are pending for the disk that were not before.
         @usableFromInline package var notifiesDisk = false
         @usableFromInline var hasManyDirty = false
-        /// When it was.
-        @usableFromInline var moment: UInt64 = 0
+        /// Up to which change by other processes memory was followed.
         @usableFromInline var generation: UInt64 = 0
 
         @inlinable
@@ -25,23 +24,13 @@ extension MemoryCache {
         }
     }
 
-    /// Whether what a visit found, and what the disk had afterwards for the other keys, is of one moment: no commit of this process became visible since
-    /// it began, nor one of another that concerns the keys.
+    /// Whether no other process has announced a change of any of the keys since a visit.
     @usableFromInline
-    package func isOfOneMoment(_ visit: Visit, _ keys: [EntryKey], readDisk: Bool) -> Bool {
-        guard visit.moment & 1 == 0 else { return false }
-        guard readDisk else { return true }
-        let (moment, now) = contents.read { contents, _ in (contents.pointee.moment, generation?.value ?? visit.generation) }
-        guard moment == visit.moment else { return false }
-        guard let feed, now != visit.generation else { return true }
+    package func isCurrent(_ visit: Visit, _ keys: [EntryKey]) -> Bool {
+        guard let feed, let now = generation?.value, now != visit.generation else { return true }
         let changes = feed.changes(after: visit.generation, through: now)
         return !keys.contains { changes.mayContain(hash.of($0)) }
     }
-
-    /// From now on a transaction becomes visible step by step, until ``endChange()``.
-    package func beginChange() { contents.write { contents, _ in contents.moment &+= 1 } }
-
-    package func endChange() { contents.write { contents, _ in contents.moment &+= 1 } }
 
     /// Returns what only memory has of the keys, in their order, and what is to be released without a lock.
     package func memoryOnly(of keys: [EntryKey], at now: WallInstant, under expiration: Expiration) -> (
@@ -73,7 +62,6 @@ extension MemoryCache {
                 visit.payloads.reserveCapacity(keys.count)
                 visit.tickets.reserveCapacity(keys.count)
                 for (key, hash) in zip(keys, hashes) { use(key, hash, (now, expiration), contents, &notes, &visit) }
-                visit.moment = contents.pointee.moment
                 visit.generation = contents.pointee.lastSeenGeneration
                 visit.hasManyDirty = notes.dirty.count >= Notes.mostDirty
                 return visit

@@ -62,8 +62,6 @@ public import Synchronization
         @usableFromInline var capacity: Capacity
         // The generation up to which changes by other processes were followed.
         @usableFromInline var lastSeenGeneration: UInt64
-        // Changes with every commit of this process, and is odd while one of several writes becomes visible.
-        @usableFromInline var moment: UInt64 = 0
         // How many entries were stored by writes.
         @usableFromInline var stores = 0
 
@@ -293,7 +291,6 @@ public import Synchronization
         let hash = hash.of(key)
         contents.write { contents, _ in
             contents.versions.invalidateTickets(stripe(of: hash))
-            contents.moment &+= 2
             guard contents.entries.peek(key, hash: hash)?.entryID == id, let item = contents.entries.remove(key, hash: hash) else { return }
             if keepingUse { contents.keepUse(of: item) }
             effects.payloads.append(item.payload)
@@ -308,7 +305,6 @@ public import Synchronization
     @usableFromInline package func removeAll(isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         changing { contents, _, effects in
             contents.versions.invalidateTickets()
-            contents.moment &+= 2
             if isWrite { contents.watched.recordChangeOfAll() }
             contents.recency.removeAll()
             _ = contents.take(change)
@@ -347,7 +343,6 @@ public import Synchronization
     @inlinable
     func recordWrite(_ hash: UInt64, _ contents: inout Contents) {
         contents.versions.invalidateTickets(stripe(of: hash))
-        contents.moment &+= 2
         if !contents.watched.isEmpty { contents.watched.recordChange(hash) }
     }
 

@@ -21,6 +21,8 @@ internal import VellumCore
     let hasSlidingUses = Atomic(false)
     /// How many updates of keys are running.
     let updates = Atomic(0)
+    /// Changes with each transaction of this process that uses it, and is odd while one becomes visible.
+    let moment = Atomic<UInt64>(0)
     private let listed = Atomic(false)
     /// Whether it was closed, with its last handle.
     let isClosed = Atomic(false)
@@ -47,6 +49,12 @@ internal import VellumCore
     var isListed: Bool {
         get { listed.load(ordering: .relaxed) }
         set { listed.store(newValue, ordering: .relaxed) }
+    }
+
+    /// What file and memory are of, if nothing is becoming visible: equal to another one if nothing has in between.
+    @usableFromInline var present: UInt64? {
+        let moment = moment.load(ordering: .sequentiallyConsistent)
+        return moment & 1 == 0 ? moment : nil
     }
 
     /// The store that knows of uses that are not in the file yet.

@@ -33,11 +33,6 @@ public import VellumCore
     /// Reports that entries were removed, but not by a write of the owner. Memory must drop expired entries; it may keep evicted ones.
     func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause)
 
-    /// Several writes of one transaction are about to become visible one by one, until ``endChange()``.
-    func beginChange()
-
-    func endChange()
-
     /// Reports that writes under ``Durability/relaxed`` were lost, so that the memory cache may differ from the file.
     func archiveDidLoseWrites(_ error: VellumError)
 
@@ -49,8 +44,6 @@ public import VellumCore
 }
 
 extension ArchiveOwner {
-    @usableFromInline package func beginChange() {}
-    @usableFromInline package func endChange() {}
     @usableFromInline package var mayHaveMemoryOnly: Bool { false }
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     @usableFromInline package func archiveWasReplaced() {}

@@ -39,6 +39,14 @@ final class ArchiveTables {
         case damaged
     }
 
+    /// What is under the keys, in their order.
+    func entries(forKeys keys: [EntryKey]) throws(SQLiteError) -> [Found?] {
+        var found: [Found?] = []
+        found.reserveCapacity(keys.count)
+        for key in keys { found.append(try entry(forKey: key)) }
+        return found
+    }
+
     func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
         let cleared = try clearedThrough()
         let read = try statement(.readEntry)

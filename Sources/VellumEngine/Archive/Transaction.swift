@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import VellumCore
 
 /// One transaction of the connection that writes: an edit of each archive that it has used, and what it announces when it is committed (decision 74).
@@ -16,6 +17,8 @@ final class Transaction {
     /// The number of calls whose writes it holds, and the bytes of these.
     @exclusivity(unchecked) private var writes = 0
     @exclusivity(unchecked) private var bytes = 0
+    /// How many of the edits are becoming visible.
+    @exclusivity(unchecked) private var changing = 0
     /// Outlives it.
     private unowned(unsafe) let writer: Writer
 
@@ -69,6 +72,17 @@ final class Transaction {
     func takeChanges() -> [Commit.Change] { edits.map { $0.takeChange() } }
 
     // MARK: The end
+
+    /// What it has done becomes visible step by step, in the file and in memory, until ``endChange()``.
+    func beginChange() {
+        changing = edits.count
+        for edit in edits { edit.archive.moment.add(1, ordering: .sequentiallyConsistent) }
+    }
+
+    func endChange() {
+        for edit in edits.prefix(changing) { edit.archive.moment.add(1, ordering: .sequentiallyConsistent) }
+        changing = 0
+    }
 
     /// Stores the totals, makes room for the log, announces what has changed, and commits.
     func commit() throws(SQLiteError) -> Commit {

@@ -25,11 +25,10 @@ extension Writer {
         let transaction = try begin()
         var outcomes: [WriteOutcome]
         let commit: Commit
-        var changing: [any ArchiveOwner] = []
-        defer { for owner in changing { owner.endChange() } }
+        defer { transaction.endChange() }
         do throws(SQLiteError) {
             outcomes = try apply(writes, to: transaction)
-            changing = beginChange(writes)
+            transaction.beginChange()
             commit = try transaction.commit()
         } catch {
             rollBack()
@@ -66,8 +65,8 @@ extension Writer {
             }
             throw error
         }
-        let changing = beginChange(writes)
-        defer { for owner in changing { owner.endChange() } }
+        transaction.beginChange()
+        defer { transaction.endChange() }
         var commit = keep(transaction, adding: writes.reduce(0) { $0 + $1.size })
         // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find it there.
         CrashPoint.reached(.relaxedWriteApplied)
@@ -80,18 +79,6 @@ extension Writer {
         CrashPoint.reached(.relaxedWriteInMemory)
         if batch?.isFull ?? false, let committed = try commitBatch() { commit.follow(committed) }
         return commit
-    }
-
-    /// Tells the owners of archives that several writes change that these become visible now.
-    private func beginChange(_ writes: [ArchiveWrite]) -> [any ArchiveOwner] {
-        guard writes.count > 1 else { return [] }
-        var owners: [any ArchiveOwner] = []
-        for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
-            guard let owner = writes[index].archive.owner, !owners.contains(where: { $0 === owner }) else { continue }
-            owner.beginChange()
-            owners.append(owner)
-        }
-        return owners
     }
 
     private func apply(_ writes: [ArchiveWrite], to transaction: Transaction) throws(SQLiteError) -> [WriteOutcome] {

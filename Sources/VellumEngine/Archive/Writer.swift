@@ -121,22 +121,27 @@ final class Writer {
     func forgetContents() { left.era += 1 }
 
     /// Runs `body` with the tables of an archive, which show the open transaction.
-    ///
-    /// - Parameter inOneSnapshot: Whether no commit of another process may fall between two reads.
-    func reading(
-        _ archive: Archive, inOneSnapshot: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+    func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
         // An archive that is only listed leaves nothing behind.
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
-        let begins = inOneSnapshot && batch == nil
         do throws(SQLiteError) {
-            if begins { try connection.execute(SQL.begin) }
             try body(try tablesForReading(archive))
-            if begins { try connection.execute(SQL.commit) }
         } catch {
-            if begins { rollBack() }
             noticeLostBatch()
+            throw error
+        }
+    }
+
+    /// The same, so that no commit of another process falls between two reads.
+    func readingInOneSnapshot(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
+        guard batch == nil else { return try reading(archive, body) }
+        try connection.execute(SQL.begin)
+        do throws(SQLiteError) {
+            try reading(archive, body)
+            try connection.execute(SQL.commit)
+        } catch {
+            rollBack()
             throw error
         }
     }
@@ -190,8 +195,10 @@ final class Writer {
     func transaction<Result>(_ body: (Transaction) throws(SQLiteError) -> Result) throws(SQLiteError) -> (Result, Commit) {
         try endBatch()
         let transaction = try begin()
+        defer { transaction.endChange() }
         do throws(SQLiteError) {
             let result = try body(transaction)
+            transaction.beginChange()
             let commit = try transaction.commit()
             commit.tellOwners()
             return (result, commit)

@@ -47,33 +47,44 @@ extension DatabaseFile {
 extension DatabaseFile {
     /// Runs `body` with the tables of an archive, which show every committed write, and relaxed writes that are not committed yet.
     ///
-    /// - Parameters:
-    ///   - onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
-    ///   - inCommitOrder: Whether to wait for the writer in any case.
+    /// - Parameter onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
     func reading<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, inCommitOrder: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try archive.checkOpen()
         try checkUsable()
         do throws(SQLiteError) {
-            if let result = try read(archive, onlyCommitted: onlyCommitted, inCommitOrder: inCommitOrder, body) { return result }
+            if let result = try read(archive, onlyCommitted: onlyCommitted, body) { return result }
         } catch {
             throw located(error)
         }
         throw unusable
     }
 
+    /// Runs `body` with the tables of an archive, in one snapshot, while no thread of this process commits.
+    func readingInCommitOrder(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(VellumError) {
+        try archive.checkOpen()
+        try checkUsable()
+        let isDone = try mappingErrors { () throws(SQLiteError) in
+            try withWriter { (writer) throws(SQLiteError) in
+                try writer.readingInOneSnapshot(archive, body)
+                return true
+            }
+        }
+        if isDone == nil { throw unusable }
+    }
+
     /// - Returns: What `body` returned; `nil` if the file is closed.
     func read<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, inCommitOrder: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         guard !archive.isReplaced else { throw .versionReplaced }
         do throws(SQLiteError) {
-            if inCommitOrder || !onlyCommitted && writing.openBatch.exists.load(ordering: .acquiring) {
+            if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
                 var result: Result?
                 try writing.withWriter { (writer) throws(SQLiteError) in
-                    try writer.reading(archive, inOneSnapshot: inCommitOrder) { (tables) throws(SQLiteError) in result = try body(tables) }
+                    try writer.reading(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
                 }
                 return result
             }

@@ -78,12 +78,14 @@ public import VellumCore
     func entries(
         forKeys keys: [EntryKey], inCommitOrder body: (() -> Void)? = nil
     ) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
-        let found = try file.reading(archive, inCommitOrder: body != nil) { (tables) throws(SQLiteError) -> [ArchiveTables.Found?] in
-            body?()
-            var found: [ArchiveTables.Found?] = []
-            found.reserveCapacity(keys.count)
-            for key in keys { found.append(try tables.entry(forKey: key)) }
-            return found
+        var found: [ArchiveTables.Found?] = []
+        if let body {
+            try file.readingInCommitOrder(archive) { (tables) throws(SQLiteError) in
+                body()
+                found = try tables.entries(forKeys: keys)
+            }
+        } else {
+            found = try file.reading(archive) { (tables) throws(SQLiteError) in try tables.entries(forKeys: keys) }
         }
         var entries: [Entry?] = []
         entries.reserveCapacity(keys.count)

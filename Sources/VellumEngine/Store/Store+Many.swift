@@ -17,11 +17,12 @@ extension Store {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
         for _ in 0..<3 {
+            let moment = disk.archive.present
             let visit = memory.use(all: keys, at: now, under: expiration)
             if visit.notifiesDisk { disk.touchesArePending(isUrgent: false) }
             let missed = keys.indices.filter { visit.payloads[$0] == nil }
             let entries = missed.isEmpty ? [] : try entriesOnDisk(forKeys: missed.map { keys[$0] })
-            guard memory.isOfOneMoment(visit, keys, readDisk: !missed.isEmpty) else { continue }
+            guard let moment, moment == disk.archive.present, missed.isEmpty || memory.isCurrent(visit, keys) else { continue }
             return try values(of: keys, visit, missed, entries, (now, expiration), undecodable)
         }
         return try valuesInCommitOrder(keys, (now, expiration), undecodable)

@@ -84,12 +84,6 @@ final class StoreState<Value>: ArchiveOwner {
     }
 
     @usableFromInline
-    func beginChange() { memory.beginChange() }
-
-    @usableFromInline
-    func endChange() { memory.endChange() }
-
-    @usableFromInline
     func archiveDidLoseWrites(_ error: VellumError) {
         // The disk may be calling inside a lock, so the payloads are released on another thread.
         let effects = memory.removeAll()
