@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / ".build" / "mutations"
 CORE, ENGINE, REMOTE = "Sources/VellumCore/", "Sources/VellumEngine/", "Sources/VellumRemote/"
-SUITES = "HeardTests|ToldTests|WatchedKeysTests|PrefixTests|OverrunTests|LoadingFill"
+SUITES = "HeardTests|ToldTests|WatchedKeysTests|OneMomentTests|Load"
 
 # Name, file, text, and what it becomes.
 MUTATIONS = [
@@ -54,6 +54,8 @@ MUTATIONS = [
      "for observer in observers where commit.concerns(observer) { observer.signal() }", "_ = (commit, observers)"),
     ("observers are not told of what is not on the page", ENGINE + "File/ChangeWatcher.swift",
      "for observer in observers { observer.signal() }\n        return !isEmpty", "_ = observers\n        return !isEmpty"),
+    ("calls for many keys mix moments", ENGINE + "Store/Store+Many.swift",
+     "guard let moment, moment == disk.archive.present, missed.isEmpty || memory.isCurrent(visit, keys) else { continue }", "_ = moment"),
     ("loads have no end", CORE + "Loading/LoadingStore.swift",
      "if let limit = request.loadTimeout { loads.limit(load, until: timer.now() + limit, by: timer) }", ""),
     ("shared: pushes change no version", REMOTE + "SharedStore.swift",
