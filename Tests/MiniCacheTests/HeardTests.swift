@@ -38,7 +38,8 @@ struct CacheHeardTests {
             whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
-            try await cache.load(HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options, orLoad: loader)
+            try await cache.load(
+                HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options, orLoad: loader)
         }
 
         func stored() throws -> String? {
@@ -98,7 +99,8 @@ struct CacheHeardTests {
             case .expire:
                 let disk = try cache.openStore().disk
                 try ArchiveHarness(disk, clock: clock, isDelegate: false).write(try cache.entryKey(of: key), .removeExpired)
-            case .setMany, .transactionSet, .removeMany, .transactionRemove, .transactionRemoveAll, .removeWhere, .removeUndecodable, .removeUnused,
+            case .setMany, .transactionSet, .removeMany, .transactionRemove, .transactionRemoveAll, .removeWhere, .removeUndecodable,
+                .removeUnused,
                 .clearAll, .drop, .otherVersion:
                 Issue.record("Caches have no \(write).")
             }

@@ -30,53 +30,6 @@ package protocol HeardSubject: Sendable {
     func observe(all: Bool) -> () async throws -> String?
 }
 
-/// A loader whose calls the test answers one by one. A call that is cancelled throws.
-package final class NumberedSource: Sendable {
-    private struct State {
-        var calls = 0
-        var open: [Int: CheckedContinuation<LoadResult<String>, any Error>] = [:]
-        var cancelled: Set<Int> = []
-    }
-
-    private let state = Locked(State())
-
-    package init() {}
-
-    package var calls: Int { state.withLock { $0.calls } }
-    /// The numbers of the calls that are neither answered nor cancelled.
-    package var open: [Int] { state.withLock { $0.open.keys.sorted() } }
-
-    package func load(_ previous: String?) async throws -> LoadResult<String> {
-        let number = state.withLock { state in
-            state.calls += 1
-            return state.calls
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isCancelled = state.withLock { state in
-                    if !state.cancelled.contains(number) { state.open[number] = continuation }
-                    return state.cancelled.contains(number)
-                }
-                if isCancelled { continuation.resume(throwing: CancellationError()) }
-            }
-        } onCancel: {
-            state.withLock { _ = $0.cancelled.insert(number) }
-            answer(number, .failure(CancellationError()))
-        }
-    }
-
-    /// Answers a call that is open.
-    package func answer(_ call: Int, _ result: Result<LoadResult<String>, any Error>) {
-        state.withLock { $0.open.removeValue(forKey: call) }?.resume(with: result)
-    }
-
-    package func answer(_ call: Int, _ text: String) { answer(call, .success(.value(text, maxAge: .seconds(100)))) }
-
-    package func waitForCall(_ number: Int = 1) async {
-        while !open.contains(number) { await Task.yield() }
-    }
-}
-
 /// A call whose end can be looked for.
 private final class Asked: Sendable {
     private let ended = Locked(false)

@@ -81,7 +81,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
 
     /// The rows of a kind of store.
     package static func rows(
-        of writes: [Write], by bystanders: [Bystander] = Bystander.allCases, from origins: [Origin] = Origin.allCases, recordsAbsence: Bool = false
+        of writes: [Write], by bystanders: [Bystander] = Bystander.allCases, from origins: [Origin] = Origin.allCases,
+        recordsAbsence: Bool = false
     ) -> [Row] {
         writes.flatMap { write in
             origins.map { origin in
@@ -106,7 +107,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     var present: Present {
         switch bystander {
         case .load, .emptyLoad, .failingLoad, .lateCaller, .earlyCaller: .absent
-        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired, .revalidation, .unchangedRevalidation, .staleIfError,
+        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired, .revalidation, .unchangedRevalidation,
+            .staleIfError,
             .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate:
             .expired
         case .refreshAhead, .unchangedRefreshAhead, .memory, .observer, .observerOfAll: .valid
@@ -133,11 +135,11 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         return switch write {
         // `recordIfAbsent`: "unless there is a valid one, which then stays". `loadElsewhere` finds it, too.
         case .setIfAbsent, .loadElsewhere: present == .valid ? .nothing : nil
-        // `update`: "Gets the object; `nil` if there is none." It leaves `nil` then, and nothing is written.
+        // `update`: "`nil` deletes the one it got", and if it got none, nothing is written.
         case .updateToNil: present == .valid ? nil : .nothing
         // Decision 75: "`deleteAll(where:)` cannot match what has no row: a load of an object that was never recorded is not declined by it."
         case .removeWhere: hasRow ? nil : .nothing
-        // Decision 75: "Evictions decline nothing."
+        // Decision 75: "Evictions decline nothing." `deleteAll(lastUsedBefore:)`: "Loads that run record their objects: these are newer."
         case .removeUnused, .expire: hasRow ? nil : .nothing
         default: nil
         }
@@ -165,7 +167,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
             return Outcome(answers: [.value("old", .staleWhileRevalidate)], stored: self.stored(afterLoading: "old"), calls: 1)
         case .refreshAhead: return Outcome(answers: [.value("old", .cached)], stored: stored, calls: 1)
         case .unchangedRefreshAhead: return Outcome(answers: [.value("old", .cached)], stored: self.stored(afterLoading: "old"), calls: 1)
-        case .staleIfError: return Outcome(answers: [stale(.sourceDown)], stored: self.stored(afterLoading: nil), calls: effect == .sets ? 0 : 1)
+        case .staleIfError:
+            return Outcome(answers: [stale(.sourceDown)], stored: self.stored(afterLoading: nil), calls: effect == .sets ? 0 : 1)
         case .staleIfErrorOfLoad: return Outcome(answers: [stale(.sourceDown)], stored: self.stored(afterLoading: nil), calls: 1)
         case .staleIfSlow: return Outcome(answers: [stale(.value("loaded", .loaded), as: .staleIfSlow)], stored: stored, calls: 1)
         case .staleIfTimedOut, .staleIfLate: return Outcome(answers: [stale(.timedOut)], stored: self.stored(afterLoading: nil), calls: 1)

@@ -123,7 +123,8 @@ struct ArchiveHeardTests {
 
     private static let rows = HeardCell.rows(of: [
         .set, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere, .remove, .removeMany, .updateToNil, .transactionRemove,
-        .transactionRemoveAll, .removeAll, .removePrefix, .removeEmptyPrefix, .removeWhere, .removeUndecodable, .drop, .removeUnused, .expire,
+        .transactionRemoveAll, .removeAll, .removePrefix, .removeEmptyPrefix, .removeWhere, .removeUndecodable, .drop, .removeUnused,
+        .expire,
     ])
 
     @Test(arguments: rows) func everyWriteIsHeard(_ row: HeardCell.Row) async throws {

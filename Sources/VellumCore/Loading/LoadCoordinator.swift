@@ -76,6 +76,8 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
         var interim: Outcome?
         /// Until when its loader may run.
         var deadline = Int64.max
+        /// Whether its loader ran past that.
+        var isLate = false
         var handlers = Handlers()
     }
 
@@ -251,14 +253,14 @@ extension LoadCoordinator where Outcome: Sendable {
         return new
     }
 
-    /// Sets what a load is told. One that has ended is told so.
+    /// Sets what a load is told. One that has ended, or is late, is told so.
     package func setHandlers(_ handlers: Handlers, of load: UInt64) {
-        let isRunning = state.withLock { state in
-            guard state.running[load] != nil else { return false }
+        let running = state.withLock { state in
             state.running[load]?.handlers = handlers
-            return true
+            return state.running[load]
         }
-        if !isRunning { tell([handlers]) }
+        guard let running else { return tell([handlers]) }
+        if running.isLate { tellLate([handlers]) }
     }
 
     /// Sets the handler that cancels the load when its last waiter leaves. Called synchronously if the load is no longer running.
@@ -323,18 +325,25 @@ extension LoadCoordinator where Outcome: Sendable {
     /// - Returns: When to look again; `nil` if that is not the caller's work.
     private func endLate(at now: Int64, _ look: Int64) -> Int64? {
         let (late, next) = state.withLock { state -> ([Handlers], Int64?) in
-            let late = state.running.values.filter { $0.deadline <= now }.map(\.handlers)
+            let loads = state.running.filter { $0.value.deadline <= now && !$0.value.isLate }
+            // Whoever starts a load may set its handlers only now.
+            for load in loads.keys { state.running[load]?.isLate = true }
+            let late = loads.values.map(\.handlers)
             // Another task looks earlier.
             guard state.nextLook == look else { return (late, nil) }
             let next = state.running.values.map(\.deadline).filter { $0 > now }.min() ?? .max
             state.nextLook = next == .max ? nil : next
             return (late, state.nextLook)
         }
+        tellLate(late)
+        return next
+    }
+
+    private func tellLate(_ late: [Handlers]) {
         for handlers in late {
             handlers.onLate()
             handlers.cancel()
         }
-        return next
     }
 
     // MARK: Detaching
