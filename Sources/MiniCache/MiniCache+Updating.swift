@@ -22,8 +22,8 @@ extension MiniCache {
     ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader from now on. `nil`: as long as before, also where each reader has an age;
     ///     a new value leaves it to each reader.
-    ///   - body: Gets the value; `nil` if there is none that is valid for this handle. The value at its end is set; `nil` removes it. It must not
-    ///     write the same key by other calls. If it throws, nothing is changed.
+    ///   - body: Gets the value; `nil` if there is none that is valid for this handle. The value at its end is set; `nil` removes the one it
+    ///     got. It must not write the same key by other calls. If it throws, nothing is changed.
     /// - Returns: What the closure returned when it ran last.
     /// - Complexity: O(log n) each time.
     /// - Throws: The error of the closure, or ``MiniCacheError``: with the code ``VellumError/Code/busy`` if others wrote the key 64 times in a

@@ -24,8 +24,8 @@ extension ArchiveStore {
     ///   - key: The key of the object.
     ///   - expiration: How long the object is valid from now on. `nil`: as long as before, or for the ``expiration`` of this handle if there was
     ///     none.
-    ///   - body: Gets the object; `nil` if there is none, or it has expired. The object at its end is recorded; `nil` deletes it. It must not
-    ///     write the same object by other calls. If it throws, nothing is changed.
+    ///   - body: Gets the object; `nil` if there is none, or it has expired. The object at its end is recorded; `nil` deletes the one it got. It
+    ///     must not write the same object by other calls. If it throws, nothing is changed.
     /// - Returns: What the closure returned when it ran last.
     /// - Complexity: O(log n) each time.
     /// - Throws: The error of the closure, or ``VellumError``: with the code ``VellumError/Code/busy`` if others wrote the object 64 times in a

@@ -242,6 +242,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 
     /// Deletes every object that was last recorded or accessed before the date, in transactions of at most 256 objects.
     ///
+    /// Loads that run record their objects: these are newer.
+    ///
     /// - Returns: How many objects were deleted.
     /// - Complexity: O(m log n) for m deleted objects.
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.

@@ -31,6 +31,7 @@ enum ObeyMode {
         case "together": try archives.put(words[2], version, on: [.safe, .power])
         case "delete": try archives.store(archive).remove(EntryKey(words[2]))
         case "clear": try archives.store(archive).removeAll()
+        case "prefix": return "\(try archives.store(archive).removeAll(prefix: EntryKey(words[2])))"
         case "crowd":
             // More than the limit of the archive.
             for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }

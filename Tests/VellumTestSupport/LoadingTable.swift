@@ -113,9 +113,32 @@ package protocol LoadingSubject: Sendable {
     func stored() async throws -> String?
 }
 
-extension LoadingCell {
-    private struct SourceDown: Error {}
+/// The failure of a test's source.
+package struct SourceDown: Error {
+    package init() {}
+}
 
+extension LoadingCell.Result.Answer {
+    /// Waits for a call.
+    package init(_ call: () async throws -> Loaded<String?>) async {
+        do {
+            let loaded = try await call()
+            self = .value(loaded.value, loaded.source)
+        } catch is SourceDown {
+            self = .sourceDown
+        } catch is CancellationError {
+            self = .cancelled
+        } catch let error as VellumError where error.code == .loadTimedOut {
+            self = .timedOut
+        } catch let error as VellumError where error.code == .nothingUnchanged {
+            self = .nothingUnchanged
+        } catch {
+            self = .other("\(error)")
+        }
+    }
+}
+
+extension LoadingCell {
     /// The source. Each call waits until the gate is open, if the loader is slow.
     private final class Source: Sendable {
         private let state = Locked((calls: 0, isOpen: false))
@@ -174,7 +197,7 @@ extension LoadingCell {
             case .quick, .fails, .saysUnchanged: break
             }
         }
-        var result = Result(answer: await answer(of: call), stored: nil, calls: 0)
+        var result = Result(answer: await Result.Answer { try await call.value }, stored: nil, calls: 0)
         result.after = clock.now.rawValue - begin.rawValue
         // The soft timeout may find what was recorded a moment ago.
         if present == .expired, loader == .slow, result.answer == .value("new", .cached) { result.answer = .value("new", .loaded) }
@@ -230,19 +253,5 @@ extension LoadingCell {
             default: 200
             }
         subject.clock.advance(by: .seconds(age))
-    }
-
-    private func answer(of call: Task<Loaded<String?>, any Error>) async -> Result.Answer {
-        switch await call.result {
-        case .success(let loaded): .value(loaded.value, loaded.source)
-        case .failure(let error):
-            switch error {
-            case is SourceDown: .sourceDown
-            case is CancellationError: .cancelled
-            case let error as VellumError where error.code == .loadTimedOut: .timedOut
-            case let error as VellumError where error.code == .nothingUnchanged: .nothingUnchanged
-            default: .other("\(error)")
-            }
-        }
     }
 }

@@ -95,8 +95,11 @@ package final class ManualClock: Sendable {
     /// How many wait.
     package var sleeperCount: Int { sleepers.withLock { $0.count } }
 
+    /// Whether somebody waits for that moment.
+    package func hasSleeper(until end: WallInstant) -> Bool { sleepers.withLock { $0.contains { $0.end == end } } }
+
     /// Returns once somebody waits for that moment.
     package func waitForSleeper(until end: WallInstant) async {
-        while !sleepers.withLock({ $0.contains { $0.end == end } }) { await Task.yield() }
+        while !hasSleeper(until: end) { await Task.yield() }
     }
 }

@@ -12,7 +12,7 @@ extension ErasableStorage where Access: ReadableAccess & WritableAccess {
     /// the front, unless the key was set or removed meanwhile. If that fill fails, it is reported and the value is still returned. A miss
     /// of the front continues with the back; so does an unknown error of a user-supplied storage, which is reported, unless that storage is
     /// ``strict()``; a failure of a storage of this package stops, so that a disk that fails does not look empty. (Other calls do not join
-    /// a load that a blocking call inside a task has begun.)
+    /// a load that a blocking call inside a task has begun.) What is written to the front by others than this storage does not stop the fill.
     ///
     /// *Setting* sets to the front, then to the back. If the back fails, the error's code is `partiallySet`, and its
     /// ``ShallowsError/succeededLayers`` names the layers that have the value. Writes of one key follow one another: a back that does not

@@ -257,7 +257,7 @@ extension LoadCoordinator where Outcome: Sendable {
             state.running[load]?.handlers = handlers
             return state.running[load] != nil
         }
-        if !isRunning { handlers.onEnd() }
+        if !isRunning { tell([handlers]) }
     }
 
     /// Sets the handler that cancels the load when its last waiter leaves. Called synchronously if the load is no longer running.

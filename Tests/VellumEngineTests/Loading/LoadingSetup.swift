@@ -166,7 +166,11 @@ extension Store where Value: Sendable {
         let staleness = Staleness(whileRevalidate: stale.0, ifError: stale.1)
         var request = try LoadRequest<Value>(key: key, under: expiration, staleness: staleness, options: options, loader: .plain(load))
         request.acceptsNil = acceptsNil
-        if !isStaleTaken, let value = try hit(forKey: key, under: expiration) { return Loaded(value, .cached) }
+        var isDue = false
+        if !isStaleTaken, let value = try hit(forKey: key, under: expiration, refreshAhead: options.refreshAhead, isDue: &isDue) {
+            if isDue { refreshAhead(request) }
+            return Loaded(value, .cached)
+        }
         return try await self.load(request, hasLooked: !isStaleTaken)
     }
 }
