@@ -96,7 +96,7 @@ extension SharedStore {
                 loads.note(old.map { .expired($0, .staleIfSlow) }, of: load)
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
-                    afterLongestWait.add(1, ordering: .relaxed)
+                    counts.loadsAfterLongestWait.add(1, ordering: .relaxed)
                     let held = Held(token: nil, entry: entry, old: old, version: version)
                     return outcome(of: await call(load, request, held), held, key)
                 }
@@ -261,7 +261,7 @@ extension SharedStore {
                 // The server has it, with its own dates: the next read takes it from there.
                 near.forget([key])
             } else {
-                declinedFills.add(1, ordering: .relaxed)
+                counts.declinedFills.add(1, ordering: .relaxed)
             }
         } catch let failure as RemoteFailure {
             failures.send(VellumError(failure, cache: name))

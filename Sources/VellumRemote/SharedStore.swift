@@ -50,6 +50,13 @@ public import VellumCore
         }
     }
 
+    /// What ``statistics`` counts.
+    struct Counts: ~Copyable, Sendable {
+        let reads = Atomic(0)
+        let declinedFills = Atomic(0)
+        let loadsAfterLongestWait = Atomic(0)
+    }
+
     package let name: String
     @usableFromInline package let near: NearCache<Value>
     let backend: any RemoteBackend
@@ -65,9 +72,7 @@ public import VellumCore
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a handle or a caller has asked for so far.
     private let longestStaleness = Atomic<Int64>(0)
-    private let reads = Atomic(0)
-    let declinedFills = Atomic(0)
-    let afterLongestWait = Atomic(0)
+    let counts = Counts()
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
@@ -83,9 +88,9 @@ public import VellumCore
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
-            nearHits: near.hits, serverReads: reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
-            declinedFills: declinedFills.load(ordering: .relaxed),
-            loadsAfterLongestWait: afterLongestWait.load(ordering: .relaxed), memory: near.usage)
+            nearHits: near.hits, serverReads: counts.reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
+            declinedFills: counts.declinedFills.load(ordering: .relaxed),
+            loadsAfterLongestWait: counts.loadsAfterLongestWait.load(ordering: .relaxed), memory: near.usage)
     }
 
     // MARK: Reading
@@ -138,7 +143,7 @@ public import VellumCore
 
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
     func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
-        reads.add(1, ordering: .relaxed)
+        counts.reads.add(1, ordering: .relaxed)
         near.forgetOutage(key)
         switch entry {
         case .missing: return nil

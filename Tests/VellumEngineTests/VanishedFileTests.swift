@@ -139,7 +139,8 @@ struct VanishedFileTests {
     @Test func aFileIsSetAsideWithoutWaitingForADeadWriter() throws {
         let store = try setup.store()
         let file = try setup.open()
-        _ = file.location.changesFile.page.announce([.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 77, of: getpid())
+        _ = file.location.changesFile.page.announce(
+            [.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 77, of: getpid())
         let clock = ContinuousClock()
         #expect(try clock.measure { try ChangesFile.retire(besides: file.path) } < .seconds(5))
         #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)

@@ -213,13 +213,16 @@ struct ArchiveInputTests {
             }
         },
         InputCase(
-            "LoadOptions.init timeout", "LoadOptions.timeout", of: HostileInput.durations, throwing: { $0 <= .zero ? .loadTimedOut : nil }
+            "LoadOptions.init timeout", "LoadOptions.timeout", "LoadOptions.init loadTimeout", "LoadOptions.loadTimeout",
+            of: HostileInput.durations, throwing: { $0 <= .zero ? .loadTimedOut : nil }
         ) { duration in
             // A positive one is long enough for a loader that returns.
             let timeout = duration > .zero ? max(duration, .seconds(60)) : duration
-            _ = try await store().value(forKey: "new", options: LoadOptions(timeout: timeout)) {
-                if duration <= .zero { try await Task.sleep(for: .seconds(3600)) }
-                return Item(id: "new")
+            for options in [LoadOptions(loadTimeout: timeout), LoadOptions(timeout: timeout)] {
+                _ = try await store().value(forKey: "new", options: options) {
+                    if duration <= .zero { try await Task.sleep(for: .seconds(3600)) }
+                    return Item(id: "new")
+                }
             }
         },
         InputCase(
