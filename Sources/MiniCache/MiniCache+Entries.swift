@@ -62,7 +62,8 @@ extension MiniCache {
     /// let prices = try cache.values(forKeys: page.map(\.id))
     /// ```
     ///
-    /// Reads what memory does not have from one snapshot of the file, and blocks for that.
+    /// All are of one moment. Reads what memory does not have from one snapshot of the file, and blocks for that; again if values become visible
+    /// meanwhile that were set together, and after three times while no other thread commits.
     ///
     /// - Complexity: O(m log n) for m keys; the data of all values that are read is in memory.
     /// - Throws: ``MiniCacheError`` as ``value(forKey:)`` does.

@@ -131,8 +131,8 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// let rows = try users.access(allKeys: page.map(\.id))
     /// ```
     ///
-    /// Reads what memory does not have from one snapshot of the file, and blocks for that. It takes about as long as a call for each key, which
-    /// keep their snapshot, too, while they follow one another.
+    /// All are of one moment. Reads what memory does not have from one snapshot of the file, and blocks for that; again if a transaction becomes
+    /// visible meanwhile, and after three times while no other thread commits. It takes about as long as a call for each key.
     ///
     /// - Parameters:
     ///   - keys: The keys. One that is there twice is read twice.
