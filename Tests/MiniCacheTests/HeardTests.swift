@@ -86,6 +86,7 @@ struct CacheHeardTests {
             let (key, new) = (HeardCell.key, "written")
             switch write {
             case .set: try cache.set(new, forKey: key)
+            case .setExpired: try cache.set(new, forKey: key, expiration: .after(.zero))
             case .subscriptSet: cache[key] = new
             case .setIfAbsent: try cache.setIfAbsent(new, forKey: key)
             case .update: try cache.update(forKey: key) { $0 = new }
@@ -109,7 +110,8 @@ struct CacheHeardTests {
 
     private static let rows = HeardCell.rows(
         of: [
-            .set, .subscriptSet, .setIfAbsent, .update, .loadElsewhere, .remove, .subscriptNil, .updateToNil, .removeAll, .removePrefix,
+            .set, .setExpired, .subscriptSet, .setIfAbsent, .update, .loadElsewhere, .remove, .subscriptNil, .updateToNil, .removeAll,
+            .removePrefix,
             .removeEmptyPrefix, .clearAll, .drop, .otherVersion, .expire,
         ], by: HeardCell.Bystander.allCases.filter { $0 != .observerOfAll }, recordsAbsence: true)
 

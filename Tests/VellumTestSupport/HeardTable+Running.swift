@@ -102,7 +102,7 @@ extension HeardCell {
     }
 
     private func ask(_ subject: some HeardSubject, _ source: NumberedSource) -> Asked {
-        let isRevalidated = bystander == .revalidation || bystander == .unchangedRevalidation
+        let isRevalidated = [.revalidation, .unchangedRevalidation, .lateRevalidation].contains(bystander)
         let isStale = [.staleIfError, .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate].contains(bystander)
         var options = LoadOptions(negativeMaxAge: .seconds(60), errorMaxAge: .seconds(60))
         switch bystander {
@@ -128,11 +128,11 @@ extension HeardCell {
             while subject.waiters < 2 { await Task.yield() }
         }
         try await subject.write(write, from: origin)
-        if bystander == .lateCaller || bystander == .lateCallerOfExpired {
-            let late = ask(subject, source)
+        if [.lateCaller, .lateCallerOfExpired, .lateRevalidation].contains(bystander) {
+            let (late, waiting) = (ask(subject, source), bystander == .lateRevalidation ? 1 : 2)
             // Until it has loaded, joined or found something.
-            while source.calls < 2, !late.hasEnded, !(subject.waiters == 2 && subject.runningLoads == 1) { await Task.yield() }
-            if source.calls == 2 {
+            while source.calls < 2, !late.hasEnded, !(subject.waiters == waiting && subject.runningLoads == 1) { await Task.yield() }
+            if subject.runningLoads == 2 {
                 await source.waitForCall(2)
                 source.answer(2, "new")
                 _ = await late.answer

@@ -6,6 +6,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     /// A write of the key that a bystander depends on.
     package enum Write: CaseIterable, Sendable {
         case set, subscriptSet, setMany, setIfAbsent, update, transactionSet
+        /// A value whose age is over at once.
+        case setExpired
         /// By the loader of another process.
         case loadElsewhere
         case remove, subscriptNil, removeMany, updateToNil, transactionRemove, transactionRemoveAll
@@ -27,7 +29,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         /// A load that runs.
         case load, loadOfExpired, unchangedLoad, emptyLoad, emptyLoadOfExpired, failingLoad
         /// A caller that comes after the write, while the load runs.
-        case lateCaller, lateCallerOfExpired
+        case lateCaller, lateCallerOfExpired, lateRevalidation
         /// Another who waited before.
         case earlyCaller
         /// A load in the background.
@@ -46,7 +48,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
 
     /// What a write does to the key.
     enum Effect {
-        case sets, removes
+        case sets, setsExpired, removes
         /// The cache is one of another version: this handle finds nothing and stores nothing.
         case replaces
         /// The row is gone, and what is loaded may take its place.
@@ -107,9 +109,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     var present: Present {
         switch bystander {
         case .load, .emptyLoad, .failingLoad, .lateCaller, .earlyCaller: .absent
-        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired, .revalidation, .unchangedRevalidation,
-            .staleIfError,
-            .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate:
+        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired, .lateRevalidation, .revalidation,
+            .unchangedRevalidation, .staleIfError, .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate:
             .expired
         case .refreshAhead, .unchangedRefreshAhead, .memory, .observer, .observerOfAll: .valid
         case .absence: .absence
@@ -124,6 +125,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         case .remove, .subscriptNil, .removeMany, .updateToNil, .transactionRemove, .transactionRemoveAll, .removeAll, .removePrefix,
             .removeEmptyPrefix, .removeWhere, .removeUndecodable, .clearAll, .drop:
             .removes
+        case .setExpired: .setsExpired
         case .otherVersion: .replaces
         case .removeUnused, .expire: .evicts
         }
@@ -155,12 +157,25 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         case .lateCaller, .lateCallerOfExpired:
             switch effect {
             case .sets: return Outcome(answers: [.value("loaded", .loaded), .value("written", .cached)], stored: stored, calls: 1)
-            case .removes, .replaces:
+            case .setsExpired, .removes, .replaces:
                 return Outcome(
-                    answers: [.value("loaded", .loaded), .value("new", .loaded)], stored: effect == .removes ? "new" : nil, calls: 2)
+                    answers: [.value("loaded", .loaded), .value("new", .loaded)], stored: effect == .replaces ? nil : "new", calls: 2)
             case .evicts, .nothing:
                 return Outcome(answers: [.value("loaded", .loaded), .value("loaded", .loaded)], stored: stored, calls: 1)
             }
+        case .lateRevalidation:
+            let late: LoadingCell.Result.Answer =
+                switch effect {
+                case .sets: .value("written", .cached)
+                case .setsExpired: .value("written", .staleWhileRevalidate)
+                case .removes, .replaces: .value("new", .loaded)
+                case .evicts: .value("loaded", .loaded)
+                case .nothing: .value("old", .staleWhileRevalidate)
+                }
+            let isOvertaken = [.setsExpired, .removes, .replaces].contains(effect)
+            return Outcome(
+                answers: [.value("old", .staleWhileRevalidate), late], stored: isOvertaken && effect != .replaces ? "new" : stored,
+                calls: isOvertaken ? 2 : 1)
         case .earlyCaller: return Outcome(answers: [.value("loaded", .loaded), .value("loaded", .loaded)], stored: stored, calls: 1)
         case .revalidation: return Outcome(answers: [.value("old", .staleWhileRevalidate)], stored: stored, calls: 1)
         case .unchangedRevalidation:
@@ -185,7 +200,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     private func stored(afterLoading value: String?) -> String? {
         switch effect {
         case .sets: "written"
-        case .removes, .replaces: nil
+        case .setsExpired, .removes, .replaces: nil
         case .evicts, .nothing: value
         }
     }
@@ -194,7 +209,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     private var remaining: String? {
         switch effect {
         case .sets: "written"
-        case .removes, .replaces, .evicts: nil
+        case .setsExpired, .removes, .replaces, .evicts: nil
         case .nothing: "old"
         }
     }
@@ -203,6 +218,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     private func stale(_ other: LoadingCell.Result.Answer, as source: LoadSource = .staleIfError) -> LoadingCell.Result.Answer {
         switch effect {
         case .sets: .value("written", .cached)
+        case .setsExpired: .value("written", source)
         case .removes, .replaces, .evicts: other
         case .nothing: .value("old", source)
         }
@@ -216,7 +232,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         switch effect {
         case .sets: (outcome.answers, outcome.stored) = (outcome.answers + [.value("written", .cached)], "written")
         // Of a row that says that there is no value, nothing is left.
-        case .evicts where first == nil, .removes, .replaces:
+        case .evicts where first == nil, .setsExpired, .removes, .replaces:
             outcome.answers.append(.value("new", .loaded))
             (outcome.stored, outcome.calls) = (effect == .replaces ? nil : "new", outcome.calls + 1)
         case .evicts, .nothing: outcome.answers.append(remembered)

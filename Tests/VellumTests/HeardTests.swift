@@ -99,6 +99,7 @@ struct ArchiveHeardTests {
             let (key, new) = (HeardCell.key, Page(text: "written"))
             switch write {
             case .set: try pages.record(new)
+            case .setExpired: try pages.record(new, expiration: .after(.zero))
             case .setMany: try pages.record(contentsOf: [new])
             case .setIfAbsent: try pages.recordIfAbsent(new)
             case .update: try pages.update(archiveWithKey: key) { $0 = new }
@@ -122,7 +123,8 @@ struct ArchiveHeardTests {
     }
 
     private static let rows = HeardCell.rows(of: [
-        .set, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere, .remove, .removeMany, .updateToNil, .transactionRemove,
+        .set, .setExpired, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere, .remove, .removeMany, .updateToNil,
+        .transactionRemove,
         .transactionRemoveAll, .removeAll, .removePrefix, .removeEmptyPrefix, .removeWhere, .removeUndecodable, .drop, .removeUnused,
         .expire,
     ])

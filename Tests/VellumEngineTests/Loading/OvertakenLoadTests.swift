@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VellumTestSupport
 
@@ -59,6 +60,31 @@ struct OvertakenLoadTests {
         source.answer(3, "third")
         for number in [0, 2] { #expect(try await tasks[number].value == "third") }
         #expect(try store.value(forKey: "a") == "third")
+    }
+
+    // MARK: A removal that takes a while
+
+    /// The prefix is announced at the beginning, and again at the end.
+    @Test func aLoadThatBeginsDuringARemovalByPrefixStoresNothing() async throws {
+        try store.record("other", forKey: "about")
+        let (isListing, hasBegun) = (Flag(), Flag())
+        let removal = OnThread { [store] in
+            Result {
+                try store.removeAll(prefix: "a") { _ in
+                    isListing.set()
+                    while !hasBegun.isSet { sched_yield() }
+                    return true
+                }
+            }
+        }
+        while !isListing.isSet { await Task.yield() }
+        let reader = ask()
+        await source.waitForCall()
+        hasBegun.set()
+        #expect(try await BlockingPool.run { try removal.result().get() } == 1)
+        source.answer(1, "loaded")
+        #expect(try await reader.value == "loaded")
+        #expect(try store.value(forKey: "a") == nil)
     }
 
     // MARK: Changes of many other keys
