@@ -5,7 +5,7 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Every write is heard (decision 75): a sample of the cells of `HeardTests`, in two processes.
+/// Every write is heard (decision 75): a sample of the cells of `ArchiveHeardTests`, in two processes.
 @Suite(.timeLimit(.minutes(1)))
 struct HeardProcessTests {
     /// What the other process does, and the version of the item that is there in the end if nothing else is stored.
