@@ -63,6 +63,10 @@ enum FuzzedReaders {
         if one == other { require(pieces.count < 2 || pieces[0] == pieces[1], "Different strings are different keys.") }
     }
 
+    private static func changes(_ hashes: [UInt64]) -> ChangedKeys {
+        hashes.reduce(into: ChangedKeys()) { $0.insert(ChangedKeys.Key($1, .written), most: .max) }
+    }
+
     /// Reads a change page that the input has overwritten in parts. Each part takes ten bytes of input: an offset and eight bytes of content.
     static func page(_ input: Data) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: ChangePage.size, alignment: 4096)
@@ -72,10 +76,10 @@ enum FuzzedReaders {
         let page = ChangePage(start)
         page.reset(first: 1000)
         for number in 0..<40 {
-            page.finish(page.announce([.init(archive: Int64(number % 3), keys: [UInt64(number)])], by: 1, of: 1).last)
+            page.finish(page.announce([.init(archive: Int64(number % 3), keys: changes([UInt64(number)]))], by: 1, of: 1).last)
         }
         let before = page.generation(of: 1).value
-        page.finish(page.announce([.init(archive: 1, keys: [7, 8])], by: 2, of: 1).last)
+        page.finish(page.announce([.init(archive: 1, keys: changes([7, 8]))], by: 2, of: 1).last)
         let bytes = Array(input)
         for piece in stride(from: 0, to: bytes.count - 9, by: 10) {
             let place = (Int(bytes[piece]) << 8 | Int(bytes[piece + 1])) * 8 % ChangePage.size
@@ -83,18 +87,17 @@ enum FuzzedReaders {
         }
         for archive in Int64(0)..<4 {
             let new = page.generation(of: archive).value
-            if case .keys(let keys) = page.changes(of: archive, after: before, through: new, notBy: 1) {
-                require(keys.count <= ChangePage.capacity, "There are no more changes than the page can hold.")
-            }
+            let changed = page.changes(of: archive, after: before, through: new, notBy: 1)
+            require(changed.single.count <= ChangePage.capacity, "There are no more changes than the page can hold.")
+            _ = page.changes(of: archive, numberedAfter: before, through: page.now.finished)
             _ = page.isChanging(7, of: archive, notBy: 1)
         }
-        _ = page.announcer
         // Whatever the page contained, a new announcement is received, at least as an invalidation of everything.
         if !page.isIntact { page.reset() }
         let old = page.generation(of: 2).value
-        page.finish(page.announce([.init(archive: 2, keys: [99])], by: 3, of: 1).last)
+        page.finish(page.announce([.init(archive: 2, keys: changes([99]))], by: 3, of: 1).last)
         let received = page.changes(of: 2, after: old, through: page.generation(of: 2).value, notBy: 1)
-        require(received == .everything || received == .keys([99]), "A new announcement is received.")
+        require(received == .unknown || received == changes([99]), "A new announcement is received.")
     }
 
     static func cacheKeys(_ input: Data) {

@@ -49,7 +49,7 @@ public struct ValkeyConfiguration: Sendable {
     /// After how long a loader that no longer answers is replaced by that of another process.
     public var lease: Duration = .seconds(2)
     /// After how long a caller stops waiting for the loader of another process, and runs its own, whose value is not stored. `nil`: a second after that
-    /// loader must have ended by its ``LoadOptions/loadTimeout``. A load throws ``VellumError/Code/contradiction`` if this is shorter than
+    /// loader must have ended by its `loadTimeout`. A load throws ``VellumError/Code/contradiction`` if this is shorter than
     /// that, or than ``lease``.
     public var longestWait: Duration?
     /// For how long a process returns again what it has loaded itself while the server was out of reach, at most for the age of the value; zero to
