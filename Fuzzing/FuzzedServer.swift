@@ -79,7 +79,7 @@ enum FuzzedServer {
         _ = keys.entryKey(of: input)
         let key = EntryKey(String(decoding: input, as: UTF8.self))
         for remote in [keys.value(of: key), keys.lease(of: key)] {
-            require(keys.entryKey(of: Data(remote.utf8)) == key, "The key of an entry is found in those of the server.")
+            require(keys.entryKey(of: Data(remote.utf8))?.key == key, "The key of an entry is found in those of the server.")
         }
     }
 }
