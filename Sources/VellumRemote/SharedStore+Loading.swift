@@ -96,7 +96,7 @@ extension SharedStore {
                 loads.note(old.map { .expired($0, .staleIfSlow) }, of: load)
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
-                    counts.loadsAfterLongestWait.add(1, ordering: .relaxed)
+                    if !Task.isCancelled { counts.loadsAfterLongestWait.add(1, ordering: .relaxed) }
                     let held = Held(token: nil, entry: entry, old: old, version: version)
                     return outcome(of: await call(load, request, held), held, key)
                 }

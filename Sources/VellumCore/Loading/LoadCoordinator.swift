@@ -315,7 +315,8 @@ extension LoadCoordinator where Outcome: Sendable {
             return true
         }
         guard isNext else { return }
-        Task { [weak self] in
+        // Not part of the load that happens to need it first.
+        Task.detached { [weak self] in
             var look = deadline
             do {
                 while true {

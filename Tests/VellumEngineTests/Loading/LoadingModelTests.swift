@@ -64,6 +64,8 @@ private struct Schedule {
     var now = 0
     var held: [EntryKey: Held] = [:]
     var loads: [EntryKey: RunningLoad] = [:]
+    /// Loads that were overtaken before another of their key began: they go on beside it.
+    var elders: [EntryKey: RunningLoad] = [:]
     var next = 0
 
     static let keys: [EntryKey] = ["a", "b", "c"]
@@ -98,7 +100,7 @@ private struct Schedule {
     }
 
     mutating func finish() async throws {
-        for key in Self.keys where loads[key] != nil { try await answer(key) }
+        for key in Self.keys { while loads[key] != nil || elders[key] != nil { try await answer(key) } }
         try compare()
         setup.store.loads.checkInvariants()
         #expect(setup.store.memory.isWatchingNothing, "seed \(seed)")
@@ -109,7 +111,23 @@ private struct Schedule {
             let expected = held[key].flatMap { now < $0.end ? $0.value : nil }
             #expect(try setup.store.value(forKey: key) == expected, "seed \(seed), at \(now)")
         }
-        #expect(setup.store.loads.count == loads.count, "seed \(seed)")
+        #expect(setup.store.loads.count == count, "seed \(seed)")
+    }
+
+    private var count: Int { loads.count + elders.count }
+
+    private var waiterCount: Int { (Array(loads.values) + Array(elders.values)).reduce(0) { $0 + $1.waiters.count } }
+
+    /// A second load that was overtaken ends the first, whose waiters wait for the new one.
+    private mutating func begin(_ key: EntryKey, _ number: Int, isKept: Bool) {
+        var new = RunningLoad(number: number, waiters: [], isKept: isKept)
+        if let overtaken = loads[key] {
+            if let elder = elders.updateValue(overtaken, forKey: key), !elder.waiters.isEmpty {
+                new.waiters = elder.waiters
+                new.isKept = isKept || elder.isKept
+            }
+        }
+        loads[key] = new
     }
 
     // MARK: Steps
@@ -119,7 +137,7 @@ private struct Schedule {
         let (number, store, sources) = (next, setup.store, sources)
         let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
-            expiration: .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel)
+            expiration: .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel, loadTimeout: nil)
         let task = Task {
             try await store.load(
                 key, staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
@@ -131,21 +149,21 @@ private struct Schedule {
             #expect(try await task.value == Loaded(held.value, .cached), "seed \(seed)")
         } else if takesStale, let held = held[key], now < held.end + Self.staleWindow {
             #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
-            guard loads[key] == nil else { return }
-            loads[key] = RunningLoad(number: number, waiters: [], isKept: true)
+            guard loads[key]?.isOvertaken ?? true else { return }
+            begin(key, number, isKept: true)
             while !sources.isOpen(number) { await Task.yield() }
         } else {
-            let isFirst = loads[key] == nil
-            if isFirst { loads[key] = RunningLoad(number: number, waiters: [], isKept: false) }
+            let isFirst = loads[key]?.isOvertaken ?? true
+            if isFirst { begin(key, number, isKept: false) }
             loads[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
             if isKept { loads[key]?.isKept = true }
-            let waiters = loads.values.reduce(0) { $0 + $1.waiters.count }
-            while store.loads.waiterCount != waiters || isFirst && !sources.isOpen(number) { await Task.yield() }
+            while store.loads.waiterCount != waiterCount || isFirst && !sources.isOpen(number) { await Task.yield() }
         }
     }
 
     private mutating func answer(_ key: EntryKey) async throws {
-        guard let load = loads.removeValue(forKey: key) else { return }
+        let isElder = elders[key] != nil && (loads[key] == nil || chance(2))
+        guard let load = isElder ? elders.removeValue(forKey: key) : loads.removeValue(forKey: key) else { return }
         let value = chance(4) ? nil : "loaded \(next)"
         if chance(4) {
             sources.answer(load.number, .failure(Outage()))
@@ -181,7 +199,7 @@ private struct Schedule {
 
     /// Waits until the running loads are those of the model.
     private func waitUntilIdle() async {
-        while setup.store.loads.count != loads.count { await Task.yield() }
+        while setup.store.loads.count != count { await Task.yield() }
     }
 
     private mutating func record(_ key: EntryKey) throws {
