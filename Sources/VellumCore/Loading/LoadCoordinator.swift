@@ -331,7 +331,10 @@ extension LoadCoordinator where Outcome: Sendable {
     /// - Returns: When to look again; `nil` if that is not the caller's work.
     private func endLate(at now: Int64, _ look: Int64) -> Int64? {
         let (late, next) = state.withLock { state -> ([Handlers], Int64?) in
-            let late = state.running.values.filter { $0.deadline <= now }.map(\.handlers)
+            let loads = state.running.filter { $0.value.deadline <= now }
+            // Each is told once, also if two tasks look at one moment.
+            for load in loads.keys { state.running[load]?.deadline = .max }
+            let late = loads.values.map(\.handlers)
             // Another task looks earlier.
             guard state.nextLook == look else { return (late, nil) }
             let next = state.running.values.map(\.deadline).filter { $0 > now }.min() ?? .max
