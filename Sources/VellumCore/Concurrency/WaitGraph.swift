@@ -22,7 +22,7 @@ struct WaitGraph: Sendable {
         if waits[waiting]?.isEmpty ?? false { waits[waiting] = nil }
     }
 
-    /// Whether the first load is the second, or waits for it.
+    /// Whether the other load is this one, or waits for it: then whoever runs as a part of this one must not wait for the other.
     func isPart(_ load: UInt64, of other: UInt64) -> Bool { leads(from: other, to: load) }
 
     var isEmpty: Bool { waits.isEmpty }

@@ -55,6 +55,8 @@ struct SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Starts a load without waiters, unless one is running. Returns whether it was started.
+    ///
+    /// - Parameter isJoinable: Whether callers may join it. If not, they start another, which counts as the only one that can be joined.
     mutating func refresh(_ key: Key, newLoad load: Number, isJoinable: Bool = true) -> Bool {
         guard numbers[key] == nil, unjoinable[key] == nil else { return false }
         loads[load] = Load(key: key, waiters: [], keepsRunning: true)

@@ -130,7 +130,7 @@ final class ArchiveTables {
 
     // MARK: Listing
 
-    /// The keys of valid entries by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
+    /// The keys of valid entries, or of all, by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
     /// the uses that are not in the file yet.
     func keysByUse(
         limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool, pending: [Touch]
