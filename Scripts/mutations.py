@@ -5,6 +5,8 @@ Usage: mutations.py [--list] [NAME…]. Works on a copy of the repository at HEA
 whose text is not found, is an error: a check that cannot fail is none.
 """
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -72,9 +74,16 @@ MUTATIONS = [
 ]
 
 
-def run(*command, log):
+def run(*command, log, seconds=None):
+    """Whether a command succeeds. A test that waits for what never happens does not end by itself."""
     with open(log, "w") as output:
-        return subprocess.run(command, cwd=COPY, stdout=output, stderr=subprocess.STDOUT, env=None).returncode == 0
+        process = subprocess.Popen(command, cwd=COPY, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            return process.wait(timeout=seconds) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return False
 
 
 def is_noticed(name, path, old, new):
@@ -90,7 +99,7 @@ def is_noticed(name, path, old, new):
             raise SystemExit(f"'{name}' does not compile:\n" + log.read_text()[-2000:])
         return not run(
             "env", "VELLUM_QUICK=1", "swift", "test", "--skip-build", "--disable-xctest", "--experimental-maximum-parallelization-width", "4",
-            "--filter", SUITES, log=log)
+            "--filter", SUITES, log=log, seconds=120)
     finally:
         file.write_text(text)
 
