@@ -20,6 +20,8 @@ let package = Package(
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
+        // For tests of programs that use the others.
+        .library(name: "VellumTesting", targets: ["VellumTesting"]),
         // With the trait `Valkey`; without it, making a `ValkeyServer` is an error that names the trait.
         .library(name: "MiniCacheValkey", targets: ["MiniCacheValkey"]),
         .library(name: "ShallowsValkey", targets: ["ShallowsValkey"]),
@@ -85,6 +87,13 @@ let package = Package(
             dependencies: ["Shallows", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
 
+        // A clock, faults and gates for tests of programs that use the faces.
+        .target(name: "VellumTesting", dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "RawDatabase", "ScriptedDisk"]),
+        // A database as SQLite alone sees it, for tests that look behind a store or damage it.
+        .target(name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+        // A disk that fails and forgets as it is told.
+        .target(name: "ScriptedDisk", dependencies: ["VellumCore", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+
         // Caches that many machines share, whatever server keeps them. No network.
         .target(name: "VellumRemote", dependencies: ["VellumCore", "CChecksum"]),
         // A connection to a Valkey or Redis server. What imports NIO is compiled only with the trait.
@@ -132,10 +141,12 @@ let package = Package(
             dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
         .testTarget(
             name: "VellumTests",
-            dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+            dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport", "VellumTesting"]),
         .testTarget(
             name: "MiniCacheTests",
             dependencies: ["MiniCache", "Originals", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
+        // As a program's own tests use it: public API only.
+        .testTarget(name: "VellumTestingTests", dependencies: ["VellumTesting", "Vellum", "MiniCache"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
@@ -173,15 +184,8 @@ let package = Package(
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         // Clocks, faults, counting codecs and temporary folders for tests.
         .target(
-            name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine"], path: "Tests/VellumTestSupport"),
-        // A database as SQLite alone sees it, for tests that look behind a store or damage it.
-        .target(
-            name: "RawDatabase", dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Tests/RawDatabase"),
-        // What tests of reliability run: a disk that fails and forgets as it is told, a script of operations and what it must leave.
-        .target(
-            name: "ScriptedDisk",
-            dependencies: ["VellumCore", "VellumEngine", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
-            path: "Tests/ScriptedDisk"),
+            name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],
+            path: "Tests/VellumTestSupport"),
         .target(
             name: "CrashScript", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
@@ -227,7 +231,7 @@ if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
 if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
-        "ScriptedDisk", "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
+        "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
         "ExchangeRates", "Fleet", "SharedBenchmark", "Instructions", "Client",
     ]
     package.targets.removeAll { left.contains($0.name) }

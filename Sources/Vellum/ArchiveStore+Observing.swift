@@ -82,10 +82,14 @@ extension ArchiveStore where Archive: Sendable {
 
     /// Begins to observe.
     ///
-    /// - Parameter key: The key that matters; `nil` if all do.
-    func observation<Answer: Sendable>(_ key: EntryKey?, _ ask: @escaping Ask<Answer>) throws(VellumError) -> ObservedQuestion<Answer> {
+    /// - Parameters:
+    ///   - key: The key that matters; `nil` if all do.
+    ///   - isPrompt: Whether the consumer comes back for the next answer by itself.
+    func observation<Answer: Sendable>(
+        _ key: EntryKey?, isPrompt: Bool = false, _ ask: @escaping Ask<Answer>
+    ) throws(VellumError) -> ObservedQuestion<Answer> {
         guard !mark.isClosed else { throw store.located(.closed) }
-        return ObservedQuestion(store.observer(of: key), in: store) { [self] (isCancelled) throws(VellumError) in
+        return ObservedQuestion(store.observer(of: key, isPrompt: isPrompt), in: store) { [self] (isCancelled) throws(VellumError) in
             try withOpenHandle { () throws(VellumError) in try ask(store, key ?? "", isCancelled) }
         }
     }

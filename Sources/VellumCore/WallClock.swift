@@ -81,23 +81,31 @@ public struct WallClock: Sendable {
 
 /// The clock by which callers of loads stop waiting: never set, and coarse.
 @usableFromInline package struct LoadTimer: Sendable {
+    /// Waits for so many milliseconds, which end at a moment of the clock, and returns what to call when the caller has done what it waited to
+    /// do; `nil` for nothing.
+    package typealias Pause = @Sendable (_ milliseconds: Int64, _ end: Int64) async throws -> (@Sendable () -> Void)?
+
     private let clock: CoarseClock
-    private let pause: @Sendable (_ milliseconds: Int64) async throws -> Void
+    private let pause: Pause
+    /// The clock of a test that this is the timer of.
+    package let owner: (any AnyObject & Sendable)?
 
-    package static let system = LoadTimer()
+    package static let system = LoadTimer { milliseconds, _ in
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        return nil
+    }
 
-    package init(
-        clock: CoarseClock = .system,
-        sleep pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
-    ) {
-        (self.clock, self.pause) = (clock, pause)
+    package init(clock: CoarseClock = .system, owner: (any AnyObject & Sendable)? = nil, pause: @escaping Pause) {
+        (self.clock, self.owner, self.pause) = (clock, owner, pause)
     }
 
     package func now() -> Int64 { clock.now() }
 
-    /// Returns so many milliseconds after a moment.
-    package func sleep(until begin: Int64, plus milliseconds: Int64) async throws {
+    /// Returns what `body` returns so many milliseconds after a moment.
+    package func wait<Result>(until begin: Int64, plus milliseconds: Int64, then body: () -> Result) async throws -> Result {
         let left = milliseconds - (now() - begin)
-        if left > 0 { try await pause(left) }
+        let didFollow = left > 0 ? try await pause(left, begin + milliseconds) : nil
+        defer { didFollow?() }
+        return body()
     }
 }

@@ -9,7 +9,12 @@ extension SharedStore: LoadingStore {
     /// The server's time. Before the first connection there are no old values, and none is valid.
     package var instant: WallInstant { trust.time() ?? .never }
 
-    package var timer: LoadTimer { LoadTimer(clock: times.clock, sleep: times.sleep) }
+    package var timer: LoadTimer {
+        LoadTimer(clock: times.clock) { [sleep = times.sleep] milliseconds, _ in
+            try await sleep(milliseconds)
+            return nil
+        }
+    }
 
     package func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) -> Look<Value> {
         // The server may have a newer value; if it was asked in vain, an old one is better than none.

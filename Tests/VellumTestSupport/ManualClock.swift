@@ -1,5 +1,5 @@
 package import VellumCore
-internal import VellumEngine
+internal import VellumTesting
 
 /// A wall clock that moves only when a test moves it, forwards or backwards.
 ///
@@ -9,33 +9,19 @@ internal import VellumEngine
 /// clock.advance(by: .seconds(60))
 /// ```
 package final class ManualClock: Sendable {
-    private let instant: Locked<WallInstant>
-    private let sleepers = Locked<[Sleeper]>([])
+    private let clock: TestClock
     private let step = Locked<(readings: Int, step: @Sendable () -> Void)?>(nil)
 
-    private struct Sleeper: Sendable {
-        var end: WallInstant
-        var number: UInt64
-        var continuation: CheckedContinuation<Void, any Error>
-    }
-
     /// - Parameter now: The initial time; 2026-01-01T00:00:00Z by default.
-    package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) {
-        instant = Locked(now)
-    }
+    package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) { clock = TestClock(now.date) }
 
     package var now: WallInstant {
-        get { instant.withLock { $0 } }
-        set { instant.withLock { $0 = newValue } }
+        get { clock.instant }
+        set { clock.instant = newValue }
     }
 
-    /// Moves the clock; a negative duration moves it back. Less than a millisecond has no effect.
-    package func advance(by duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        instant.withLock { $0 = $0.advanced(byMilliseconds: milliseconds) }
-        wake { [now] in $0.end <= now }
-    }
+    /// Moves the clock; a negative duration moves it back.
+    package func advance(by duration: Duration) { clock.move(by: duration) }
 
     /// Those who wait by this clock go on when it is moved by ``advance(by:)``.
     package var wallClock: WallClock { WallClock(instants: { self.read() }, timer: timer) }
@@ -54,7 +40,7 @@ package final class ManualClock: Sendable {
         return now
     }
 
-    package var timer: LoadTimer { LoadTimer(clock: steady) { try await self.sleep($0) } }
+    package var timer: LoadTimer { clock.timer }
 
     /// The same time, as a clock that is never set.
     package var steady: CoarseClock { CoarseClock { self.now.rawValue } }
@@ -63,40 +49,14 @@ package final class ManualClock: Sendable {
 
     /// Waits until the clock was moved by so many milliseconds.
     package func sleep(_ milliseconds: Int64) async throws {
-        let (number, end) = (LoadCoordinator<Int, Void>.newNumber(), now.advanced(byMilliseconds: milliseconds))
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                sleepers.withLock { $0.append(Sleeper(end: end, number: number, continuation: continuation)) }
-                // It may have been moved, or the task cancelled, before the sleeper was there.
-                wake { [now] in $0.end <= now }
-                if Task.isCancelled { cancel(number) }
-            }
-        } onCancel: {
-            cancel(number)
-        }
-    }
-
-    private func wake(_ isOver: (Sleeper) -> Bool) {
-        for sleeper in take(isOver) { sleeper.continuation.resume() }
-    }
-
-    private func cancel(_ number: UInt64) {
-        for sleeper in take({ $0.number == number }) { sleeper.continuation.resume(throwing: CancellationError()) }
-    }
-
-    private func take(_ isTaken: (Sleeper) -> Bool) -> [Sleeper] {
-        sleepers.withLock { sleepers in
-            let taken = sleepers.filter(isTaken)
-            sleepers.removeAll(where: isTaken)
-            return taken
-        }
+        _ = try await clock.pause(until: now.advanced(byMilliseconds: milliseconds).rawValue)
     }
 
     /// How many wait.
-    package var sleeperCount: Int { sleepers.withLock { $0.count } }
+    package var sleeperCount: Int { clock.sleepers.count }
 
     /// Whether somebody waits for that moment.
-    package func hasSleeper(until end: WallInstant) -> Bool { sleepers.withLock { $0.contains { $0.end == end } } }
+    package func hasSleeper(until end: WallInstant) -> Bool { clock.sleepers.contains(end) }
 
     /// Returns once somebody waits for that moment.
     package func waitForSleeper(until end: WallInstant) async {

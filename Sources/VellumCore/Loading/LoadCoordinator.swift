@@ -110,6 +110,12 @@ package final class LoadCoordinator<Key: Hashable & Sendable, Outcome>: Sendable
 
     package init() {}
 
+    /// The numbers of the loads that are running. For tests.
+    package var running: [UInt64] { state.withLock { Array($0.running.keys) } }
+
+    /// How many callers wait. For tests.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+
     /// Returns a number that no other load or waiter of this process has.
     package static func newNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 }
@@ -320,8 +326,7 @@ extension LoadCoordinator where Outcome: Sendable {
             var look = deadline
             do {
                 while true {
-                    try await timer.sleep(until: look, plus: 0)
-                    guard let next = self?.endLate(at: timer.now(), look) else { return }
+                    guard let next = try await timer.wait(until: look, plus: 0, then: { self?.endLate(at: timer.now(), look) }) else { return }
                     look = next
                 }
             } catch {}  // Nobody cancels it.
@@ -384,9 +389,6 @@ extension LoadCoordinator where Outcome: Sendable {
 
     /// How many loads are running.
     package var count: Int { state.withLock { $0.table.count } }
-
-    /// How many callers wait.
-    package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// Stops the process if the tables are inconsistent. For tests. O(n).
     package func checkInvariants() {

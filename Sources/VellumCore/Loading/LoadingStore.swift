@@ -165,12 +165,17 @@ extension LoadingStore {
             do {
                 if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
                     // A load that is known to be slow is not waited for again.
-                    try await timer.sleep(until: loads.begin(for: waiter) ?? begin, plus: soft)
-                    if let old = slowValue(for: waiter, request) { return loads.leave(waiter, with: old, keepsRunning: true) }
+                    let hasLeft = try await timer.wait(until: loads.begin(for: waiter) ?? begin, plus: soft) {
+                        guard let old = slowValue(for: waiter, request) else { return false }
+                        loads.leave(waiter, with: old, keepsRunning: true)
+                        return true
+                    }
+                    if hasLeft { return }
                 }
                 guard let timeout = request.timeout else { return }
-                try await timer.sleep(until: begin, plus: timeout)
-                loads.leave(waiter, with: .failed(VellumError.loadTimedOut, old: expired(loads.interim(for: waiter)), isNew: false))
+                try await timer.wait(until: begin, plus: timeout) {
+                    loads.leave(waiter, with: .failed(VellumError.loadTimedOut, old: expired(loads.interim(for: waiter)), isNew: false))
+                }
             } catch {}  // The wait has ended.
         }
     }

@@ -6,7 +6,7 @@ internal import VellumCore
 /// May be read on any thread without a lock. What transactions know of the archive is written under the writer's lock.
 @usableFromInline package final class Archive: Sendable {
     /// Its number in the file.
-    let id: Int64
+    package let id: Int64
     let name: String
     /// The version of the cache that the archive holds; `nil` if it is not one.
     let cacheVersion: String?

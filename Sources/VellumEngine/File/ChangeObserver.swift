@@ -9,6 +9,8 @@ package final class ChangeObserver: Sendable {
         /// Whether something may have changed since the last ``begin()``.
         var isDirty = true
         var isEnded = false
+        /// Whether the consumer asks for its next answer, or waits for it.
+        var isAsking = false
         var waiter: CheckedContinuation<Void, Never>?
         /// Wakes the consumer when an entry of its last answer expires.
         var expiry: Task<Void, Never>?
@@ -20,8 +22,8 @@ package final class ChangeObserver: Sendable {
     private let state = Locked(State())
     private let watcher: ChangeWatcher
 
-    init(of archive: Int64, key: UInt64?, _ watcher: ChangeWatcher) {
-        (self.archive, self.key, self.watcher) = (archive, key, watcher)
+    init(of archive: Int64, key: UInt64?, isPrompt: Bool, _ watcher: ChangeWatcher) {
+        (self.archive, self.key, self.isPrompt, self.watcher) = (archive, key, isPrompt, watcher)
     }
 
     /// Ends the observation. A waiting consumer goes on, and gets no further answer.
@@ -59,6 +61,22 @@ package final class ChangeObserver: Sendable {
     /// Whether something may have changed since ``begin()``.
     package var isDirty: Bool { state.withLock { $0.isDirty } }
 
+    // MARK: For tests
+
+    /// Whether the consumer comes back for the next answer by itself: a model of a screen.
+    package let isPrompt: Bool
+
+    /// Whether the consumer asks for its next answer, or waits for it.
+    package internal(set) var isAsking: Bool {
+        get { state.withLock { $0.isAsking } }
+        set { state.withLock { $0.isAsking = newValue } }
+    }
+
+    /// Whether the consumer waits, and has been told everything; or will get no further answer.
+    package var isSettled: Bool { state.withLock { $0.isEnded || $0.waiter != nil && !$0.isDirty } }
+
+    // MARK: Changes
+
     /// Something may have changed.
     package func signal() { resume { $0.isDirty = true } }
 
@@ -77,11 +95,12 @@ package final class ChangeObserver: Sendable {
         let (begin, left) = (clock.timer.now(), max(1, moment.rawValue &- clock.now().rawValue))
         let task = Task { [weak self] in
             do {
-                try await clock.timer.sleep(until: begin, plus: left)
-                guard let self else { return }
-                var changes = ChangedKeys()
-                changes.insert(ChangedKeys.Key(key, .evicted), most: 1)
-                self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: changes)]))
+                try await clock.timer.wait(until: begin, plus: left) {
+                    guard let self else { return }
+                    var changes = ChangedKeys()
+                    changes.insert(ChangedKeys.Key(key, .evicted), most: 1)
+                    self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: changes)]))
+                }
             } catch {}  // There is another answer meanwhile.
         }
         state.withLock { state in

@@ -45,8 +45,8 @@ final class ChangeWatcher: Sendable {
     // MARK: Observers
 
     /// - Parameter key: The hash of the key to observe; `nil` for every key.
-    func observe(_ archive: Int64, key: UInt64?) -> ChangeObserver {
-        let observer = ChangeObserver(of: archive, key: key, self)
+    func observe(_ archive: Int64, key: UInt64?, isPrompt: Bool = false) -> ChangeObserver {
+        let observer = ChangeObserver(of: archive, key: key, isPrompt: isPrompt, self)
         let id = ObjectIdentifier(observer)
         // Before the first question, so that no change is missed.
         let finished = page.now.finished
@@ -66,7 +66,9 @@ final class ChangeWatcher: Sendable {
     /// Whether there is an observer. One relaxed load.
     var isObserving: Bool { isObserved.load(ordering: .relaxed) }
 
-    var observerCount: Int { state.withLock { $0.observers.count } }
+    var observers: [ChangeObserver] { state.withLock { Array($0.observers.values) } }
+
+    var observerCount: Int { observers.count }
 
     func remove(_ observer: ChangeObserver) {
         let isLast = state.withLock { state in
@@ -180,7 +182,6 @@ final class ChangeWatcher: Sendable {
 
     /// Tells the observers whom changes of any process concern.
     private func tellChanges(after old: UInt64, through new: UInt64) {
-        let observers = state.withLock { Array($0.observers.values) }
         for (archive, observers) in Dictionary(grouping: observers, by: \.archive) {
             let keys = page.changes(of: archive, numberedAfter: old, through: new)
             let commit = Commit(source: .page, changes: [Commit.Change(archive: archive, keys: keys)])

@@ -50,6 +50,9 @@ final class FileRegistry: Sendable {
         return file.isClosed ? nil : file
     }
 
+    /// The open files.
+    var openedFiles: [DatabaseFile] { files.withLock { $0.values.compactMap(\.file) }.filter { !$0.isClosed } }
+
     /// Whether the file is still there: another may have the number of one that was deleted.
     private func isAtItsPath(_ file: DatabaseFile) throws(VellumError) -> Bool {
         do throws(VellumError) {

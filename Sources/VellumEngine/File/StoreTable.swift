@@ -6,6 +6,9 @@ protocol OpenableStore: AnyObject, Sendable {
 
     /// Whether the store is still of the archive's version, and of this one, if one is wanted.
     func holds(version: String?) -> Bool
+
+    /// The numbers of the loads that are running. For tests.
+    var runningLoads: [UInt64] { get }
 }
 
 /// The open stores by the names of their archives.

@@ -26,6 +26,9 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
         withExtendedLifetime(previous) {}  // Released outside the lock.
     }
 
+    /// Makes the next answer due, whether anything has changed or not.
+    package func askAgain() { observer.signal() }
+
     /// Ends the observation.
     package func stop() { observer.stop() }
 
@@ -33,6 +36,8 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     ///
     /// While the file is suspended it waits.
     package func next() async -> Result<Answer, VellumError>? {
+        observer.isAsking = true
+        defer { observer.isAsking = false }
         while await observer.wait() {
             observer.begin()
             switch await answer() {

@@ -8,6 +8,8 @@ package struct ObservedAnswer<Answer> {
     package var origins: [EntryOrigin]
     /// The entry of it that expires first; `nil` if none does.
     package var firstEnd: EntryEnd?
+    /// The generation of the archive of which the whole answer is; `nil` if something changed meanwhile.
+    var generation: UInt64?
 
     package init(_ answer: Answer, of origins: [EntryOrigin], firstEnd: EntryEnd? = nil) {
         (self.answer, self.origins, self.firstEnd) = (answer, origins, firstEnd)
@@ -35,6 +37,13 @@ package struct EntryOrigin: Equatable, Sendable {
     var digest: UInt64
 }
 
+extension ObservedAnswer {
+    /// Returns another form of the answer. One with another number is never the same.
+    package func map<Other>(number: UInt64, _ transform: (Answer) -> Other) -> ObservedAnswer<Other> {
+        ObservedAnswer<Other>(transform(answer), of: origins + [EntryOrigin(key: "", digest: number)], firstEnd: firstEnd)
+    }
+}
+
 extension ObservedAnswer<Int> {
     /// A number, which is compared itself.
     init(count: Int, firstEnd: EntryEnd? = nil) {
@@ -46,8 +55,10 @@ extension ObservedAnswer<Int> {
 
 extension Store {
     /// Notifies a consumer of changes of the key, or of all keys.
-    package func observer(of key: EntryKey? = nil) -> ChangeObserver {
-        disk.file.watcher.observe(disk.archive.id, key: key.map(disk.changes.hash.of))
+    ///
+    /// - Parameter isPrompt: Whether the consumer comes back for the next answer by itself.
+    package func observer(of key: EntryKey? = nil, isPrompt: Bool = false) -> ChangeObserver {
+        disk.file.watcher.observe(disk.archive.id, key: key.map(disk.changes.hash.of), isPrompt: isPrompt)
     }
 
     /// How many consumers are notified of changes of the file. For tests.
@@ -91,6 +102,21 @@ extension Store {
         }
     }
 
+    /// Returns the values that match the query, which continues where a shorter answer ends: what that has is not read again.
+    ///
+    /// - Returns: `nil` if anything may have changed since, or changes meanwhile.
+    package func observed(
+        _ query: QueryDescription<Value>, after shown: ObservedAnswer<[Value]>, isCancelled: @escaping () -> Bool
+    ) throws(VellumError) -> ObservedAnswer<[Value]>? {
+        guard shown.generation != nil, memory.memoryOnlyCount == 0, clock.now() < shown.firstEnd?.moment ?? .never else { return nil }
+        var answer = try observed(QueryDescription([.skip(shown.answer.count)] + query.steps), undecodable: .fail, isCancelled: isCancelled)
+        guard answer.generation == shown.generation else { return nil }
+        answer.answer = shown.answer + answer.answer
+        answer.origins = shown.origins + answer.origins
+        if let end = shown.firstEnd, end.moment < answer.firstEnd?.moment ?? .never { answer.firstEnd = end }
+        return answer
+    }
+
     /// Returns how many valid values match the query.
     package func observedCount(
         _ query: QueryDescription<Value>, undecodable: UndecodableObjects, isCancelled: @escaping () -> Bool
@@ -124,9 +150,12 @@ extension Store {
             // Otherwise the first snapshot would commit them, as a change.
             try disk.writeForQueries()
             let before = disk.changes.quietGeneration
-            let (answer, snapshots) = try ask()
+            var (answer, snapshots) = try ask()
+            if let before, before == disk.changes.generation.value {
+                answer.generation = before
+                return answer
+            }
             guard snapshots > 1, triesLeft > 0 else { return answer }
-            if let before, before == disk.changes.generation.value { return answer }
         }
     }
 

@@ -151,6 +151,7 @@ public import VellumCore
 
 extension Store: OpenableStore {
     var valueType: Any.Type { Value.self }
+    var runningLoads: [UInt64] { loads.running }
 
     func holds(version: String?) -> Bool {
         !disk.archive.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)

@@ -194,8 +194,8 @@ enum EntryTable {
 }
 
 /// The id of an entry: the number of its archive, times 2^40, plus the entry's number in the archive, which begins with 1.
-enum EntryID {
-    static let bits: Int64 = 40
+package enum EntryID {
+    package static let bits: Int64 = 40
     /// Archives beyond this number would have ids that no integer holds.
     static let lastArchive: Int64 = 1 << 22
 

@@ -1,7 +1,7 @@
 /// A system call of SQLite that can be made to fail.
-public enum DiskCall: CaseIterable, Hashable, Sendable {
+package enum DiskCall: CaseIterable, Hashable, Sendable {
     case open, delete, access
     case read, write, truncate, sync, size
     case lock, checkLock
-    case mapShared, lockShared
+    case mapShared, lockShared, lockForWriting
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// What a disk certainly holds at one moment of a recording, and what it may hold in addition.
 ///
@@ -7,16 +7,16 @@ public import Foundation
 /// for operation in script.operations { moment.add(operation) }
 /// let files = moment.image { _ in .kept }
 /// ```
-public struct DiskMoment: Sendable {
+package struct DiskMoment: Sendable {
     /// A change that was not synced.
-    public enum Change: Sendable {
+    package enum Change: Sendable {
         case write(offset: Int, bytes: Data)
         case truncate(size: Int)
         case created(name: String, file: Int)
         case deleted(name: String)
 
         /// Whether a folder is changed and not a file.
-        public var isOfNames: Bool {
+        package var isOfNames: Bool {
             switch self {
             case .created, .deleted: true
             case .write, .truncate: false
@@ -35,7 +35,7 @@ public struct DiskMoment: Sendable {
     }
 
     /// The fate of an unsynced change.
-    public enum Fate: Sendable {
+    package enum Fate: Sendable {
         case kept
         case lost
         /// The file has grown, but the bytes are missing.
@@ -45,15 +45,15 @@ public struct DiskMoment: Sendable {
     }
 
     /// Unsynced changes in the order in which they happened; `file` is `nil` for names.
-    public private(set) var unsynced: [(file: Int?, change: Change)] = []
+    package private(set) var unsynced: [(file: Int?, change: Change)] = []
     private var files: [Int: Data] = [:]
     private var names: [String: Int] = [:]
 
     /// A moment before every operation: an empty disk.
-    public init() {}
+    package init() {}
 
     /// Adds what an operation writes, or what it makes certain.
-    public mutating func add(_ operation: DiskOperation) {
+    package mutating func add(_ operation: DiskOperation) {
         switch operation {
         case .create(let file, let name, let contents):
             files[file] = contents
@@ -73,14 +73,14 @@ public struct DiskMoment: Sendable {
     }
 
     /// Returns the files by name, given the fate of each unsynced change by its index. Changes of names are kept or lost.
-    public func image(_ fate: (Int) -> Fate) -> [String: Data] {
+    package func image(_ fate: (Int) -> Fate) -> [String: Data] {
         var (files, names) = (files, names)
         for (index, entry) in unsynced.enumerated() { Self.apply(entry.change, fate(index), entry.file, &files, &names) }
         return names.compactMapValues { files[$0] }
     }
 
     /// The number of bytes that a disk writes atomically.
-    public static let sector = 512
+    package static let sector = 512
 
     private static func apply(_ change: Change, _ fate: Fate, _ file: Int?, _ files: inout [Int: Data], _ names: inout [String: Int]) {
         if case .lost = fate { return }

@@ -109,7 +109,9 @@ enum ScriptedMethods {
         }
         methods.xShmLock = { file, offset, count, flags in
             guard let file else { return SQLITE_MISUSE }
-            if flags & SQLITE_SHM_LOCK != 0, let (_, code) = ScriptedFile.nextFault(file, .lockShared) { return code }
+            // The first of the locks is that of writers (sqlite.org/walformat.html, 2.3).
+            let call = offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 ? DiskCall.lockForWriting : .lockShared
+            if flags & SQLITE_SHM_LOCK != 0, let (_, code) = ScriptedFile.nextFault(file, call) { return code }
             return ScriptedFile.io(file).xShmLock(ScriptedFile.system(file), offset, count, flags)
         }
         methods.xShmBarrier = { file in

@@ -1,6 +1,5 @@
-public import Foundation
+package import Foundation
 internal import VellumCore
-internal import VellumEngine
 
 #if canImport(Glibc)
     internal import Glibc
@@ -18,7 +17,7 @@ internal import VellumEngine
 /// ```
 ///
 /// Affects connections that are opened while it is installed; all other calls go directly to the system.
-public final class DiskScript: Sendable {
+package final class DiskScript: Sendable {
     private let folder: String
     private let isRecording: Bool
     private let state = Locked(State())
@@ -41,39 +40,39 @@ public final class DiskScript: Sendable {
     }
 
     /// Installs the script for the folder, which must exist.
-    public init(folder: URL, recording: Bool = false) {
+    package init(folder: URL, recording: Bool = false) {
         self.folder = ScriptedDisk.resolved(folder.path)
         isRecording = recording
         ScriptedDisk.add(self, for: self.folder)
     }
 
     /// Releases the folder.
-    public func remove() { ScriptedDisk.remove(folder) }
+    package func remove() { ScriptedDisk.remove(folder) }
 
     // MARK: Failing
 
     /// Makes the call fail that follows `count` others that could fail in this way. With `lasting`, all later ones fail, too, until
     /// ``heal()``.
-    public func fail(_ fault: DiskFault, at count: Int, lasting: Bool = false) {
+    package func fail(_ fault: DiskFault, at count: Int, lasting: Bool = false) {
         state.withLock { $0.plan = Plan(fault: fault, callsLeft: count, isLasting: lasting) }
     }
 
     /// Kills this process at the call that follows `count` others.
-    public func kill(at count: Int) {
+    package func kill(at count: Int) {
         state.withLock { $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false) }
     }
 
     /// Lets every call succeed again.
-    public func heal() { state.withLock { $0.plan = nil } }
+    package func heal() { state.withLock { $0.plan = nil } }
 
     /// How many calls failed.
-    public var injected: Int { state.withLock { $0.injected } }
+    package var injected: Int { state.withLock { $0.injected } }
 
     /// A description of the last call that failed.
-    public var lastInjected: String? { state.withLock { $0.lastInjected } }
+    package var lastInjected: String? { state.withLock { $0.lastInjected } }
 
     /// The number of calls so far that could have failed in this way.
-    public func calls(fitting fault: DiskFault) -> Int {
+    package func calls(fitting fault: DiskFault) -> Int {
         state.withLock { state in state.calls.reduce(0) { fault.code(for: $1.key) == nil ? $0 : $0 + $1.value } }
     }
 
@@ -112,13 +111,13 @@ public final class DiskScript: Sendable {
     // MARK: Recording
 
     /// What was recorded, in order.
-    public var operations: [DiskOperation] { state.withLock { $0.operations } }
+    package var operations: [DiskOperation] { state.withLock { $0.operations } }
 
     /// Sets a mark among the operations.
-    public func mark(_ number: Int) { record(.mark(number)) }
+    package func mark(_ number: Int) { record(.mark(number)) }
 
     /// The number of operations so far.
-    public var count: Int { state.withLock { $0.operations.count } }
+    package var count: Int { state.withLock { $0.operations.count } }
 
     /// The number of the file that a name refers to from now on.
     func opened(_ name: String, wasThere: Bool, contents: () -> Data) -> Int {

@@ -7,14 +7,14 @@ import Foundation
 #endif
 
 /// Acts between SQLite's look at the size of a file and what it does with it, as another process may.
-public enum SizeLookups {
+package enum SizeLookups {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var action: (thread: pthread_t, run: () -> Void)?
 
     /// Runs `body`, and `action` once, after SQLite's first look on this thread.
     ///
     /// - Returns: Whether SQLite looked.
-    public static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool {
+    package static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool {
         var hasLooked = false
         lock.lock()
         self.action = (

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import VellumCore
-internal import VellumEngine
 
 #if canImport(SQLite3)
     internal import SQLite3

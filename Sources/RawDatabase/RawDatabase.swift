@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 #if canImport(SQLite3)
     internal import SQLite3
@@ -8,17 +8,17 @@ public import Foundation
 
 /// A separate connection with which tests inspect and damage a file. It uses SQLite, because opening and closing the file directly would
 /// drop the locks of the store under test (P50).
-public final class RawDatabase {
+package final class RawDatabase {
     /// What SQLite says of a call that failed.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// SQLite's message.
-        public let description: String
+        package let description: String
     }
 
     private var handle: OpaquePointer?
 
     /// Opens the file, or creates it.
-    public init(_ url: URL) throws {
+    package init(_ url: URL) throws {
         guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
             throw Failure(description: "\(url.path) cannot be opened")
         }
@@ -30,12 +30,12 @@ public final class RawDatabase {
     private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
 
     /// Runs statements that return nothing.
-    public func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
     /// Names another format in both places where a file names it.
-    public func declareFormat(_ version: Int) throws {
+    package func declareFormat(_ version: Int) throws {
         try execute(
             """
             PRAGMA writable_schema = ON;
@@ -46,7 +46,7 @@ public final class RawDatabase {
     }
 
     /// The first column of every row.
-    public func ints(_ sql: String) throws -> [Int] {
+    package func ints(_ sql: String) throws -> [Int] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
         defer { sqlite3_finalize(statement) }
@@ -61,16 +61,16 @@ public final class RawDatabase {
     }
 
     /// The first column of the first row.
-    public func int(_ sql: String) throws -> Int {
+    package func int(_ sql: String) throws -> Int {
         guard let int = try ints(sql).first else { throw Failure(description: "no row") }
         return int
     }
 
     /// The first column of the first row, as a text.
-    public func text(_ sql: String) throws -> String { String(decoding: try data(sql), as: UTF8.self) }
+    package func text(_ sql: String) throws -> String { String(decoding: try data(sql), as: UTF8.self) }
 
     /// The first column of the first row, as bytes.
-    public func data(_ sql: String) throws -> Data {
+    package func data(_ sql: String) throws -> Data {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
         defer { sqlite3_finalize(statement) }

@@ -1,0 +1,238 @@
+public import Foundation
+public import Observation
+public import VellumCore
+internal import VellumEngine
+
+/// The objects that satisfy a predicate, for a screen: `Observable`, on the main actor, always the present answer.
+///
+/// ```swift
+/// @State private var invoices = ArchiveResults(
+///     store, where: #Predicate { !$0.isPaid },
+///     sortedBy: [SortDescriptor(\.date)], limit: 50)
+/// var body: some View {
+///     List(invoices.value, id: \.primaryKey) { Text($0.title) }
+/// }
+/// ```
+///
+/// It observes from its creation until ``stop()``, or until it is released. Reading and decoding run on other threads. After an error it keeps its
+/// value, and asks again at the next change.
+///
+/// ``ask(where:sortedBy:limit:)`` changes what it asks, for example for a search field, and ``limit`` how many objects it has. ``record(_:)`` and
+/// ``delete(archiveWithKey:)`` write, and show it before they return.
+@MainActor @Observable
+public final class ArchiveResults<Archive: Archivable & Sendable> {
+    /// The objects, in order; empty before the first answer.
+    public private(set) var value: [Archive] = []
+    /// Whether there was an answer.
+    public private(set) var isLoaded = false
+    /// Whether what was asked last has no answer yet, so that ``value`` is that of an earlier question, or none.
+    public private(set) var isAsking = true
+    /// Why the last question had no answer; `nil` if it had one.
+    public private(set) var error: VellumError?
+    @ObservationIgnored private let store: ArchiveStore<Archive>
+    @ObservationIgnored private var question: ScreenQuestion<Question, [Archive]>?
+
+    /// What is asked. Answers to questions with one `subject` differ by their limit alone.
+    private struct Question: Sendable {
+        var predicate: Predicate<Archive>?
+        var order: [SortDescriptor<Archive>]
+        var limit: Int?
+        var subject = 0
+
+        func query(limit: Int?) throws(VellumError) -> QueryDescription<Archive> {
+            try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
+        }
+    }
+
+    /// The last answer, and what it answers.
+    private struct Shown {
+        var question: Question
+        var answer: ObservedAnswer<[Archive]>
+    }
+
+    /// Begins to observe.
+    ///
+    /// - Parameters:
+    ///   - store: The store of the objects.
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: Most significant first.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    public init(
+        _ store: ArchiveStore<Archive>, where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [],
+        limit: Int? = nil
+    ) {
+        self.store = store
+        let shown = Guarded<Shown?>(nil)
+        question = ScreenQuestion(
+            Question(predicate: predicate, order: order, limit: limit), of: store,
+            ask: { (store, question, isCancelled) throws(VellumError) in
+                let answer: ObservedAnswer<[Archive]>
+                if let more = try Self.more(than: shown.value, question, store, isCancelled) {
+                    answer = more
+                } else {
+                    answer = try store.observed(question.query(limit: question.limit), undecodable: .fail, isCancelled: isCancelled)
+                }
+                shown.change { $0 = Shown(question: question, answer: answer) }
+                return answer
+            },
+            take: { [weak self] answer in
+                guard let self else { return false }
+                switch answer {
+                case .success(let objects): (value, isLoaded, error) = (objects, true, nil)
+                case .failure(let failure): error = failure
+                }
+                isAsking = false
+                return true
+            })
+    }
+
+    /// Returns the answer to a question that only has a higher limit than the last: what is shown is not read again.
+    ///
+    /// - Returns: `nil` if anything has changed since.
+    private nonisolated static func more(
+        than shown: Shown?, _ question: Question, _ store: Store<Archive>, _ isCancelled: @escaping () -> Bool
+    ) throws(VellumError) -> ObservedAnswer<[Archive]>? {
+        guard let shown, let old = shown.question.limit, shown.question.subject == question.subject, old < question.limit ?? .max else {
+            return nil
+        }
+        return try store.observed(
+            question.query(limit: question.limit.map { max(0, $0 - shown.answer.answer.count) }), after: shown.answer, isCancelled: isCancelled)
+    }
+
+    // MARK: Asking
+
+    /// The maximum number of objects; `nil` for all.
+    ///
+    /// Raising it reads the objects that are not shown yet, unless something has changed meanwhile. ``value`` stays until the answer.
+    ///
+    /// ```swift
+    /// ForEach(invoices.value, id: \.primaryKey) { invoice in
+    ///     Row(invoice).onAppear { invoices.showMore(after: invoice) }
+    /// }
+    /// ```
+    ///
+    /// - Complexity: O(log n + old limit + new objects) with an index that has the order and answers the predicate; otherwise that of the
+    ///   query.
+    public var limit: Int? {
+        get {
+            access(keyPath: \.limit)
+            return question?.question.limit
+        }
+        set {
+            guard newValue != question?.question.limit else { return }
+            withMutation(keyPath: \.limit) {
+                isAsking = question?.isAsked ?? false
+                question?.change { $0.limit = newValue }
+            }
+        }
+    }
+
+    /// Raises ``limit`` if the object is the last one that is shown: for a list that goes on while it is scrolled.
+    ///
+    /// - Parameters:
+    ///   - object: The object that appears.
+    ///   - count: By how much. Less than one has no effect.
+    public func showMore(after object: Archive, by count: Int = 50) {
+        guard let limit, count > 0, value.count >= limit, value.last?.primaryKey == object.primaryKey else { return }
+        let (more, overflow) = limit.addingReportingOverflow(count)
+        self.limit = overflow ? .max : more
+    }
+
+    /// Asks something else. ``value`` stays until the answer.
+    ///
+    /// ```swift
+    /// .searchable(text: $text)
+    /// .onChange(of: text) { _, text in
+    ///     cities.ask(where: #Predicate { $0.name.starts(with: text) }, limit: 50)
+    /// }
+    /// ```
+    ///
+    /// Does not block. If it is called again before the answer, only the last question has one.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition; `nil` for all objects.
+    ///   - order: Most significant first.
+    ///   - limit: The maximum number of objects; `nil` for all.
+    public func ask(where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil) {
+        withMutation(keyPath: \.limit) {
+            isAsking = question?.isAsked ?? false
+            question?.change { $0 = Question(predicate: predicate, order: order, limit: limit, subject: $0.subject + 1) }
+        }
+    }
+
+    /// Stops observing. The value stays.
+    public func stop() { question?.stop() }
+
+    // MARK: Writing
+
+    /// Records an object, and shows it, if it satisfies the predicate, before this returns (decision 78).
+    ///
+    /// Its place is that which the order gives it, after those that are equal to it; the next answer, which follows at once, has the last word.
+    ///
+    /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability and effect on the eviction order.
+    ///
+    /// - Throws: ``VellumError`` as ``ArchiveStore/record(_:expiration:)`` does. The value stays then.
+    public func record(_ object: Archive) throws {
+        try store.record(object)
+        var objects = value
+        let place = objects.firstIndex { $0.primaryKey == object.primaryKey }
+        if let place { objects.remove(at: place) }
+        show(objects, with: object, at: place)
+    }
+
+    /// Deletes an object, and shows it no longer when this returns.
+    ///
+    /// Blocks for the disk, as ``ArchiveStore/delete(archiveWithKey:)``, and has the same durability.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Throws: ``VellumError`` as ``ArchiveStore/delete(archiveWithKey:)`` does. The value stays then.
+    @discardableResult
+    public func delete(archiveWithKey key: String) throws -> Bool {
+        let wasThere = try store.delete(archiveWithKey: key)
+        show(value.filter { $0.primaryKey != key })
+        return wasThere
+    }
+
+    /// Deletes the objects at these positions of ``value``, in one transaction, and shows them no longer when this returns: for `onDelete` of a
+    /// list.
+    ///
+    /// - Throws: ``VellumError`` as ``ArchiveStore/delete(allKeys:)`` does. The value stays then.
+    public func delete(at offsets: IndexSet) throws {
+        let places = offsets.filter { value.indices.contains($0) }
+        try store.delete(allKeys: places.map { value[$0].primaryKey })
+        var objects = value
+        for place in places.reversed() { objects.remove(at: place) }
+        show(objects)
+    }
+
+    /// Shows what is there after a write, as far as it is known without a query. An answer to a question that was asked before is dropped.
+    ///
+    /// - Parameters:
+    ///   - object: An object that was recorded, and is not among `objects`.
+    ///   - place: Where it was.
+    private func show(_ objects: [Archive], with object: Archive? = nil, at place: Int? = nil) {
+        guard let question else { return }
+        do {
+            let asked = question.question
+            var objects = objects
+            if let object, try asked.predicate?.evaluate(object) ?? true {
+                let orderings = asked.order.map(Ordering.init)
+                let next = orderings.isEmpty ? place : try objects.firstIndex { try orderings.comesFirst(object, before: $0) }
+                objects.insert(object, at: next ?? objects.count)
+            }
+            value = Array(objects.prefix(asked.limit ?? .max))
+        } catch {}  // The next answer has it, or the error.
+        question.change { _ in }
+    }
+}
+
+extension Array {
+    /// Whether an object comes before another one, and is not equal to it.
+    fileprivate func comesFirst<Value>(_ object: Value, before other: Value) throws -> Bool where Element == Ordering<Value> {
+        for ordering in self {
+            let order = try ordering.compare(object, other)
+            if order != 0 { return order < 0 }
+        }
+        return false
+    }
+}
