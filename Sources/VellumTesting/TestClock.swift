@@ -108,7 +108,9 @@ public final class TestClock: Sendable {
     package var sleepers: [WallInstant] { state.withLock { $0.sleepers.map(\.end) } }
 
     /// By which callers stop waiting.
-    package var timer: LoadTimer { LoadTimer(clock: CoarseClock { self.instant.rawValue }, owner: self) { try await self.pause(until: $1) } }
+    package var timer: LoadTimer {
+        LoadTimer(clock: CoarseClock { self.instant.rawValue }, owner: self) { try await self.pause(until: $1) }
+    }
 
     /// Waits until the clock shows so many milliseconds since 1970.
     ///

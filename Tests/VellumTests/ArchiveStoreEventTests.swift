@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Vellum
+import VellumTesting
 
 /// Events and statistics.
 @Suite(.timeLimit(.minutes(1)))

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import Vellum
+import VellumTesting
 import VellumEngine
 
 /// An object that counts, with archivable properties and a version.

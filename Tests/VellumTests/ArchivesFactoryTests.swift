@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Vellum
+import VellumTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct ArchivesFactoryTests {

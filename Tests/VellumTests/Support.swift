@@ -1,10 +1,11 @@
 import Foundation
 import Vellum
+import VellumTesting
 
 /// A temporary folder with archives and a manual clock. Deleted with the object.
 final class TemporaryArchives: Sendable {
     let directory: URL
-    let clock = HandClock()
+    let clock = TestClock()
     let factory: ArchivesFactory
 
     init() {
@@ -41,13 +42,7 @@ final class TemporaryArchives: Sendable {
     }
 }
 
-/// A clock that changes only when a test advances it. Unchecked because `milliseconds` is protected by `lock`.
-final class HandClock: @unchecked Sendable {
-    private let lock = NSLock()
-    private var milliseconds: Int64 = 1_700_000_000_000
-
-    var wallClock: WallClock { WallClock { self.now } }
-    var now: Date { lock.withLock { Date(timeIntervalSince1970: Double(milliseconds) / 1000) } }
-
-    func advance(bySeconds seconds: Int64) { lock.withLock { milliseconds += seconds * 1000 } }
+extension TestClock {
+    /// Sets the clock. Nothing else happens.
+    func advance(bySeconds seconds: Int64) { now += TimeInterval(seconds) }
 }

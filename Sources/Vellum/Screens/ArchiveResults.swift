@@ -39,8 +39,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         var limit: Int?
         var subject = 0
 
-        func query(limit: Int?) throws(VellumError) -> QueryDescription<Archive> {
-            try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: 0)
+        func query(after count: Int = 0) throws(VellumError) -> QueryDescription<Archive> {
+            try QueryDescription(where: predicate, sortedBy: order, limit: limit.map { max(0, $0 - count) }, offset: count)
         }
     }
 
@@ -70,7 +70,7 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                 if let more = try Self.more(than: shown.value, question, store, isCancelled) {
                     answer = more
                 } else {
-                    answer = try store.observed(question.query(limit: question.limit), undecodable: .fail, isCancelled: isCancelled)
+                    answer = try store.observed(question.query(), undecodable: .fail, isCancelled: isCancelled)
                 }
                 shown.change { $0 = Shown(question: question, answer: answer) }
                 return answer
@@ -95,8 +95,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         guard let shown, let old = shown.question.limit, shown.question.subject == question.subject, old < question.limit ?? .max else {
             return nil
         }
-        return try store.observed(
-            question.query(limit: question.limit.map { max(0, $0 - shown.answer.answer.count) }), after: shown.answer, isCancelled: isCancelled)
+        let count = shown.answer.answer.count
+        return try store.observed(question.query(after: count), after: shown.answer, isCancelled: isCancelled)
     }
 
     // MARK: Asking

@@ -42,6 +42,7 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
             }
             self.observation = observation
             task = Task { [asked] in
+                defer { observation.stop() }
                 while let answer = await observation.next() {
                     if case .success(let answer) = answer, asked.value.number != answer.number { continue }
                     guard take(answer.map(\.answer)) else { return }
@@ -69,7 +70,10 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     /// Whether there will be answers.
     var isAsked: Bool { task?.isCancelled == false }
 
-    func stop() { task?.cancel() }
+    func stop() {
+        task?.cancel()
+        observation?.stop()
+    }
 }
 
 /// A value that several tasks read and change.

@@ -102,14 +102,14 @@ extension Store {
         }
     }
 
-    /// Returns the values that match the query, which continues where a shorter answer ends: what that has is not read again.
+    /// Returns a shorter answer with what the query finds that begins after it: what that has is not read again.
     ///
     /// - Returns: `nil` if anything may have changed since, or changes meanwhile.
     package func observed(
         _ query: QueryDescription<Value>, after shown: ObservedAnswer<[Value]>, isCancelled: @escaping () -> Bool
     ) throws(VellumError) -> ObservedAnswer<[Value]>? {
         guard shown.generation != nil, memory.memoryOnlyCount == 0, clock.now() < shown.firstEnd?.moment ?? .never else { return nil }
-        var answer = try observed(QueryDescription([.skip(shown.answer.count)] + query.steps), undecodable: .fail, isCancelled: isCancelled)
+        var answer = try observed(query, undecodable: .fail, isCancelled: isCancelled)
         guard answer.generation == shown.generation else { return nil }
         answer.answer = shown.answer + answer.answer
         answer.origins = shown.origins + answer.origins

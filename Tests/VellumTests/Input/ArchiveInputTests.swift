@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Vellum
+import VellumTesting
 import VellumCore
 import VellumEngine
 import VellumTestSupport
@@ -150,7 +151,7 @@ struct ArchiveInputTests {
             "ArchivesFactory.store expiration", "ArchivesFactory.archives expiration", of: HostileInput.seconds,
             throwing: HostileInput.isValid
         ) { seconds in
-            let (age, clock) = (Expiration.after(seconds: seconds), HandClock())
+            let (age, clock) = (Expiration.after(seconds: seconds), TestClock())
             let store = try ArchivesFactory.inMemory(clock: clock.wallClock).store(for: Item.self)
             var errors: [any Error] = []
             let writes: [(Item) throws -> Void] = [
@@ -201,7 +202,7 @@ struct ArchiveInputTests {
         InputCase(
             "ArchivesFactory.store keepExpiredFor", "ArchivesFactory.archives keepExpiredFor", of: HostileInput.durations
         ) { duration in
-            let clock = HandClock()
+            let clock = TestClock()
             for isStore in [false, true] {
                 let factory = ArchivesFactory.inMemory(clock: clock.wallClock)
                 let store: ArchiveStore<Item> =
@@ -238,7 +239,7 @@ struct ArchiveInputTests {
             "Archivist.deleteAllInvalidateArchives invalidateTimeInterval", "ArchiveStore.deleteAll lastUsedBefore",
             of: HostileInput.seconds, throwing: HostileInput.isValid
         ) { seconds in
-            let clock = HandClock()
+            let clock = TestClock()
             let store = try ArchivesFactory.inMemory(clock: clock.wallClock).store(for: Item.self)
             try store.record(Item(id: "a"))
             clock.advance(bySeconds: 10)

@@ -1,5 +1,6 @@
 import Foundation
 import Vellum
+import VellumTesting
 import VellumTestSupport
 
 // Types of programs of version 1, and the files that version 1 wrote for them.
@@ -8,7 +9,7 @@ import VellumTestSupport
 final class Originals: Sendable {
     let root: TemporaryDirectory
     let caches: URL
-    let clock = HandClock()
+    let clock = TestClock()
     let factory: ArchivesFactory
 
     init() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Vellum
+import VellumTesting
 
 /// T5: an archive whose type was renamed is found.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,0 +1,322 @@
+import Foundation
+import Observation
+import Testing
+import VellumTestSupport
+import VellumTesting
+
+@testable import Vellum
+
+/// Models of screens: what they show, and when.
+@Suite(.timeLimit(.minutes(1)))
+@MainActor
+struct ScreenTests {
+    struct City: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
+        var primaryKey: String { name }
+        var name: String
+        var people: Int
+        var note: String?
+
+        static var archiveIndexes: [ArchiveIndex<City>] { [.index(\.people)] }
+
+        nonisolated(unsafe) static var decoded = 0
+        private static let lock = NSLock()
+
+        init(name: String, people: Int, note: String? = nil) { (self.name, self.people, self.note) = (name, people, note) }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            people = try container.decode(Int.self, forKey: .people)
+            note = try container.decodeIfPresent(String.self, forKey: .note)
+            if name.hasPrefix("counted") { Self.lock.withLock { Self.decoded += 1 } }
+        }
+    }
+
+    let faults = Faults()
+    let clock = TestClock()
+    let factory: ArchivesFactory
+    let cities: ArchiveStore<City>
+
+    init() throws {
+        factory = .inMemory(faults: faults, clock: clock)
+        cities = try factory.store(diskLimit: .unlimited)
+    }
+
+    private final class Changes: Sendable {
+        private let number = Locked(0)
+        var count: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    // MARK: The present answer
+
+    @Test func aScreenHasThePresentAnswer() async throws {
+        let results = ArchiveResults(cities, where: #Predicate { $0.people > 0 }, sortedBy: [SortDescriptor(\.name)])
+        let result = ArchiveResult(cities, archiveWithKey: "a")
+        let count = ArchiveCount(cities, where: #Predicate { $0.people > 0 })
+        #expect(results.value.isEmpty && !results.isLoaded && results.isAsking && count.value == 0 && !count.isLoaded)
+        await cities.observersSettled()
+        #expect(results.isLoaded && !results.isAsking && result.isLoaded && count.isLoaded)
+        let changes = Changes()
+        withObservationTracking {
+            _ = results.value
+        } onChange: {
+            changes.add()
+        }
+        try cities.record(City(name: "a", people: 1))
+        await cities.observersSettled()
+        #expect(results.value.map(\.name) == ["a"] && result.value?.people == 1 && count.value == 1)
+        #expect(changes.count == 1)
+        results.stop()
+        try cities.record(City(name: "b", people: 1))
+        await cities.observersSettled()
+        #expect(results.value.count == 1 && count.value == 2)
+    }
+
+    @Test func anErrorKeepsTheValueAndTheNextChangeAsksAgain() async throws {
+        try cities.record(City(name: "a", people: 1, note: "x"))
+        // Fails for an object without a note.
+        let results = ArchiveResults(cities, where: #Predicate { $0.note! > "" })
+        await cities.observersSettled()
+        #expect(results.value.map(\.name) == ["a"] && results.error == nil)
+        try cities.record(City(name: "b", people: 2))
+        await cities.observersSettled()
+        #expect(results.value.map(\.name) == ["a"] && results.error != nil && !results.isAsking)
+        try cities.record(City(name: "b", people: 3, note: "y"))
+        await cities.observersSettled()
+        #expect(results.error == nil && results.value.count == 2)
+    }
+
+    @Test func aClosedArchiveIsAnError() async throws {
+        try cities.close()
+        let (results, result, count) = (ArchiveResults(cities), ArchiveResult(cities, archiveWithKey: "a"), ArchiveCount(cities))
+        #expect(results.error?.code == .closed && result.error?.code == .closed && count.error?.code == .closed)
+        results.ask(where: #Predicate { $0.people > 1 })
+        results.limit = 3
+        #expect(!results.isAsking && results.value.isEmpty)
+        #expect(throws: VellumError.self) { try results.record(City(name: "a", people: 1)) }
+    }
+
+    @Test func aModelThatIsReleasedObservesNoLonger() async throws {
+        for _ in 0..<50 {
+            let results = ArchiveResults(cities)
+            results.ask(limit: 3)
+            await cities.observersSettled()
+        }
+        while cities.place.file.observers().count > 0 { await Task.yield() }
+    }
+
+    // MARK: Asking something else
+
+    @Test func theValueStaysUntilTheAnswer() async throws {
+        try cities.record(contentsOf: (0..<100).map { City(name: "city \($0)", people: $0) })
+        let results = ArchiveResults(cities, where: #Predicate { $0.people < 10 })
+        let count = ArchiveCount(cities, where: #Predicate { $0.people < 10 })
+        await cities.observersSettled()
+        #expect(results.value.count == 10 && count.value == 10)
+        results.ask(where: #Predicate { $0.people >= 95 })
+        count.ask(where: #Predicate { $0.people >= 95 })
+        #expect(results.value.count == 10 && results.isAsking && count.value == 10)
+        await cities.observersSettled()
+        #expect(results.value.count == 5 && !results.isAsking && count.value == 5)
+        // The same objects are an answer, too.
+        results.ask(where: #Predicate { $0.people > 94 })
+        await cities.observersSettled()
+        #expect(results.value.count == 5 && !results.isAsking)
+    }
+
+    @Test func ofQuestionsInARowOnlyTheLastIsShown() async throws {
+        try cities.record(contentsOf: (0..<1000).map { City(name: "city \($0)", people: $0) })
+        let results = ArchiveResults(cities, where: #Predicate { $0.people < 1 })
+        await cities.observersSettled()
+        let shown = Shown(results)
+        for limit in 2...200 {
+            results.ask(where: #Predicate { $0.people < limit })
+            if limit % 7 == 0 { await Task.yield() }
+        }
+        await cities.observersSettled()
+        #expect(results.value.count == 200)
+        #expect(shown.counts.sorted() == shown.counts, "An answer to an earlier question was shown after one to a later.")
+    }
+
+    /// What was shown, in order.
+    @MainActor private final class Shown {
+        private(set) var counts: [Int] = []
+        private let results: ArchiveResults<City>
+
+        init(_ results: ArchiveResults<City>) {
+            self.results = results
+            follow()
+        }
+
+        private func follow() {
+            let count = withObservationTracking {
+                results.value.count
+            } onChange: {
+                Task { @MainActor [weak self] in self?.follow() }
+            }
+            counts.append(count)
+        }
+    }
+
+    // MARK: More of the same
+
+    @Test func aHigherLimitReadsOnlyWhatIsNotShown() async throws {
+        try cities.record(contentsOf: (0..<300).map { City(name: "counted \($0)", people: $0) })
+        cities.trimMemory(to: .zero)
+        let results = ArchiveResults(cities, where: #Predicate { $0.people >= 50 }, sortedBy: [SortDescriptor(\.people)], limit: 20)
+        await cities.observersSettled()
+        #expect(results.value.map(\.people) == Array(50..<70))
+        for page in 1...5 {
+            let before = City.decoded
+            results.showMore(after: results.value[0])  // Not the last one.
+            #expect(results.limit == 20 * page)
+            try results.showMore(after: #require(results.value.last), by: 20)
+            #expect(results.limit == 20 * (page + 1) && results.value.count == 20 * page)
+            // Without the forced question that settling is.
+            while results.isAsking { await Task.yield() }
+            #expect(results.value.map(\.people) == Array(50..<70 + 20 * page))
+            #expect(City.decoded - before == 20)
+        }
+        results.limit = nil
+        await cities.observersSettled()
+        #expect(results.value.count == 250)
+        results.limit = 3
+        await cities.observersSettled()
+        #expect(results.value.map(\.people) == [50, 51, 52])
+        results.showMore(after: results.value[2], by: .max)
+        await cities.observersSettled()
+        #expect(results.value.count == 250 && results.limit == .max)
+    }
+
+    /// Whatever happens between two pages: a write before, among and after what is shown, by an own write, another handle, or an age.
+    @Test(arguments: 0..<12) func aChangeBetweenTwoPagesIsSeen(_ kind: Int) async throws {
+        let lasting = kind % 4 == 3 ? Expiration.after(.seconds(10)) : nil
+        try cities.record(contentsOf: (0..<100).map { City(name: "\($0 + 100)", people: $0 * 2) }, expiration: nil)
+        try cities.record(City(name: "mortal", people: [-1, 9, 91][kind / 4]), expiration: lasting)
+        let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)], limit: 20)
+        await cities.observersSettled()
+        let key = ["first", "middle", "last"][kind / 4]
+        let new = City(name: key, people: [-5, 11, 95][kind / 4])
+        switch kind % 4 {
+        case 0: try cities.record(new)
+        case 1: try results.record(new)
+        case 2: try factory.store(for: City.self).delete(archiveWithKey: "105")
+        default: clock.now += 10
+        }
+        results.limit = 60
+        await cities.observersSettled()
+        #expect(results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)], limit: 60)))
+    }
+
+    // MARK: Own writes
+
+    @Test func anOwnWriteIsVisibleWhenTheCallReturns() async throws {
+        try cities.record(contentsOf: [10, 20, 30, 40].map { City(name: "c\($0)", people: $0) })
+        let results = ArchiveResults(cities, where: #Predicate { $0.people >= 10 }, sortedBy: [SortDescriptor(\.people)])
+        await cities.observersSettled()
+        func check(_ names: [String], _ place: SourceLocation = #_sourceLocation) async throws {
+            #expect(results.value.map(\.name) == names, sourceLocation: place)
+            await cities.observersSettled()
+            #expect(results.value.map(\.name) == names, sourceLocation: place)
+            #expect(results.value == (try cities.fetch(where: #Predicate { $0.people >= 10 }, sortedBy: [SortDescriptor(\.people)])))
+        }
+        try results.record(City(name: "new", people: 25))
+        try await check(["c10", "c20", "new", "c30", "c40"])
+        try results.record(City(name: "new", people: 50))
+        try await check(["c10", "c20", "c30", "c40", "new"])
+        try results.record(City(name: "c20", people: 1))
+        try await check(["c10", "c30", "c40", "new"])
+        try results.record(City(name: "tiny", people: 2))
+        try await check(["c10", "c30", "c40", "new"])
+        #expect(try results.delete(archiveWithKey: "c30"))
+        #expect(try !results.delete(archiveWithKey: "none"))
+        try await check(["c10", "c40", "new"])
+        try results.delete(at: [0, 2, 17])
+        try await check(["c40"])
+    }
+
+    @Test func aLimitHoldsForOwnWrites() async throws {
+        try cities.record(contentsOf: [10, 20, 30, 40].map { City(name: "c\($0)", people: $0) })
+        let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)], limit: 3)
+        await cities.observersSettled()
+        try results.record(City(name: "new", people: 15))
+        #expect(results.value.map(\.name) == ["c10", "new", "c20"])
+        try results.delete(archiveWithKey: "c10")
+        // What moves up is not known.
+        #expect(results.value.map(\.name) == ["new", "c20"])
+        await cities.observersSettled()
+        #expect(results.value.map(\.name) == ["new", "c20", "c30"])
+    }
+
+    /// An answer that was asked before an own write would show it no longer.
+    @Test func noEarlierAnswerTakesAnOwnWriteBack() async throws {
+        try cities.record(contentsOf: (0..<2000).map { City(name: "c\($0)", people: $0) })
+        let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)])
+        await cities.observersSettled()
+        for number in 0..<100 {
+            let name = "own \(number)"
+            try results.record(City(name: name, people: -number - 1))
+            for _ in 0..<30 {
+                await Task.yield()
+                #expect(results.value.first?.name == name)
+            }
+            if number % 3 == 0 {
+                try results.delete(archiveWithKey: name)
+                for _ in 0..<30 {
+                    await Task.yield()
+                    #expect(results.value.first?.name != name)
+                }
+            }
+        }
+    }
+
+    @Test func aWriteThatFailsLeavesTheValue() async throws {
+        try cities.record(City(name: "a", people: 1))
+        let results = ArchiveResults(cities)
+        await cities.observersSettled()
+        faults.fail()
+        #expect(throws: VellumError.self) { try results.record(City(name: "b", people: 1)) }
+        #expect(throws: VellumError.self) { try results.delete(archiveWithKey: "a") }
+        #expect(throws: VellumError.self) { try results.delete(at: [0]) }
+        #expect(results.value.map(\.name) == ["a"])
+        faults.heal()
+        await cities.observersSettled()
+        #expect(results.value.map(\.name) == ["a"] && results.error == nil)
+    }
+
+    // MARK: At random
+
+    /// Whatever is asked and written, by the model or by others: in the end it shows what a query finds.
+    @Test(arguments: 1...12) func atRandomItShowsWhatAQueryFinds(_ seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        try cities.record(contentsOf: (0..<50).map { City(name: "c\($0)", people: Int.random(in: 0..<20, using: &random)) })
+        let results = ArchiveResults(cities)
+        var (least, limit, order) = (0, Int?.none, [SortDescriptor<City>]())
+        for step in 0..<150 {
+            let city = City(name: "c\(Int.random(in: 0..<80, using: &random))", people: Int.random(in: 0..<20, using: &random))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0, 1: try results.record(city)
+            case 2: try results.delete(archiveWithKey: city.name)
+            case 3: try results.delete(at: IndexSet(integer: Int.random(in: 0..<30, using: &random)))
+            case 4: try cities.record(city)
+            case 5: try cities.delete(archiveWithKey: city.name)
+            case 6:
+                (least, limit) = (city.people, [nil, 0, 5, 40].randomElement(using: &random) ?? nil)
+                order =
+                    [[], [SortDescriptor(\.name)], [SortDescriptor(\.people), SortDescriptor(\.name)]].randomElement(using: &random) ?? []
+                results.ask(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)
+            case 7, 8:
+                limit = limit.map { $0 + city.people }
+                results.limit = limit
+            default:
+                await cities.observersSettled()
+                let expected = try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)
+                #expect(results.value == expected, "seed \(seed), step \(step)")
+            }
+            if Bool.random(using: &random) { await Task.yield() }
+        }
+        await cities.observersSettled()
+        #expect(results.value == (try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)))
+    }
+}
