@@ -73,7 +73,8 @@ for product in Vellum MiniCache ShallowsSQLite CBORCoding MiniCacheValkey Shallo
 done
 shows Documentation/SharedCaches.md MiniCacheValkey
 
-for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*.swift "$package"/Tests/Clients/Mistakes/*.swift; do
+for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*.swift "$package"/Tests/Clients/Mistakes/*.swift \
+    "$package"/Tests/VellumTestingTests/GuideTests.swift; do
     name="${file#"$package"/}"
     case "$trait $name" in
     " "*/*Valkey.swift)

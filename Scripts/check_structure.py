@@ -24,7 +24,7 @@ TRAPS = {
     "CBORCoding/Format/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
     "MiniCache/MiniCache+Updating.swift": 1, "MiniCache/Unavailable.swift": 2, "MiniCacheValkey/SharedCache.swift": 1,
     "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
-    "ShallowsSQLite/Engine/SharedFile.swift": 1, "Vellum/ArchiveStore+Loading.swift": 1, "Vellum/Query/IndexedProperty.swift": 1,
+    "ScriptedDisk/ScriptedDisk.swift": 1, "ScriptedDisk/ScriptedFile.swift": 1, "ShallowsSQLite/Engine/SharedFile.swift": 1, "Vellum/ArchiveStore+Loading.swift": 1, "Vellum/Query/IndexedProperty.swift": 1,
     "Vellum/Query/PredicateCompiling.swift": 2, "Vellum/Unavailable.swift": 1, "VellumCore/Concurrency/ForkGuard.swift": 1,
     "VellumCore/Concurrency/Locked.swift": 1, "VellumCore/Concurrency/ReadMostly.swift": 2, "VellumCore/Loading/LoadCoordinator.swift": 3,
     "VellumCore/Loading/SingleFlight.swift": 5, "VellumCore/Keys/EntryKey.swift": 1, "VellumCore/Memory/EntryList.swift": 1,

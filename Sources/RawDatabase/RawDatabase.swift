@@ -45,6 +45,16 @@ package final class RawDatabase {
             """)
     }
 
+    /// Changes the checksums of the entries with these ids and this key.
+    ///
+    /// - Returns: How many there are.
+    package func damageEntries(withKey key: Data, from first: Int64, to last: Int64) throws -> Int {
+        let digits = key.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        let entries = "key = x'\(digits)' AND id >= \(first) AND id < \(last)"
+        try execute("UPDATE entries SET checksum = checksum + 1 WHERE \(entries)")
+        return try int("SELECT count(*) FROM entries WHERE \(entries)")
+    }
+
     /// The first column of every row.
     package func ints(_ sql: String) throws -> [Int] {
         var statement: OpaquePointer?

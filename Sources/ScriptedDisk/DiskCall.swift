@@ -3,5 +3,5 @@ package enum DiskCall: CaseIterable, Hashable, Sendable {
     case open, delete, access
     case read, write, truncate, sync, size
     case lock, checkLock
-    case mapShared, lockShared, lockForWriting
+    case mapShared, extendShared, lockShared, lockForWriting
 }

@@ -25,10 +25,10 @@ package enum DiskFault: CaseIterable, Hashable, Sendable {
         case (.failure, .size): Self.inputOutput(7)
         case (.failure, .lock): Self.inputOutput(15)
         case (.failure, .checkLock): Self.inputOutput(14)
-        case (.failure, .mapShared): Self.inputOutput(21)
+        case (.failure, .mapShared), (.failure, .extendShared): Self.inputOutput(21)
         case (.failure, .lockShared), (.failure, .lockForWriting): Self.inputOutput(20)
         case (.noSpace, .write), (.shortWrite, .write): 13  // SQLITE_FULL
-        case (.noSpace, .mapShared): Self.inputOutput(19)
+        case (.noSpace, .extendShared): Self.inputOutput(19)
         case (.noSpace, .sync): Self.inputOutput(4)
         case (.locked, .lockForWriting): 6  // SQLITE_LOCKED
         case (.shortRead, .read): Self.inputOutput(33)  // As the system's VFS reports EIO.

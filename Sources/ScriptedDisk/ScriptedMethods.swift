@@ -101,7 +101,7 @@ enum ScriptedMethods {
     private static func addShared(to methods: inout sqlite3_io_methods) {
         methods.xShmMap = { file, page, size, extends, region in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.nextFault(file, .mapShared) {
+            if let (_, code) = ScriptedFile.nextFault(file, extends == 0 ? .mapShared : .extendShared) {
                 region?.pointee = nil
                 return code
             }

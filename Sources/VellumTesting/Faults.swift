@@ -1,10 +1,8 @@
 internal import Foundation
 public import MiniCache
-internal import RawDatabase
 internal import ScriptedDisk
 public import Vellum
 internal import VellumCore
-internal import VellumEngine
 
 /// What goes wrong with the disk under archives or caches, when a test says so.
 ///
@@ -37,9 +35,9 @@ public final class Faults: Sendable {
         self.script.withLock { exchange(&$0, with: script) }?.remove()
     }
 
-    /// No space is left on the disk from now on: writes fail, deleting succeeds, reads go on.
+    /// No space is left on the disk from now on: writes fail, and reads go on.
     ///
-    /// What fails has the code `diskFull`.
+    /// What fails has the code `diskFull`. On a real disk that is full deleting succeeds, because room is kept for it; here it fails as well.
     public func fillDisk() { script.withLock { $0 }?.fail(.noSpace, at: 0, lasting: true) }
 
     /// The device fails after so many more calls of the system, and from then on.
@@ -98,43 +96,4 @@ extension MiniCacheManager {
         faults.install(in: manager.url.deletingLastPathComponent())
         return manager
     }
-}
-
-extension ArchiveStore {
-    /// Damages what the disk has under a key: the next access, which reads the disk, has the code `damagedEntry`.
-    ///
-    /// Blocks for the disk. Memory forgets everything that it has of the archive.
-    ///
-    /// - Returns: Whether there was an object.
-    /// - Throws: The error of the disk.
-    @discardableResult
-    public func damage(archiveWithKey key: String) throws -> Bool {
-        try flush()
-        defer { trimMemory(to: .zero) }
-        return try damageEntry(of: EntryKey(key), in: place)
-    }
-}
-
-extension MiniCache {
-    /// Damages what the disk has under a key: the next read of the disk has the code `damagedEntry`.
-    ///
-    /// Everything else is as for an `ArchiveStore`.
-    ///
-    /// - Returns: Whether there was a value.
-    /// - Throws: The error of the disk.
-    @discardableResult
-    public func damage(forKey key: Key) throws -> Bool {
-        try flush()
-        defer { trimMemory(to: .zero) }
-        return try damageEntry(of: storedKey(of: key), in: place)
-    }
-}
-
-private func damageEntry(of key: EntryKey, in place: (file: DatabaseFile, archive: Archive)) throws -> Bool {
-    let name = key.normalized.utf8.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
-    let entry = "key = x'\(name)' AND id >> \(EntryID.bits) = \(place.archive.id)"
-    let database = try RawDatabase(place.file.url)
-    guard try database.int("SELECT count(*) FROM entries WHERE \(entry)") > 0 else { return false }
-    try database.execute("UPDATE entries SET checksum = checksum + 1 WHERE \(entry)")
-    return true
 }

@@ -45,14 +45,6 @@ struct FaultsTests {
         #expect(cache["a"] == nil)
     }
 
-    @Test func deletingSucceedsOnAFullDisk() throws {
-        let notes = try notes()
-        try notes.record(contentsOf: (0..<100).map { Note(title: "\($0)") })
-        faults.fillDisk()
-        #expect(throws: VellumError.self) { try notes.record(Note(title: "new")) }
-        #expect(try notes.count() == 100)
-    }
-
     /// An operation with a failure at each of its steps leaves the old object or the new one.
     @Test func eachStepOfARecordMayFail() throws {
         let notes = try notes()

@@ -42,14 +42,16 @@ struct DocumentationTests {
         "MiniCache/ComingFromNSCache", "MiniCache/ComingFromCache", "MiniCache/ComingFromImageCaches",
         "Guides/GettingStarted", "Guides/ChoosingLimits", "Guides/Durability", "Guides/Expiration", "Guides/QueryingAndIndexes",
         "Guides/SharingAFile", "Guides/Concurrency", "Guides/ErrorsAndDamage", "Guides/BackingUp", "Guides/TestingAndPreviews",
-        "Guides/Performance", "Guides/WhenNotToUseIt",
+        "Guides/Performance", "Guides/WhenNotToUseIt", "Guides/InASwiftUIApp",
     ])
     func theExamplesOfTheGuidesAreCompiled(_ name: String) throws {
         let parts = name.split(separator: "/")
         let catalog = parts[0] == "Guides" ? "Documentation/Guides.docc" : "Sources/\(parts[0])/Documentation.docc"
         let article = try text("\(catalog)/\(parts[1]).md")
         let names = name == "Guides/GettingStarted" ? ["FirstApp", "FirstServer"] : ["\(parts[1])"]
-        let snippets = try names.map { try text("Tests/Clients/Snippets/\($0).swift").withoutIndentation }
+        // Its examples are tests, which are run.
+        let paths = name == "Guides/TestingAndPreviews" ? ["VellumTestingTests/GuideTests"] : names.map { "Clients/Snippets/\($0)" }
+        let snippets = try paths.map { try text("Tests/\($0).swift").withoutIndentation }
         let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
         #expect(!examples.isEmpty)
         for part in examples.flatMap({ $0.split(separator: "\n\n") }) where !part.hasPrefix("// Package.swift") {
@@ -164,7 +166,7 @@ struct DocumentationTests {
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
         "VellumEngine/Tables/RetentionTable.swift",
         "VellumEngine/Query/QueryPrinter.swift",
-        "Originals/OriginalCaches.swift",
+        "Originals/OriginalCaches.swift", "RawDatabase/RawDatabase.swift",
     ]
 
     /// The Swift files under `Sources/`, by their paths from there.

@@ -42,7 +42,8 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
 /// How many objects satisfy a predicate, for a screen: `Observable`, on the main actor, always the present answer.
 ///
 /// ```swift
-/// @State private var unread = ArchiveCount(store, where: #Predicate { !$0.isRead })
+/// @State private var unread = ArchiveCount(
+///     store, where: #Predicate { !$0.isRead })
 /// var body: some View { Inbox().badge(unread.value) }
 /// ```
 ///

@@ -143,7 +143,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// ```swift
     /// .searchable(text: $text)
     /// .onChange(of: text) { _, text in
-    ///     cities.ask(where: #Predicate { $0.name.starts(with: text) }, limit: 50)
+    ///     cities.ask(
+    ///         where: #Predicate { $0.name.starts(with: text) }, limit: 50)
     /// }
     /// ```
     ///

@@ -323,11 +323,10 @@ extension LoadCoordinator where Outcome: Sendable {
         guard isNext else { return }
         // Not part of the load that happens to need it first.
         Task.detached { [weak self] in
-            var look = deadline
+            var look: Int64? = deadline
             do {
-                while true {
-                    guard let next = try await timer.wait(until: look, plus: 0, then: { self?.endLate(at: timer.now(), look) }) else { return }
-                    look = next
+                while let moment = look {
+                    look = try await timer.wait(until: moment, plus: 0) { self?.endLate(at: timer.now(), moment) }
                 }
             } catch {}  // Nobody cancels it.
         }

@@ -165,12 +165,8 @@ extension LoadingStore {
             do {
                 if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
                     // A load that is known to be slow is not waited for again.
-                    let hasLeft = try await timer.wait(until: loads.begin(for: waiter) ?? begin, plus: soft) {
-                        guard let old = slowValue(for: waiter, request) else { return false }
-                        loads.leave(waiter, with: old, keepsRunning: true)
-                        return true
-                    }
-                    if hasLeft { return }
+                    let began = loads.begin(for: waiter) ?? begin
+                    if try await timer.wait(until: began, plus: soft, then: { leaveSlow(waiter, request) }) { return }
                 }
                 guard let timeout = request.timeout else { return }
                 try await timer.wait(until: begin, plus: timeout) {
@@ -178,6 +174,13 @@ extension LoadingStore {
                 }
             } catch {}  // The wait has ended.
         }
+    }
+
+    /// - Returns: Whether there is something that the caller takes, who does not wait any longer.
+    private func leaveSlow(_ waiter: UInt64, _ request: LoadRequest<Value>) -> Bool {
+        guard let old = slowValue(for: waiter, request) else { return false }
+        loads.leave(waiter, with: old, keepsRunning: true)
+        return true
     }
 
     /// Returns what a caller takes that does not want to wait any longer; `nil` if there is nothing. It then takes what the load finds.

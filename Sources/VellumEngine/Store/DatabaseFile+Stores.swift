@@ -241,3 +241,20 @@ extension VellumError {
         ).located(archive: Log.displayed(name), path: path)
     }
 }
+
+// MARK: For a test kit
+
+extension DatabaseFile {
+    /// The open files whose clock is this one.
+    package static func opened(by clock: some AnyObject) -> [DatabaseFile] {
+        FileRegistry.shared.openedFiles.filter { $0.clock.timer.owner === clock }
+    }
+
+    /// The observers of an archive; `nil` for all of the file.
+    package func observers(of archive: Archive? = nil) -> [ChangeObserver] {
+        watcher.observers.filter { archive == nil || $0.archive == archive?.id }
+    }
+
+    /// The numbers of the loads that are running, in every store of the file.
+    package var runningLoads: [UInt64] { stores.table.withLock { $0.values.compactMap(\.store) }.flatMap(\.runningLoads) }
+}

@@ -173,6 +173,20 @@ extension Store {
         }
     }
 
+    /// Adds a write of bytes that a program recorded which has this version of the type, and declares no index. Memory does not keep them.
+    package mutating func record<Value>(
+        encoded bytes: Data, version: Int64, forKey key: EntryKey, in store: Store<Value>
+    ) throws(VellumError) {
+        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        let now = store.clock.now()
+        var entry = Entry(bytes: bytes, written: now, indexed: nil)
+        entry.typeVersion = version
+        add(.store(entry), key, to: store, at: now) { outcome, _ in
+            let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
+            return MemoryUpdate(didChange: true) { store.release(effects) }
+        }
+    }
+
     /// Adds a removal of the entry under the key.
     @usableFromInline package mutating func remove<Value>(_ key: EntryKey, in store: Store<Value>) {
         remove(key, .remove, in: store)

@@ -149,6 +149,16 @@ public import VellumCore
     package var capacities: (memory: Capacity, disk: Capacity) { (memory.capacity, disk.capacity) }
 }
 
+// MARK: For a test kit
+
+extension Store {
+    /// The file and the archive of the store.
+    package var place: (file: DatabaseFile, archive: Archive) { (disk.file, disk.archive) }
+
+    /// How many callers wait for loads.
+    package var waitingCallers: Int { loads.waiterCount }
+}
+
 extension Store: OpenableStore {
     var valueType: Any.Type { Value.self }
     var runningLoads: [UInt64] { loads.running }

@@ -195,14 +195,14 @@ enum EntryTable {
 
 /// The id of an entry: the number of its archive, times 2^40, plus the entry's number in the archive, which begins with 1.
 package enum EntryID {
-    package static let bits: Int64 = 40
+    static let bits: Int64 = 40
     /// Archives beyond this number would have ids that no integer holds.
     static let lastArchive: Int64 = 1 << 22
 
     /// The id after which the first entry of an archive comes.
-    static func zero(of archive: Int64) -> Int64 { archive << bits }
+    package static func zero(of archive: Int64) -> Int64 { archive << bits }
     /// The first id of the next archive.
-    static func end(of archive: Int64) -> Int64 { zero(of: archive + 1) }
+    package static func end(of archive: Int64) -> Int64 { zero(of: archive + 1) }
 }
 
 /// The current row of a statement that selects a whole entry. Valid until the statement's next step.
