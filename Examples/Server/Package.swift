@@ -25,7 +25,16 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        // Starts the built program, as a process of its own.
-        .testTarget(name: "ServerTests", dependencies: ["Server", .product(name: "Vellum", package: "Vellum")]),
+        // Starts the built program, as a process of its own; and the adapter of the guide for sessions.
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Server",
+                .product(name: "Vellum", package: "Vellum"),
+                .product(name: "MiniCache", package: "Vellum"),
+                .product(name: "CBORCoding", package: "Vellum"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]
+        ),
     ]
 )

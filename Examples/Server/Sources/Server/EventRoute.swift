@@ -22,7 +22,9 @@ struct EventRoute: Sendable {
             })
     }
 
-    private func send(to writer: inout any ResponseBodyWriter) async throws {
+    private func send(
+        to writer: inout any ResponseBodyWriter
+    ) async throws {
         streams.begin()
         defer { streams.end() }
         let newest = items.observe(
@@ -30,9 +32,8 @@ struct EventRoute: Sendable {
             limit: 100)
         // Ends when the server shuts down.
         for try await list in newest.cancelOnGracefulShutdown() {
-            let json = try JSONEncoder().encode(list)
             var event = ByteBuffer(string: "data: ")
-            event.writeBytes(json)
+            event.writeBytes(try JSONEncoder().encode(list))
             event.writeString("\n\n")
             try await writer.write(event)
         }

@@ -32,24 +32,31 @@ struct Server {
         }
         router.get("health") { _, _ in
             // Reads the file. An error is the answer 500.
+            _ = try await items.perform { try $0.count() }
+            return HTTPResponse.Status.ok
+        }
+        router.get("statistics") { _, _ in
             let count = try await items.perform { try $0.count() }
-            return Health(items: count, streams: streams.count, rateRequests: await bank.requests)
+            return Statistics(items: count, streams: streams.count, rateRequests: await bank.requests)
         }
 
-        let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port ?? 8080)), logger: logger)
-        var services = ServiceGroupConfiguration(
-            services: [FilesService(factory: factory, manager: manager), application],
+        var application = Application(router: router, logger: logger)
+        application.configuration.address = .hostname("127.0.0.1", port: port ?? 8080)
+        let files = FilesService(factory: factory, manager: manager)
+        var configuration = ServiceGroupConfiguration(
+            services: [files, application],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // A client that does not read its stream keeps it open for as long.
-        services.maximumGracefulShutdownDuration = .seconds(5)
-        try await ServiceGroup(configuration: services).run()
+        // A client that does not read keeps its stream open for as long.
+        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
     }
 }
 
-/// What `GET /health` answers.
-struct Health: ResponseCodable {
+/// What `GET /statistics` answers.
+struct Statistics: ResponseCodable {
     var items: Int
+    /// How many clients follow the events.
     var streams: Int
+    /// How often the bank was asked.
     var rateRequests: Int
 }

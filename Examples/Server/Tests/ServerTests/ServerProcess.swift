@@ -59,7 +59,7 @@ final class ServerProcess: Sendable {
         let limit = clock.now + .seconds(10)
         let connection = try Connection(port: port)
         while clock.now < limit {
-            if isWanted(try connection.answer(to: "GET", "/health").body) { return true }
+            if isWanted(try connection.answer(to: "GET", "/statistics").body) { return true }
         }
         return false
     }
