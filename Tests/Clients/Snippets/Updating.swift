@@ -18,8 +18,8 @@ let credit = try accounts.update(archiveWithKey: "ann") { account in
     account = ann
     return ann.credit
 }
-print(credit)
 // snippet.hide
+print(credit)
 
 // Reads by key see what the transaction has written. All of it is committed, or nothing.
 try factory.transaction { transaction in
