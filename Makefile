@@ -163,7 +163,7 @@ bench: instructions
 docs: setup
 	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
-	@echo "The documentation is in .build/documentation."
+	@echo "Look at it: python3 -m http.server --directory .build/documentation/Vellum.doccarchive 8000, then http://localhost:8000"
 
 # Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
 api: setup

@@ -11,7 +11,7 @@ struct DocumentationTests {
     }
 
     /// Each example in the README is the visible part of a snippet, which is compiled.
-    @Test(arguments: ["GettingStarted", "Queries", "Updating", "Caching", "ThreeLayers"])
+    @Test(arguments: ["FirstLook", "GettingStarted", "Queries", "Updating", "Caching", "ThreeLayers"])
     func theExamplesOfTheReadmeAreCompiled(_ name: String) throws {
         let snippet = try text("Tests/Clients/Snippets/\(name).swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
         let shown = snippet.prefix { !$0.hasPrefix("// snippet.hide") }.joined(separator: "\n")
