@@ -111,10 +111,12 @@ struct EventRoute: Sendable {
         let newest = items.observe(
             sortedBy: [SortDescriptor(\.changed, order: .reverse)],
             limit: 100)
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
         // Ends when the server shuts down.
         for try await list in newest.cancelOnGracefulShutdown() {
             var event = ByteBuffer(string: "data: ")
-            event.writeBytes(try JSONEncoder().encode(list))
+            event.writeBytes(try encoder.encode(list))
             event.writeString("\n\n")
             try await writer.write(event)
         }
