@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server fleet lint format bench instructions measure docs api frozen beside mutations spines \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines \
 	tsan asan crash faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -19,7 +19,7 @@ demo: setup
 	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
 
 # Four processes, one server that is killed and comes back, and a slow source.
-demo-fleet: setup server
+demo-fleet: setup valkey-server
 	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
 	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
 
@@ -34,7 +34,7 @@ bench-observe: setup
 	@"$$($(SWIFT) build -c release --show-bin-path)/ObservingBenchmark"
 
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
-bench-shared: setup server
+bench-shared: setup valkey-server
 	@sh Scripts/setup.sh hiredis libhiredis-dev hiredis-devel || true
 	@$(SWIFT) build -c release --product SharedBenchmark --traits Valkey --scratch-path .build/shared
 	@cc -O2 -o .build/shared/hiredis_get Benchmarks/hiredis_get.c -lhiredis || rm -f .build/shared/hiredis_get
@@ -62,7 +62,7 @@ quick: setup
 	export VELLUM_QUICK=1; $(TEST) --scratch-path .build/quick $(ARGUMENTS)
 
 # Runs all tests, and checks programs that use the products.
-test: setup $(if $(VALKEY)$(TLS),server)
+test: setup $(if $(VALKEY)$(TLS),valkey-server)
 	$(BUILD) $(FLAVOR)
 	@sh Scripts/check-clients.sh $(FOLDER)/debug $(if $(VALKEY)$(TLS),--valkey)
 	$(TEST) $(FLAVOR) $(ARGUMENTS)
@@ -72,8 +72,13 @@ test-shared:
 	@sh Scripts/check-traits.sh
 	@$(MAKE) test VALKEY=1 ARGUMENTS="--filter ValkeyTests $(ARGUMENTS)"
 
-server:
+valkey-server:
 	@sh Scripts/setup.sh redis-server redis-server redis
+
+# Builds the example of a server, which is a package of its own and needs Hummingbird, and runs its tests.
+server: setup
+	$(SWIFT) build --build-tests $(PLAIN) --package-path Examples/Server --scratch-path .build/server
+	$(SWIFT) test --skip-build --disable-xctest $(PLAIN) --package-path Examples/Server --scratch-path .build/server $(ARGUMENTS)
 
 SECONDS ?= 60
 # Runs eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
@@ -158,7 +163,7 @@ bench: instructions
 docs: setup
 	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
-	@echo "The documentation is in .build/documentation."
+	@echo "Look at it: python3 -m http.server --directory .build/documentation/Vellum.doccarchive 8000, then http://localhost:8000"
 
 # Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
 api: setup

@@ -109,6 +109,7 @@ if [ -e "$build/Modules/ParitySwift6Tests.swiftmodule" ]; then
     # What the tests are linked of. The folders may have older files.
     grep -E '/(CBORCoding|CodableFormats|VellumCore|VellumEngine|CChecksum|CSQLiteConfig|ModelVersions|Originals|Vellum|MiniCache|Shallows|Logging)\.build/' \
         "$build/VellumPackageTests.product/Objects.LinkFileList" >"$folder/objects"
+    runs FirstLook '["ann"]'
     runs GettingStarted "2 users, 88 bytes on disk"
     runs Queries "0 0"
     runs Updating "5"

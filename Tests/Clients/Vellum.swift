@@ -10,11 +10,11 @@ struct User: ArchiveCodable {
     var age: Int
 }
 
-let archives = try ArchivesFactory.shared.archives(
-    for: User.self, trySetMaxDiskSize: 20.megaByte)
+let users = try ArchivesFactory.shared.store(
+    for: User.self, diskLimit: 20.megaByte)
 
-archives.record(User(userName: "ann", age: 30))
-let ann = archives.access(archiveWithKey: "ann")
+try users.record(User(userName: "ann", age: 30))
+let ann = try users.access(archiveWithKey: "ann")
 print(ann?.age ?? 0)
 
 func download(_ name: String) async throws -> User { User(userName: name, age: 30) }
@@ -26,13 +26,13 @@ func load(_ users: ArchiveStore<User>) async throws -> Int {
     return ann.age
 }
 
-print(try await load(archives.store))
+print(try await load(users))
 
 func adults() throws -> Int {
-    let users = try archives.store.fetch(
+    let adults = try users.fetch(
         where: #Predicate { $0.age > 30 },
         sortedBy: [SortDescriptor(\.age)], limit: 10)
-    return users.count
+    return adults.count
 }
 
 print(try adults())

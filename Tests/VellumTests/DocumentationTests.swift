@@ -11,7 +11,7 @@ struct DocumentationTests {
     }
 
     /// Each example in the README is the visible part of a snippet, which is compiled.
-    @Test(arguments: ["GettingStarted", "Queries", "Updating", "Caching", "ThreeLayers"])
+    @Test(arguments: ["FirstLook", "GettingStarted", "Queries", "Updating", "Caching", "ThreeLayers"])
     func theExamplesOfTheReadmeAreCompiled(_ name: String) throws {
         let snippet = try text("Tests/Clients/Snippets/\(name).swift").split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
         let shown = snippet.prefix { !$0.hasPrefix("// snippet.hide") }.joined(separator: "\n")
@@ -57,6 +57,26 @@ struct DocumentationTests {
         for part in examples.flatMap({ $0.split(separator: "\n\n") }) where !part.hasPrefix("// Package.swift") {
             let part = String(part).withoutIndentation
             #expect(snippets.contains { $0.contains(part) }, "\(part)")
+        }
+    }
+
+    /// What the guide to servers shows of a stream and of the end is in the example, which `make server` runs.
+    @Test func theServerOfTheGuideIsTheExample() throws {
+        let article = try text("Sources/MiniCache/Documentation.docc/InAServer.md")
+        let folders = ["Sources/Server", "Tests/ServerTests"].map { root.appendingPathComponent("Examples/Server/\($0)") }
+        let files = try folders.flatMap { try FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil) }
+        let example = try files.map { try String(contentsOf: $0, encoding: .utf8).withoutIndentation }
+        let chapters = article.split(separator: "\n## ").filter {
+            ["A stream that ends with the server", "Shutdown", "Health check", "Hummingbird"].contains($0.prefix { $0 != "\n" })
+        }
+        #expect(chapters.count == 4)
+        for chapter in chapters {
+            let blocks = chapter.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
+            #expect(!blocks.isEmpty)
+            // The example has another folder, and no sessions.
+            for block in blocks where !block.hasPrefix("let manager") {
+                #expect(example.contains { $0.contains(String(block).withoutIndentation) }, "\(block)")
+            }
         }
     }
 

@@ -37,7 +37,20 @@ func preview(of page: URL) async throws -> Data {
         try await download(page)
     }
 }
+
+struct Seat: ArchiveCodable {
+    var primaryKey: String { Self.key(number, in: train) }
+    var train: String
+    var number: Int
+    var passenger: String?
+
+    static func key(_ number: Int, in train: String) -> String {
+        "\(number)/\(train)"
+    }
+}
 // snippet.hide
+
+print(Seat(train: "EC 7", number: 61).primaryKey)
 
 func download(_ page: URL) async throws -> Data { Data(page.path.utf8) }
 

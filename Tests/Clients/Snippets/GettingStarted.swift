@@ -10,14 +10,13 @@ struct User: ArchiveCodable {
     var age: Int
 }
 
-let archives = try ArchivesFactory.shared.archives(for: User.self, trySetMaxMemorySize: 10.megaByte, trySetMaxDiskSize: 20.megaByte)
+let users = try ArchivesFactory.shared.store(for: User.self, diskLimit: 20.megaByte)
 
-archives.record(User(userName: "ann", fullName: "Ann Example", age: 30))
-let ann = archives.access(archiveWithKey: "ann")
+try users.record(User(userName: "ann", fullName: "Ann Example", age: 30))
+let ann = try users.access(archiveWithKey: "ann")  // A miss is nil, a failure is an error.
 print(ann?.fullName ?? "no one")
 
-// The same archive with throwing methods: a miss is nil, a failure is an error.
-let users = archives.store
-try users.record(User(userName: "bob", fullName: "Bob Example", age: 40))
+try users.record(contentsOf: [User(userName: "bob", fullName: "Bob Example", age: 40)])  // One transaction for all.
 let statistics = try users.statistics()
 print("\(statistics.disk.entries) users, \(DataSize(bytes: statistics.disk.bytes)) on disk")
+// snippet.hide

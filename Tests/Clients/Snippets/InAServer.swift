@@ -3,6 +3,7 @@
 import Foundation
 import CBORCoding
 import MiniCache
+import Vellum
 
 /// Keeps what Hummingbird persists, such as sessions:
 /// `app.addServices(driver)`.
@@ -83,13 +84,56 @@ struct PageCache: Sendable {
     }
 }
 
+/// Sends the newest items as server-sent events, now and after each
+/// change.
+struct EventRoute: Sendable {
+    let items: ArchiveStore<Item>
+    let streams: OpenStreams
+
+    func response(to request: Request) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/event-stream"],
+            body: ResponseBody { writer in
+                // Ends when the client has gone.
+                try await request.body
+                    .consumeWithCancellationOnInboundClose { _ in
+                        try await send(to: &writer)
+                    }
+                try await writer.finish(nil)
+            })
+    }
+
+    private func send(
+        to writer: inout any ResponseBodyWriter
+    ) async throws {
+        streams.begin()
+        defer { streams.end() }
+        let newest = items.observe(
+            sortedBy: [SortDescriptor(\.changed, order: .reverse)],
+            limit: 100)
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        // Ends when the server shuts down.
+        for try await list in newest.cancelOnGracefulShutdown() {
+            var event = ByteBuffer(string: "data: ")
+            event.writeBytes(try encoder.encode(list))
+            event.writeString("\n\n")
+            try await writer.write(event)
+        }
+    }
+}
+
 /// A service of swift-service-lifecycle: what was written is on the disk
-/// when the server has shut down.
-struct CacheService: Service {
+/// when the server has shut down. It is the first of the services,
+/// because they end in the reverse order.
+struct FilesService: Service {
+    let factory: ArchivesFactory
     let manager: MiniCacheManager
 
     func run() async throws {
-        try await gracefulShutdown()
+        // Also if the shutdown takes too long, and cancels this task.
+        do { try await gracefulShutdown() } catch is CancellationError {}
+        try factory.close()
         try manager.close()
     }
 }
@@ -105,8 +149,40 @@ func makeDriver() -> CachePersistDriver {
             cacheName: "sessions", cacheVersion: .custom("1"),
             maxAge: .days(30)))
     // snippet.hide
-    print(CacheService(manager: manager))
     return driver
+}
+
+func serve(_ items: ArchiveStore<Item>, _ factory: ArchivesFactory, _ manager: MiniCacheManager) async throws {
+    let router = Router()
+    let events = EventRoute(items: items, streams: OpenStreams())
+    // snippet.show
+    router.get("events") { request, _ in events.response(to: request) }
+    router.get("health") { _, _ in
+        // Reads the file. An error is the answer 500.
+        _ = try await items.perform { try $0.count() }
+        return HTTPResponse.Status.ok
+    }
+    // snippet.hide
+    let application = Application(router: router)
+    let logger = Logger()
+    // snippet.show
+    let files = FilesService(factory: factory, manager: manager)
+    var configuration = ServiceGroupConfiguration(
+        services: [files, application],
+        gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    // A client that does not read keeps its stream open for as long.
+    configuration.maximumGracefulShutdownDuration = .seconds(5)
+    try await ServiceGroup(configuration: configuration).run()
+    // snippet.hide
+}
+
+struct Item: ArchiveCodable, IndexedArchivable {
+    static var archiveIndexes: [ArchiveIndex<Item>] { [.index(\.changed)] }
+
+    var primaryKey: String { id }
+    var id: String
+    var text: String
+    var changed: Date
 }
 
 // What requests and configurations may say: no adapter ends the process, and what has expired or cannot be a key is not found.
@@ -140,7 +216,7 @@ for (number, key) in keys.enumerated() {
 }
 print(wrong.isEmpty ? "\(keys.count * times.count) requests, none ended the process" : "wrong: \(wrong)")
 
-// As Hummingbird 2 and swift-service-lifecycle 2 declare them.
+// As Hummingbird 2 and swift-service-lifecycle 2 declare them, as far as the guide uses them.
 
 protocol Service: Sendable {
     func run() async throws
@@ -157,4 +233,81 @@ enum PersistError: Error {
     case duplicate, invalidConversion
 }
 
-func gracefulShutdown() async throws {}
+nonisolated protocol ResponseBodyWriter {
+    mutating func write(_ buffer: ByteBuffer) async throws
+    consuming func finish(_ trailingHeaders: [String: String]?) async throws
+}
+
+struct ByteBuffer: Sendable {
+    init(string: String) {}
+    mutating func writeBytes(_ bytes: some Sequence<UInt8>) {}
+    mutating func writeString(_ string: String) {}
+}
+
+struct ResponseBody: Sendable {
+    init(_ write: @Sendable @escaping (inout any ResponseBodyWriter) async throws -> Void) {}
+}
+
+struct RequestBody: Sendable {
+    func consumeWithCancellationOnInboundClose<Value: Sendable>(_ operation: (RequestBody) async throws -> Value) async throws -> Value {
+        try await operation(self)
+    }
+}
+
+struct Request: Sendable {
+    var body: RequestBody
+}
+
+protocol ResponseGenerator {}
+
+enum HTTPResponse {
+    enum Status: ResponseGenerator { case ok }
+}
+
+struct Response: ResponseGenerator {
+    enum Header { case contentType }
+
+    init(status: HTTPResponse.Status, headers: [Header: String], body: ResponseBody) {}
+}
+
+struct Context {}
+
+struct Router: Sendable {
+    func get(_ path: String, use handler: @Sendable @escaping (Request, Context) async throws -> some ResponseGenerator) {}
+}
+
+struct Application: Service {
+    let router: Router
+
+    func run() async throws {}
+}
+
+struct Logger: Sendable {}
+
+enum UnixSignal: Sendable {
+    case sigterm, sigint
+}
+
+struct ServiceGroupConfiguration: Sendable {
+    let services: [any Service]
+    let gracefulShutdownSignals: [UnixSignal]
+    let logger: Logger
+    var maximumGracefulShutdownDuration: Duration?
+}
+
+struct ServiceGroup: Sendable {
+    let configuration: ServiceGroupConfiguration
+
+    func run() async throws {}
+}
+
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+    nonisolated func cancelOnGracefulShutdown() -> Self { self }
+}
+
+nonisolated func gracefulShutdown() async throws {}
+
+final class OpenStreams: Sendable {
+    func begin() {}
+    func end() {}
+}

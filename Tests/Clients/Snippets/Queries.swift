@@ -8,14 +8,12 @@ struct City: ArchiveCodable, IndexedArchivable {
     var name: String
     var country: String
     var people: Int
-
     static var archiveIndexes: [ArchiveIndex<City>] { [.index(\.country, \.people)] }
 }
 
-let cities = try ArchivesFactory.shared.archives(for: City.self)
-let isThere = #Predicate<City> { $0.country == "CH" && $0.name.contains("er") }
-let largest = try cities.store.fetch(where: isThere, sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 10)
-let found = cities.findWhere { $0.country(.isEqual("CH")).people(.greater(than: 10_000)) }
-    .sorted { $0.people(.descending) }.limitResults(by: 10).getResults()
+let cities = try ArchivesFactory.shared.store(for: City.self, diskLimit: 20.megaByte)
+let isLarge = #Predicate<City> { $0.country == "CH" && $0.people > 10_000 }
+let largest = try cities.fetch(where: isLarge, sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 10)
+let count = try cities.count(where: isLarge)
 // snippet.hide
-print(largest.count, found.count)
+print(largest.count, count)

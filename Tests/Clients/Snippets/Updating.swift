@@ -18,8 +18,8 @@ let credit = try accounts.update(archiveWithKey: "ann") { account in
     account = ann
     return ann.credit
 }
-print(credit)
 // snippet.hide
+print(credit)
 
 // Reads by key see what the transaction has written. All of it is committed, or nothing.
 try factory.transaction { transaction in
@@ -60,6 +60,57 @@ func moving(_ owner: String, in accounts: ArchiveStore<Account>) throws {
 }
 
 try accounts.deleteAll(prefix: "guest-")
+
+struct Window: ArchiveCodable {
+    var primaryKey: String { client }
+    var client: String
+    var requests = 0
+}
+
+let windows = try factory.store(
+    for: Window.self, diskLimit: 10.megaByte,
+    expiration: .after(.seconds(60)))
+
+/// Whether a client has sent less than a hundred requests since the
+/// first one of this window, to any process.
+func isAllowed(_ client: String) throws -> Bool {
+    try windows.update(archiveWithKey: client) { window in
+        var current = window ?? Window(client: client)
+        guard current.requests < 100 else { return false }
+        current.requests += 1
+        window = current
+        return true
+    }
+}
+
+let allowed = try (0..<150).filter { _ in try isAllowed("ann") }
+print(allowed.count == 100 ? "100 of 150 requests" : "\(allowed.count) of 150 requests")
+
+struct Address: ArchiveCodable {
+    var primaryKey: String { address }
+    var address: String
+    var owner: String
+}
+
+let addresses = try factory.store(
+    for: Address.self, diskLimit: .unlimited)
+
+func signUp(_ new: Account, _ address: Address) throws {
+    let key = address.primaryKey
+    try factory.transaction { transaction in
+        let owner = try transaction.access(
+            archiveWithKey: key, in: addresses)
+        guard owner == nil else { throw Duplicate() }
+        try transaction.record(address, in: addresses)
+        try transaction.record(new, in: accounts)
+    }
+}
+
+try signUp(Account(owner: "dora"), Address(address: "d@example.com", owner: "dora"))
+do {
+    try signUp(Account(owner: "emil"), Address(address: "d@example.com", owner: "emil"))
+    print("two accounts of one address")
+} catch is Duplicate {}
 
 try await accounts.perform { accounts in
     try accounts.update(archiveWithKey: "ann") { $0?.credit += 1 }

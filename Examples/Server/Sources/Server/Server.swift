@@ -1,0 +1,62 @@
+import Foundation
+import Hummingbird
+import Logging
+import MiniCache
+import ServiceLifecycle
+import Vellum
+
+/// `Server FOLDER PORT`: items of an archive over HTTP, and a cache of a slow source.
+@main
+struct Server {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        let folder = URL(fileURLWithPath: arguments.count > 1 ? arguments[1] : "ServerFiles")
+        let port = arguments.count > 2 ? Int(arguments[2]) : nil
+        let delay = ProcessInfo.processInfo.environment["BANK_MILLISECONDS"].flatMap { Int($0) } ?? 200
+        let logger = Logger(label: "Server")
+
+        let factory = ArchivesFactory(directory: folder)
+        let items = try factory.store(for: Item.self, diskLimit: .unlimited)
+        let manager = MiniCacheManager(name: "Rates", directory: folder, durability: .relaxed)
+        let rates: MiniCache<String, Rate> = manager.cache(cacheName: "rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+
+        let router = Router()
+        let streams = OpenStreams()
+        let events = EventRoute(items: items, streams: streams)
+        let bank = Bank(delay: .milliseconds(delay))
+        let exchange = RateRoute(rates: rates, bank: bank)
+        ItemRoutes(items: items).add(to: router.group("items"))
+        router.get("events") { request, _ in events.response(to: request) }
+        router.get("rates/:currency") { _, context in
+            try await exchange.rate(of: try context.parameters.require("currency"))
+        }
+        router.get("health") { _, _ in
+            // Reads the file. An error is the answer 500.
+            _ = try await items.perform { try $0.count() }
+            return HTTPResponse.Status.ok
+        }
+        router.get("statistics") { _, _ in
+            let count = try await items.perform { try $0.count() }
+            return Statistics(items: count, streams: streams.count, rateRequests: await bank.requests)
+        }
+
+        var application = Application(router: router, logger: logger)
+        application.configuration.address = .hostname("127.0.0.1", port: port ?? 8080)
+        let files = FilesService(factory: factory, manager: manager)
+        var configuration = ServiceGroupConfiguration(
+            services: [files, application],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        // A client that does not read keeps its stream open for as long.
+        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+}
+
+/// What `GET /statistics` answers.
+struct Statistics: ResponseCodable {
+    var items: Int
+    /// How many clients follow the events.
+    var streams: Int
+    /// How often the bank was asked.
+    var rateRequests: Int
+}
