@@ -141,7 +141,9 @@ let package = Package(
             dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
         .testTarget(
             name: "VellumTests",
-            dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport", "VellumTesting"]),
+            dependencies: [
+                "Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "VellumCore", "VellumEngine", "VellumTestSupport", "VellumTesting",
+            ]),
         .testTarget(
             name: "MiniCacheTests",
             dependencies: ["MiniCache", "Originals", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),

@@ -1,5 +1,6 @@
 public import MiniCache
 internal import VellumCore
+internal import VellumEngine
 
 extension MiniCache {
     // MARK: Observing

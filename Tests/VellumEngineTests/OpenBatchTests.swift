@@ -57,6 +57,21 @@ struct OpenBatchTests {
         #expect(try file.verify().isIntact)
     }
 
+    /// A batch is committed after 256 writes or 20 ms: not once for each update.
+    @Test func updatesJoinTheBatch() throws {
+        func commits() -> UInt64 { file.writing.withWriter { $0.lasting.commits } ?? 0 }
+        try fill(8)
+        let before = commits()
+        for number in 0..<200 {
+            let isNew = try store.update(EntryKey("new \(number % 50)"), AgeOfUpdated(nil, ofNew: nil)) { value in
+                defer { value = Data(number, count: 10) }
+                return value == nil
+            }
+            #expect(isNew == (number < 50))
+        }
+        #expect(commits() - before < 100)
+    }
+
     /// Several processes: what a relaxed write evicts does not hide the number under which it was announced.
     @Test(arguments: [1, 2]) func aSharedWriteThatEvictsHasItsNumber(writes: Int) throws {
         try fill(10)
