@@ -4,6 +4,11 @@ struct CharacterTable: Sendable {
     /// For each 128 characters the number of their block.
     private var blocks = [UInt8](repeating: 0, count: 0x11_0000 >> 7)
 
+    /// The characters whose number is not 0.
+    var characters: [UInt32] {
+        blocks.indices.filter { blocks[$0] != 0 }.flatMap { UInt32($0) << 7..<UInt32($0 + 1) << 7 }.filter { self[$0] != 0 }
+    }
+
     subscript(_ scalar: UInt32) -> UInt16 {
         get { numbers[Int(blocks[Int(scalar >> 7)]) << 7 | Int(scalar & 127)] }
         set {

@@ -69,6 +69,12 @@ struct NormalFormTables: Sendable {
 
     private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 { UInt64(first) << 32 | UInt64(second) }
 
+    /// The characters that are decomposed, reordered, or composed with what is before them.
+    var characters: Set<UInt32> { Set(decompositions.keys).union(properties.characters) }
+
+    /// Whether the character is neither reordered nor composed with what is before it.
+    func isSeparate(_ scalar: UInt32) -> Bool { properties[scalar] == 0 }
+
     /// Whether the string surely is its own normal form: the quick check of UAX 15, 9.
     func isNormal(_ string: String) -> Bool {
         var last: UInt16 = 0
