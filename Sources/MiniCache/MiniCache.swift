@@ -98,6 +98,21 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
+    /// Returns the value of a key, or another one if there is no valid value or it cannot be read.
+    ///
+    /// ```swift
+    /// let visits = cache["visits", default: 0]
+    /// ```
+    ///
+    /// Reads as `cache["visits"]` does, and sets nothing. It cannot be set, because `cache["visits", default: 0] += 1` would lose what others
+    /// write between reading and writing: ``update(forKey:maxAge:_:)`` is atomic.
+    @inlinable
+    public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? value() }
+        @available(*, unavailable, message: "Call update, which is atomic: try cache.update(forKey: key) { $0 = ($0 ?? 0) + 1 }")
+        set { preconditionFailure() }
+    }
+
     // MARK: Throwing methods
 
     /// Returns the value of a key, or `nil` if there is no valid one.

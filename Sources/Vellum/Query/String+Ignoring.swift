@@ -10,7 +10,7 @@ extension String {
     /// ```
     ///
     /// This is full case folding by the tables of Unicode 15.0: `ß` becomes `ss`, and `ς` becomes `σ`. It does not depend on the locale, and
-    /// is the same on every platform. Use it on both sides of a comparison. ``ArchiveIndex/index(_:ignoring:named:)-(KeyPath<Root,String>,_,_)``
+    /// is the same on every platform. Use it on both sides of a comparison. ``ArchiveIndex/index(_:ignoring:named:)-51as``
     /// makes an index of it.
     ///
     /// - Complexity: O(n).
@@ -51,9 +51,9 @@ extension String? {
 
 /// What a condition on strings ignores.
 public enum StringDifference: Hashable, Sendable {
-    /// Upper and lower case, as ``Swift/String/ignoringCase`` does.
+    /// Upper and lower case, as `ignoringCase` of a string does.
     case `case`
-    /// Upper and lower case, and diacritics, as ``Swift/String/ignoringCaseAndDiacritics`` does.
+    /// Upper and lower case, and diacritics, as `ignoringCaseAndDiacritics` of a string does.
     case caseAndDiacritics
 
     fileprivate var path: KeyPath<String, String> {
