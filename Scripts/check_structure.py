@@ -25,7 +25,7 @@ TRAPS = {
     "MiniCache/MiniCache+Updating.swift": 1, "MiniCache/Unavailable.swift": 2, "MiniCacheValkey/SharedCache.swift": 1,
     "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
     "ShallowsSQLite/Engine/SharedFile.swift": 1, "Vellum/ArchiveStore+Loading.swift": 1, "Vellum/Query/IndexedProperty.swift": 1,
-    "Vellum/Query/PredicateCompiling.swift": 2, "Vellum/Unavailable.swift": 1, "VellumCore/Concurrency/ForkGuard.swift": 1,
+    "Vellum/Query/PredicateCompiling.swift": 2, "Vellum/Unavailable.swift": 2, "VellumCore/Concurrency/ForkGuard.swift": 1,
     "VellumCore/Concurrency/Locked.swift": 1, "VellumCore/Concurrency/ReadMostly.swift": 2, "VellumCore/Loading/LoadCoordinator.swift": 3,
     "VellumCore/Loading/SingleFlight.swift": 5, "VellumCore/Keys/EntryKey.swift": 1, "VellumCore/Memory/EntryList.swift": 1,
     "VellumCore/Memory/LRUList.swift": 6, "VellumCore/Memory/UseOrder.swift": 1, "VellumEngine/SQLite/Statement.swift": 1,

@@ -110,7 +110,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
         get { self[key] ?? value() }
         @available(*, unavailable, message: "Call update, which is atomic: try cache.update(forKey: key) { $0 = ($0 ?? 0) + 1 }")
-        set { preconditionFailure() }
+        set {}
     }
 
     // MARK: Throwing methods
@@ -219,7 +219,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// try await cache.perform { try $0.set(page, forKey: url) }
     /// ```
     ///
-    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller.
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. In generic code the types of
+    /// the cache must be `Sendable`, or at least `SendableMetatype`.
     ///
     /// - Throws: The error of `work`.
     public func perform<Result: Sendable>(

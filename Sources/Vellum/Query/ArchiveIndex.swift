@@ -167,7 +167,8 @@ public struct ArchiveIndex<Root> {
                 .invalidIndex,
                 """
                 An index of several properties has '\(property)', whose type \(type(of: path).valueType) cannot be indexed. Index properties \
-                whose type conforms to IndexableValue or has such a raw value, or optionals of them.
+                whose type conforms to IndexableValue or has such a raw value, or optionals of them, and the elements of a list by an index of \
+                its own, .each(…).
                 """)
         }
     }

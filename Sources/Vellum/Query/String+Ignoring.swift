@@ -1,6 +1,8 @@
 internal import VellumCore
 internal import VellumEngine
 
+// Decision 77.
+
 extension String {
     /// The string without differences of upper and lower case, in normal form C.
     ///

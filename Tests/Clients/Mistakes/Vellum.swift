@@ -101,8 +101,11 @@ func predicates(_ events: ArchiveStore<Event>, _ text: String) throws {
     _ = try events.fetch(where: #Predicate { $0.title.contains(text, ignoring: .case) })
     // expected-error@+1 {{Global functions are not supported in this predicate}}
     _ = try events.fetch(where: #Predicate { $0.title == String(3) })
-    // expected-error@+1 {{Predicate body may only contain one expression}}
-    _ = try events.fetch(where: #Predicate { event in let title = event.title; return title == text })
+    // expected-error@+3 {{Predicate body may only contain one expression}}
+    _ = try events.fetch(
+        where: #Predicate { event in
+            let title = event.title; return title == text
+        })
 }
 
 func queries(_ events: ArchiveStore<Event>) async throws {

@@ -15,7 +15,8 @@ struct IgnoringTests {
         var nick: String?
         static var archiveIndexes: [ArchiveIndex<Place>] {
             [
-                .index(\.name, ignoring: .case), .index(\.name, ignoring: .caseAndDiacritics), .index(\.nick, ignoring: .case, named: "short"),
+                .index(\.name, ignoring: .case), .index(\.name, ignoring: .caseAndDiacritics),
+                .index(\.nick, ignoring: .case, named: "short"),
                 .index(\.nick, ignoring: .caseAndDiacritics),
             ]
         }
