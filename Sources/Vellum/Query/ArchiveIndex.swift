@@ -12,7 +12,8 @@ internal import VellumEngine
 /// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
 ///
 /// Swift has no name for a computed property, or for a property of a class that is not final; such a property is identified by its type.
-/// Give it a name if the index may later be replaced by one of another such property of the same type.
+/// Give it a name if the index may later be replaced by one of another such property of the same type. An index of a string
+/// `ignoring:` case or diacritics has one.
 public struct ArchiveIndex<Root> {
     private enum Content {
         case properties([any IndexedProperty<Root>], name: String?)
