@@ -98,6 +98,21 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
+    /// Returns the value of a key, or another one if there is no valid value or it cannot be read.
+    ///
+    /// ```swift
+    /// let visits = cache["visits", default: 0]
+    /// ```
+    ///
+    /// Reads as `cache["visits"]` does, and sets nothing. It cannot be set, because `cache["visits", default: 0] += 1` would lose what others
+    /// write between reading and writing: ``update(forKey:maxAge:_:)`` is atomic.
+    @inlinable
+    public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? value() }
+        @available(*, unavailable, message: "Call update, which is atomic: try cache.update(forKey: key) { $0 = ($0 ?? 0) + 1 }")
+        set {}
+    }
+
     // MARK: Throwing methods
 
     /// Returns the value of a key, or `nil` if there is no valid one.
@@ -204,7 +219,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// try await cache.perform { try $0.set(page, forKey: url) }
     /// ```
     ///
-    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller.
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. In generic code the types of
+    /// the cache must be `Sendable`, or at least `SendableMetatype`.
     ///
     /// - Throws: The error of `work`.
     public func perform<Result: Sendable>(

@@ -13,4 +13,11 @@ extension ArchivesFactory {
     ) throws -> ArchiveManager<Archive> {
         preconditionFailure()
     }
+
+    /// An archive whose type is missing.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "Name the type of the objects: let users = try factory.store(for: User.self)")
+    public func store(memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, expiration: Expiration? = nil) throws -> ArchivesFactory {
+        preconditionFailure()
+    }
 }

@@ -18,6 +18,10 @@ struct MiniCacheTests {
         cache["foo"] = nil
         #expect(cache["foo"] == nil)
         #expect(try cache.count() == 0)
+        #expect(cache["foo", default: 7] == 7)
+        #expect(cache["foo"] == nil, "Reading sets nothing.")
+        cache["foo"] = 3
+        #expect(cache["foo", default: 7] == 3)
     }
 
     @Test func theThrowingMethodsTellAMissFromAValue() throws {

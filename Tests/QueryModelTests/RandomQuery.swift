@@ -171,7 +171,7 @@ extension RandomQuery.Order {
             make("count", \.count, isDescending), make("huge", \.huge, isDescending), make("name", \.name, isDescending),
             make("note", \.note, isDescending), make("day", \.day, isDescending), make("city", \.home.city, isDescending),
             make("nick", \.nick, isDescending), make("seen", \.seen, isDescending), make("zip", \.home.zip, isDescending),
-            makeNumber("ratio", \.ratio, isDescending),
+            make("plain name", \.name.ignoringCaseAndDiacritics, isDescending), makeNumber("ratio", \.ratio, isDescending),
         ]
         return makers[Int.random(in: 0..<makers.count, using: &random)]
     }

@@ -26,7 +26,7 @@ struct RandomTest {
 
     /// Returns a random test with random operands.
     static func random(_ random: inout SeededGenerator) -> RandomTest {
-        let makers = predicates + forcedUnwraps + finders
+        let makers = predicates + ignoring + forcedUnwraps + finders
         return makers[Int.random(in: 0..<makers.count, using: &random)](&random)
     }
 
@@ -185,6 +185,60 @@ struct RandomTest {
                 let (x, y) = (pick(Nasty.integers, &$0), pick(Nasty.strings, &$0))
                 return .init("count == \(x) || note == \(y.debugDescription)", #Predicate { $0.count == x || $0.note == y }) {
                     $0.count == x || $0.note == y
+                }
+            },
+        ]
+    }
+
+    private static var ignoring: [Maker] {
+        [
+            {
+                let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
+                return .init("name == \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics == x }) {
+                    $0.name.ignoringCaseAndDiacritics == x
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
+                return .init("name starts \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics.starts(with: x) }) {
+                    $0.name.ignoringCaseAndDiacritics.starts(with: x)
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
+                return .init("name > \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics > x }) {
+                    x.isBefore($0.name.ignoringCaseAndDiacritics)
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0).ignoringCase
+                return .init("nick == \(x.debugDescription), any case", #Predicate { $0.nick.ignoringCase == x }) {
+                    $0.nick.ignoringCase == x
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0)
+                return .init("name(.isEqual \(x.debugDescription)), plain", { $0.name(.isEqual(x, ignoring: .caseAndDiacritics)) }) {
+                    $0.name.ignoringCaseAndDiacritics == x.ignoringCaseAndDiacritics
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0)
+                return .init("name(.contains \(x.debugDescription)), plain", { $0.name(.contains(x, ignoring: .caseAndDiacritics)) }) {
+                    let part = x.ignoringCaseAndDiacritics
+                    return part.isEmpty || $0.name.ignoringCaseAndDiacritics.holds(part)
+                }
+            },
+            {
+                let x: String? = pick(Nasty.strings + [nil], &$0)
+                return .init("nick(.isEqual \(x.debugDescription)), any case", { $0.nick(.isEqual(x, ignoring: .case)) }) {
+                    $0.nick.ignoringCase == x.ignoringCase
+                }
+            },
+            {
+                let x = pick(Nasty.strings, &$0)
+                return .init("nick(.starts \(x.debugDescription)), any case", { $0.nick(.starts(with: x, ignoring: .case)) }) {
+                    $0.nick.map { $0.ignoringCase.starts(with: x.ignoringCase) } ?? false
                 }
             },
         ]

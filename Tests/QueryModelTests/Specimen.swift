@@ -50,7 +50,7 @@ struct Specimen: ArchiveCodable, IndexedArchivable, Hashable {
             .index(\.nick, \.count), .index(\.day), .index(\.seen), .index(\.code), .index(\.blob), .index(\.kind, \.ratio),
             .index(\.level), .index(\.level, \.small),
             .index(\.home.city), .index(\.home.zip, \.flag), .index(\.away?.city), .index(\.away?.zip, \.flag), .each(\.tags),
-            .each(\.marks),
+            .each(\.marks), .index(\.name, ignoring: .caseAndDiacritics), .index(\.nick, ignoring: .case),
         ]
     }
 }

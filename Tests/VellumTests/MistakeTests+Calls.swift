@@ -94,6 +94,98 @@ extension MistakeTests.Mistake {
         },
     ]
 
+    /// What a reader of the guides tries.
+    static let guides: [MistakeTests.Mistake] = [
+        .init(
+            "an update that gives an object another key",
+            """
+            otherKey: The closure of an update left an object with another key. Leave one with the same 'primaryKey', or 'nil' to \
+            delete it. (archive Pages, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let pages = try ArchivesFactory(directory: $0).store(for: MistakeTests.Page.self)
+            try pages.record(MistakeTests.Page(primaryKey: "secret"))
+            try pages.update(archiveWithKey: "secret") { $0?.primaryKey = "other secret" }
+        },
+        .init(
+            "an update that writes its own key",
+            """
+            recursiveUpdate: The closure of an update writes or updates the key that is being updated. Change the value that the \
+            closure is given, and do nothing else to its key. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            try notes.update(archiveWithKey: "note") { note in
+                try notes.record(Note())
+                note = Note()
+            }
+        },
+        .init(
+            "a predicate that divides by zero",
+            """
+            failedQuery: A predicate overflows, divides by zero, or has a range whose bounds are reversed, for an object. Test the \
+            operands before: $0.count != 0 && 10 / $0.count > 2. (archive Pages, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let pages = try ArchivesFactory(directory: $0).store(for: MistakeTests.Page.self)
+            try pages.record(MistakeTests.Page(primaryKey: "secret"))
+            _ = try pages.fetch(where: #Predicate { 10 / $0.number > 2 })
+        },
+        .init(
+            "a value that is reloaded after twice its age",
+            """
+            invalidDuration: A refreshAhead of 2.0 is not possible. Give the part of the age after which a value is loaded again, \
+            such as 0.8, and an age that counts from the writing: values that never expire, or whose age counts from the last use, \
+            have no last part. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            _ = try await notes.value(forKey: "note", options: LoadOptions(expiration: .after(.seconds(5)), refreshAhead: 2)) { Note() }
+        },
+        .init(
+            "a value that is reloaded ahead of an age without end",
+            """
+            invalidDuration: A refreshAhead of 0.8 is not possible. Give the part of the age after which a value is loaded again, \
+            such as 0.8, and an age that counts from the writing: values that never expire, or whose age counts from the last use, \
+            have no last part. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            _ = try await notes.value(forKey: "note", options: LoadOptions(refreshAhead: 0.8)) { Note() }
+        },
+        .init(
+            "an unchanged answer where there was nothing",
+            """
+            nothingUnchanged: A loader says that the value is unchanged, and received none. Return the value. (archive Notes, file \
+            FOLDER/Archives.sqlite)
+            """
+        ) {
+            let notes = try Tests.notes($0)
+            _ = try await notes.value(forKey: "note") { _ in .unchanged() }
+        },
+        .init(
+            "an index of several properties, one of which is a list",
+            """
+            invalidIndex: An index of several properties has 'lines', whose type Array<String> cannot be indexed. Index properties \
+            whose type conforms to IndexableValue or has such a raw value, or optionals of them, and the elements of a list by an \
+            index of its own, .each(…). (archive Lists)
+            """
+        ) {
+            _ = try ArchivesFactory(directory: $0).store(for: MistakeTests.ListIndex.self)
+        },
+        .init(
+            "a transaction that records in an archive that is closed",
+            """
+            closed: The archive was closed. Open it again. (archive Notes, file FOLDER/Archives.sqlite)
+            """
+        ) {
+            let factory = ArchivesFactory(directory: $0)
+            let notes = try factory.store(for: Note.self)
+            try notes.close()
+            try factory.transaction { try $0.record(Note(), in: notes) }
+        },
+    ]
+
     static let caches: [MistakeTests.Mistake] = [
         .init(
             "a key that is not a number",

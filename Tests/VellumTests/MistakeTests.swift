@@ -30,6 +30,19 @@ struct MistakeTests {
         static var archiveVersion: Int { -1 }
     }
 
+    struct Page: ArchiveCodable {
+        static var archiveName: String { "Pages" }
+        var primaryKey: String
+        var number = 0
+    }
+
+    struct ListIndex: ArchiveCodable, IndexedArchivable {
+        static var archiveName: String { "Lists" }
+        static var archiveIndexes: [ArchiveIndex<ListIndex>] { [.index(\.primaryKey, \.lines)] }
+        var primaryKey: String
+        var lines: [String]
+    }
+
     struct LongKey: ArchiveCodable {
         var primaryKey: String { String(repeating: "secret", count: 12_000) }
     }
@@ -83,8 +96,8 @@ struct MistakeTests {
         #expect(!answer.contains("secret"), "No key and no value is printed.")
     }
 
-    @Test func thereAreAtLeastThirtyFive() {
-        #expect(Mistake.all.count >= 35)
+    @Test func thereAreAtLeastFortyEight() {
+        #expect(Mistake.all.count >= 48)
     }
 }
 
@@ -92,7 +105,7 @@ extension MistakeTests.Mistake {
     typealias Tests = MistakeTests
     typealias Note = MistakeTests.Note
 
-    static let all: [MistakeTests.Mistake] = limits + objects + files + handles + calls + caches + storages
+    static let all: [MistakeTests.Mistake] = limits + objects + files + handles + calls + guides + caches + storages
 
     private static let limits: [MistakeTests.Mistake] = [
         .init(

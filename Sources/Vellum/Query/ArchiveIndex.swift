@@ -12,7 +12,8 @@ internal import VellumEngine
 /// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
 ///
 /// Swift has no name for a computed property, or for a property of a class that is not final; such a property is identified by its type.
-/// Give it a name if the index may later be replaced by one of another such property of the same type.
+/// Give it a name if the index may later be replaced by one of another such property of the same type. An index of a string
+/// `ignoring:` case or diacritics has one.
 public struct ArchiveIndex<Root> {
     private enum Content {
         case properties([any IndexedProperty<Root>], name: String?)
@@ -167,7 +168,8 @@ public struct ArchiveIndex<Root> {
                 .invalidIndex,
                 """
                 An index of several properties has '\(property)', whose type \(type(of: path).valueType) cannot be indexed. Index properties \
-                whose type conforms to IndexableValue or has such a raw value, or optionals of them.
+                whose type conforms to IndexableValue or has such a raw value, or optionals of them, and the elements of a list by an index of \
+                its own, .each(…).
                 """)
         }
     }

@@ -33,7 +33,7 @@ public protocol IndexedArchivable: Archivable {
     /// from those of its parent, so queries of a subclass's own archive use no index.
     associatedtype IndexRoot = Self
 
-    /// The indexes of the archive.
+    /// The indexes of the archive. Write its type, `[ArchiveIndex<User>]`: without it Swift cannot know of which type a key path is.
     static var archiveIndexes: [ArchiveIndex<IndexRoot>] { get }
 }
 

@@ -22,7 +22,7 @@ public struct LoadOptions: Sendable {
     /// What happens to the loader when its last waiter is cancelled.
     public var onLastWaiterCancelled = UnawaitedLoad.cancel
     /// After how long a caller takes a stale value that `staleIfError` allows, if there is one. The load goes on and is recorded, even if nobody
-    /// waits for it any more.
+    /// waits for it any more. Not shorter than ``timeout``, it has no effect.
     public var softTimeout: Duration?
     /// After how long a caller stops waiting; zero or less: immediately. It takes a stale value that `staleIfError` allows, or throws ``VellumError/Code/loadTimedOut``. What
     /// happens to a loader that nobody waits for any more, ``onLastWaiterCancelled`` says.

@@ -9,7 +9,7 @@ enum NormalForm {
     static func of(_ string: String) -> String {
         var string = string
         string.makeContiguousUTF8()
-        return tables.isNormal(string) ? string : tables.composed(string)
+        return tables.isNormal(string) ? string : tables.composed(tables.decomposed(string))
     }
 
     /// Whether Swift's `==` and the normal form surely agree on the string: it has none of the four marks, and no characters that are newer than
@@ -29,34 +29,23 @@ enum NormalForm {
         }
     }
 
-    private static let tables = NormalFormTables(data)
+    static let tables = NormalFormTables(data)
 }
 
 /// The canonical decompositions, compositions and combining classes of characters.
-private struct NormalFormTables: Sendable {
+struct NormalFormTables: Sendable {
     private typealias Parts = (first: UInt32, second: UInt32)
     /// A character of a decomposed string, with its combining class.
-    private typealias Character = (value: UInt32, combining: UInt16)
+    typealias Character = (value: UInt32, combining: UInt16)
 
-    /// In `properties`, marks what may be composed with what is before it, or never stands in a normal form. The lower bits are the class.
+    /// Marks what may be composed with what is before it, or never stands in a normal form. The lower bits are the class.
     private static let mayChange: UInt16 = 256
-    /// The properties of 128 characters each, and for each 128 characters the number of their block.
-    private var properties = [UInt16](repeating: 0, count: 128)
-    private var blocks = [UInt8](repeating: 0, count: 0x11_0000 >> 7)
+    private var properties = CharacterTable()
     private var decompositions: [UInt32: Parts] = [:]
     private var compositions: [UInt64: UInt32] = [:]
 
     init(_ data: StaticString) {
-        var digits = UnsafeBufferPointer(start: data.utf8Start, count: data.utf8CodeUnitCount).lazy.filter { $0 >= 48 }.makeIterator()
-        func next() -> UInt32 {
-            var (number, shift): (UInt32, UInt32) = (0, 0)
-            while let digit = digits.next() {
-                number |= UInt32((digit - 48) & 31) << shift
-                shift += 5
-                if digit < 80 { break }
-            }
-            return number
-        }
+        let next = numbers(in: data)
         var scalar: UInt32 = 0
         for _ in 0..<next() {
             let (step, parts) = (next(), Parts(next(), next()))
@@ -64,49 +53,50 @@ private struct NormalFormTables: Sendable {
             decompositions[scalar] = parts
             if step & 1 == 1 {
                 compositions[Self.pair(parts.first, parts.second)] = scalar
-                self[parts.second] |= Self.mayChange
+                properties[parts.second] |= Self.mayChange
             } else {
-                self[scalar] |= Self.mayChange
+                properties[scalar] |= Self.mayChange
             }
         }
         scalar = 0
         for _ in 0..<next() {
             scalar += next()
             let (count, combining) = (next(), UInt16(truncatingIfNeeded: next()))
-            for mark in scalar..<scalar + count { self[mark] |= combining }
+            for mark in scalar..<scalar + count { properties[mark] |= combining }
         }
-        for jamo in [Hangul.vowels, Hangul.finals].joined() { self[jamo] |= Self.mayChange }
-    }
-
-    private subscript(_ scalar: UInt32) -> UInt16 {
-        get { properties[Int(blocks[Int(scalar >> 7)]) << 7 | Int(scalar & 127)] }
-        set {
-            if blocks[Int(scalar >> 7)] == 0 {
-                blocks[Int(scalar >> 7)] = UInt8(properties.count >> 7)
-                properties += [UInt16](repeating: 0, count: 128)
-            }
-            properties[Int(blocks[Int(scalar >> 7)]) << 7 | Int(scalar & 127)] = newValue
-        }
+        for jamo in [Hangul.vowels, Hangul.finals].joined() { properties[jamo] |= Self.mayChange }
     }
 
     private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 { UInt64(first) << 32 | UInt64(second) }
+
+    /// The characters that are decomposed, reordered, or composed with what is before them.
+    var characters: Set<UInt32> { Set(decompositions.keys).union(properties.characters) }
+
+    /// Whether the character is neither reordered nor composed with what is before it.
+    func isSeparate(_ scalar: UInt32) -> Bool { properties[scalar] == 0 }
 
     /// Whether the string surely is its own normal form: the quick check of UAX 15, 9.
     func isNormal(_ string: String) -> Bool {
         var last: UInt16 = 0
         for scalar in string.unicodeScalars {
-            let property = self[scalar.value]
+            let property = properties[scalar.value]
             if property != 0, property >= Self.mayChange || property < last { return false }
             last = property
         }
         return true
     }
 
-    func composed(_ string: String) -> String {
+    /// Returns the characters of normal form D.
+    func decomposed(_ string: String) -> [Character] {
         var characters: [Character] = []
         characters.reserveCapacity(string.utf8.count)
         for scalar in string.unicodeScalars { decompose(scalar.value, into: &characters) }
         characters.withUnsafeMutableBufferPointer { sortMarks($0) }
+        return characters
+    }
+
+    /// Returns normal form C of characters in normal form D.
+    func composed(_ characters: [Character]) -> String {
         var composed: [UInt32] = []
         composed.reserveCapacity(characters.count)
         // Where the last character of class 0 stands, and the class of the last character that was not composed with it.
@@ -128,7 +118,7 @@ private struct NormalFormTables: Sendable {
             decompose(parts.first, into: &characters)
             if parts.second != 0 { decompose(parts.second, into: &characters) }
         } else {
-            characters.append((scalar, self[scalar] & (Self.mayChange - 1)))
+            characters.append((scalar, properties[scalar] & (Self.mayChange - 1)))
         }
     }
 
@@ -146,7 +136,7 @@ private struct NormalFormTables: Sendable {
     }
 
     private func composite(_ first: UInt32, _ second: UInt32) -> UInt32? {
-        guard self[second] >= Self.mayChange else { return nil }
+        guard properties[second] >= Self.mayChange else { return nil }
         return Hangul.composite(first, second) ?? compositions[Self.pair(first, second)]
     }
 }

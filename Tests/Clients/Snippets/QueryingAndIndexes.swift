@@ -38,7 +38,19 @@ func search() async throws {
 
     try books.deleteAll(where: #Predicate { $0.year < 1900 })
 }
+
+func find(_ typed: String) throws -> [Book] {
+    let text = typed.ignoringCaseAndDiacritics
+    let found = #Predicate<Book> {
+        $0.title.ignoringCaseAndDiacritics.contains(text)
+    }
+    let byTitle = SortDescriptor(
+        \Book.title.ignoringCaseAndDiacritics, comparator: .lexical)
+    let hits = try books.fetch(where: found, sortedBy: [byTitle])
+    return hits
+}
 // snippet.hide
 
 try books.record(Book(number: "1", title: "Faust", language: "de", year: 1808, tags: []))
+print(try find("FAÜST").count)
 try await search()
