@@ -139,6 +139,20 @@ struct ScreenTests {
         #expect(shown.counts.sorted() == shown.counts, "An answer to an earlier question was shown after one to a later.")
     }
 
+    @Test func theFailureOfAnEarlierQuestionIsNotShown() async throws {
+        try cities.record(contentsOf: (0..<50).map { City(name: "city \($0)", people: $0) })
+        let results = ArchiveResults(cities, where: #Predicate { $0.people < 1 })
+        await cities.observersSettled()
+        for round in 1...30 {
+            results.ask(where: #Predicate { $0.note! > "" })
+            for _ in 0..<round % 5 { await Task.yield() }
+            results.ask(where: #Predicate { $0.people < round })
+            #expect(results.isAsking)
+            await cities.observersSettled()
+            #expect(results.error == nil && results.value.count == round)
+        }
+    }
+
     /// What was shown, in order.
     @MainActor private final class Shown {
         private(set) var counts: [Int] = []

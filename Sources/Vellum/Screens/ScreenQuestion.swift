@@ -14,6 +14,8 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     struct Asked: Sendable {
         var question: Question
         var number: UInt64 = 0
+        /// The number of the one that is being answered, or was answered last.
+        var answered: UInt64 = 0
     }
 
     struct Numbered: Sendable {
@@ -36,15 +38,17 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
         do throws(VellumError) {
             // Before this returns, so that no change from now on is missed.
             let observation = try store.observation(key, isPrompt: true) { [asked] (store, _, isCancelled) throws(VellumError) in
-                let asked = asked.value
-                let answer = try ask(store, asked.question, isCancelled)
-                return answer.map(number: asked.number) { Numbered(answer: $0, number: asked.number) }
+                asked.change { $0.answered = $0.number }
+                let (question, number) = (asked.value.question, asked.value.answered)
+                let answer = try ask(store, question, isCancelled)
+                return answer.map(number: number) { Numbered(answer: $0, number: number) }
             }
             self.observation = observation
             task = Task { [asked] in
                 defer { observation.stop() }
                 while let answer = await observation.next() {
-                    if case .success(let answer) = answer, asked.value.number != answer.number { continue }
+                    let number = if case .success(let answer) = answer { answer.number } else { asked.value.answered }
+                    guard number == asked.value.number else { continue }
                     guard take(answer.map(\.answer)) else { return }
                 }
             }

@@ -5,7 +5,10 @@ import Vellum
 
 struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
     static var archiveIndexes: [ArchiveIndex<City>] {
-        [.index(\.name), .index(\.isVisited)]
+        [
+            .index(\.name), .index(\.name, ignoring: .caseAndDiacritics),
+            .index(\.isVisited),
+        ]
     }
 
     var primaryKey: String { id }
@@ -105,8 +108,10 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
         }
 
         private func search() {
-            let text = text
-            let isFound = #Predicate<City> { $0.name.starts(with: text) }
+            let text = text.ignoringCaseAndDiacritics
+            let isFound = #Predicate<City> {
+                $0.name.ignoringCaseAndDiacritics.starts(with: text)
+            }
             cities?.ask(
                 where: text.isEmpty ? nil : isFound,
                 sortedBy: [SortDescriptor(\.name)], limit: 50)

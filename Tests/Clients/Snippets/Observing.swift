@@ -76,11 +76,8 @@ func badge(_ count: Int) { print(count) }
 @MainActor struct OpenInvoices: View {
     @State private var invoices: ArchiveResults<Invoice>
 
-    init(_ store: ArchiveStore<Invoice>) {
-        let open = ArchiveResults(
-            store, where: #Predicate { !$0.isPaid },
-            sortedBy: [SortDescriptor(\.date)])
-        _invoices = State(wrappedValue: open)
+    init(_ invoices: ArchiveResults<Invoice>) {
+        _invoices = State(wrappedValue: invoices)
     }
 
     var body: some View {
