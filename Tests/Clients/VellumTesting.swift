@@ -22,5 +22,7 @@ struct Visit: ArchiveCodable, Sendable {
     #expect(try visits.count() == 0)
 
     faults.fillDisk()
-    #expect(throws: VellumError.self) { try visits.record(Visit(page: "home")) }
+    #expect(throws: VellumError.self) {
+        try visits.record(Visit(page: "home"))
+    }
 }

@@ -32,8 +32,7 @@ struct Notebook: Sendable {
     #expect(try notebook.items.count() == 1)
 }
 
-@MainActor @Observable
-final class ToDo {
+@MainActor @Observable final class ToDo {
     private let open: ArchiveResults<Item>
     var titles: [String] { open.value.map(\.title) }
 

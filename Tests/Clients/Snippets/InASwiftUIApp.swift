@@ -55,7 +55,7 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
         func onDelete(perform: @escaping @MainActor (IndexSet) -> Void) -> Changed { Changed() }
     }
     struct Pair<One: View, Other: View>: Leaf {}
-    @resultBuilder enum ViewBuilder {
+    @MainActor @resultBuilder enum ViewBuilder {
         static func buildBlock<One: View>(_ one: One) -> One { one }
         static func buildBlock<One: View, Other: View>(_ one: One, _ other: Other) -> Pair<One, Other> { Pair() }
         static func buildBlock<One: View, Two: View, Three: View>(_ one: One, _ two: Two, _ three: Three) -> Pair<One, Pair<Two, Three>> {
@@ -69,7 +69,7 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
         init<Element: Identifiable>(_ elements: [Element], @ViewBuilder _ row: @escaping @MainActor (Element) -> some View) {}
         func onDelete(perform: @escaping @MainActor (IndexSet) -> Void) -> Changed { Changed() }
     }
-    extension View {
+    @MainActor extension View {
         func onAppear(_ action: @escaping @MainActor () -> Void) -> Changed { Changed() }
         func searchable(text: Binding<String>) -> Changed { Changed() }
         func onChange<Value: Equatable>(of value: Value, _ action: @escaping @MainActor () -> Void) -> Changed { Changed() }
