@@ -34,6 +34,14 @@ extension DiskArchive {
         try self.query(reads) { (tables) throws(SQLiteError) in try tables.count(query, archive.shape, validAt: now) }
     }
 
+    func aggregate(
+        _ aggregate: ColumnAggregate, of query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads
+    ) throws(VellumError) -> AggregateAnswer? {
+        try self.query(reads) { (tables) throws(SQLiteError) in
+            try tables.aggregate(aggregate, of: query, archive.shape, validAt: now)
+        }
+    }
+
     func entries(
         of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit, _ reads: QueryReads
     ) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
@@ -50,9 +58,13 @@ extension DiskArchive {
         try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: archive) }
     }
 
-    func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
+    func describe(
+        _ query: ColumnQuery, _ purpose: QueryPrinter.Purpose
+    ) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
-        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in try tables.describe(query, archive.shape, validAt: now) }
+        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in
+            try tables.describe(query, purpose, archive.shape, validAt: now)
+        }
     }
 
     /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.

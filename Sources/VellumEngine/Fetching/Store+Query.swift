@@ -95,13 +95,19 @@ extension Store {
         let clock = ContinuousClock()
         let start = clock.now
         let execution = QueryExecution(query, in: self, QueryOptions(isLazy: query.hasLimit, undecodable: undecodable))
+        var results = 0
+        while try execution.next() != nil { results += 1 }
+        return try explanation(of: execution, results: results, clock.now - start)
+    }
+
+    /// Explains what an execution has done.
+    func explanation(of execution: QueryExecution<Value>, results: Int, _ duration: Duration) throws(VellumError) -> QueryExplanation {
         var explanation = QueryExplanation()
-        while try execution.next() != nil { explanation.results += 1 }
-        explanation.duration = clock.now - start
+        (explanation.results, explanation.duration) = (results, duration)
         explanation.decodedObjects = execution.source.reader.decoded
         explanation.unindexedObjects = execution.source.readOutsideIndex
         explanation.remaining = execution.source.remaining
-        if let query = execution.source.indexQuery, let description = try disk.describe(query) {
+        if let query = execution.source.indexQuery, let description = try disk.describe(query, execution.source.purpose) {
             (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
