@@ -40,22 +40,22 @@ extension ArchiveStore {
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if the type of the property cannot hold the sum or the predicate throws
     ///   (``VellumError/Code/failedQuery``), an object cannot be decoded, or the disk fails.
-    public func sum<Number: FixedWidthInteger>(
-        of property: KeyPath<Archive, Number>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
-    ) throws -> Number {
+    public func sum<Integer: FixedWidthInteger>(
+        of property: KeyPath<Archive, Integer>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
+    ) throws -> Integer {
         try integer(total(.sum, of: property, predicate, undecodable) { $1.add($0[keyPath: property]) })
     }
 
     /// Returns the sum of an optional integer property, without `nil`; 0 if there are no others.
-    public func sum<Number: FixedWidthInteger>(
-        of property: KeyPath<Archive, Number?>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
-    ) throws -> Number {
+    public func sum<Integer: FixedWidthInteger>(
+        of property: KeyPath<Archive, Integer?>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
+    ) throws -> Integer {
         try integer(total(.sum, of: property, predicate, undecodable) { if let number = $0[keyPath: property] { $1.add(number) } })
     }
 
     /// Returns the sum of a floating-point property of the objects that satisfy a predicate; 0 if there are none.
     ///
-    /// It is the exact sum, rounded once, so that it does not depend on the order of the objects: 0.3 for 0.1 and 0.2, and 1 for 1e300, 1 and
+    /// It is the exact sum, rounded once, so that it does not depend on the order of the objects: 1 for ten times 0.1, and for 1e300, 1 and
     /// -1e300. A sum with NaN, or with both infinities, is NaN; one beyond the type is infinite. Zero has no sign. Otherwise like the sum of
     /// integers.
     ///
@@ -79,15 +79,15 @@ extension ArchiveStore {
     /// Returns the average of an integer property of the objects that satisfy a predicate; `nil` if there are none.
     ///
     /// It is the exact sum as a `Double`, divided by the number of values, and no error if the type cannot hold the sum. Otherwise like the sum.
-    public func average<Number: FixedWidthInteger>(
-        of property: KeyPath<Archive, Number>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
+    public func average<Integer: FixedWidthInteger>(
+        of property: KeyPath<Archive, Integer>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
     ) throws -> Double? {
         try total(.average, of: property, predicate, undecodable) { $1.add($0[keyPath: property]) }.average
     }
 
     /// Returns the average of an optional integer property, without `nil`; `nil` if there are no others.
-    public func average<Number: FixedWidthInteger>(
-        of property: KeyPath<Archive, Number?>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
+    public func average<Integer: FixedWidthInteger>(
+        of property: KeyPath<Archive, Integer?>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
     ) throws -> Double? {
         try total(.average, of: property, predicate, undecodable) { if let number = $0[keyPath: property] { $1.add(number) } }.average
     }
@@ -113,7 +113,7 @@ extension ArchiveStore {
     /// Returns the least value of a property of the objects that satisfy a predicate; `nil` if there are none.
     ///
     /// In the order of a sort by the property. NaN is returned only if there is nothing else. A string from an index is in normal form (NFC), a
-    /// zero without sign: equal by `==`. Otherwise like ``sum(of:where:undecodable:)``; an index answers for numbers, dates, strings and UUIDs.
+    /// zero without sign: equal by `==`. Otherwise like `sum(of:where:)`; an index answers for numbers, dates, strings and UUIDs.
     public func min<Property: Comparable>(
         of property: KeyPath<Archive, Property>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
     ) throws -> Property? {
@@ -150,9 +150,9 @@ extension ArchiveStore {
     /// ```
     ///
     /// `nil` of an optional property is a key like others. All NaNs are one key, which only a loop finds. A string from an index is in normal
-    /// form (NFC), equal by `==`. Otherwise like ``sum(of:where:undecodable:)``; an index answers for all types that can be indexed without code.
+    /// form (NFC), equal by `==`. Otherwise like `sum(of:where:)`; an index answers for all types that can be indexed without code.
     ///
-    /// - Complexity: As ``sum(of:where:undecodable:)``, and one key in memory for each value.
+    /// - Complexity: As `sum(of:where:)`, and one key in memory for each value.
     public func count<Property: Hashable>(
         by property: KeyPath<Archive, Property>, where predicate: Predicate<Archive>? = nil, undecodable: UndecodableObjects = .fail
     ) throws -> [Property: Int] {

@@ -32,6 +32,12 @@ package struct ExactSum: Sendable {
         integers.add(Int128(integer))
     }
 
+    /// Adds the number of a rank.
+    package mutating func add(rank: Int64) {
+        count += 1
+        numbers.add(IndexValue.number(ofRank: rank))
+    }
+
     package mutating func endOfUnsigned() { integers.add(Int128(count) << 63) }
 
     /// Returns the sum of integers, or `nil` if the type cannot hold it.

@@ -72,7 +72,7 @@ struct QueryPrinter {
         if now != nil { sql += " JOIN entries e ON e.id = \(rows).id" }
 
         sql += " WHERE "
-        if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
+        if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { writeNoCondition(purpose) }
         if element != nil, !parts.isEmpty { sql += " AND " }
         writeConjuncts(parts, hasElement: element != nil)
         if let now {
@@ -92,6 +92,12 @@ struct QueryPrinter {
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
         if case .count = purpose, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
+    }
+
+    private mutating func writeNoCondition(_ purpose: Purpose) {
+        guard case .aggregate(let aggregate) = purpose, aggregate.kind == .sum else { return sql += "1" }
+        // True of each number, and a reason to read the column's index and not the table.
+        write("c.c\(aggregate.column) >= ?", .integer(.min))
     }
 
     private mutating func writeOrder(_ order: [ColumnOrder]) {

@@ -19,7 +19,7 @@ struct ColumnSum {
     mutating func add(_ value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_NULL: return
-        case SQLITE_INTEGER where numbers == .number: exact.add(IndexValue.number(ofRank: sqlite3_value_int64(value)))
+        case SQLITE_INTEGER where numbers == .number: exact.add(rank: sqlite3_value_int64(value))
         case SQLITE_INTEGER: exact.add(indexed: sqlite3_value_int64(value))
         default: isDamaged = true
         }

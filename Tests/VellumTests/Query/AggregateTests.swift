@@ -294,7 +294,7 @@ struct AggregateTests {
             #expect(try store.max(of: \.count, where: way.predicate) == (expected == 0 ? nil : 1))
         }
         #expect(try store.count(where: #Predicate { $0.group == "g" }) == expected)
-        if let index { #expect(try store.explain(.sum, of: \.count).decodedObjects == (index ? 0 : expected)) }
+        if let index { #expect(try store.explain(.sum, of: \.count).usesIndex == index) }
     }
 
     @Test func expiredObjectsAreLeftOut() throws {
@@ -326,7 +326,7 @@ struct AggregateTests {
 
     @Test func aggregatesDoNotAffectTheEvictionOrder() throws {
         let size = try Sample(primaryKey: "0", count: 1).archive().count
-        let store = try archives.factory.store(for: Sample.self, diskLimit: DataSize(bytes: size * 3))
+        let store = try archives.factory.store(for: Sample.self, memoryLimit: 1.byte, diskLimit: DataSize(bytes: size * 3))
         for number in 0..<3 { try store.record(Sample(primaryKey: "\(number)", count: 1)) }
         for way in [Way.index, .decoding] {
             #expect(try store.sum(of: \.count, where: way.predicate) == 3)
