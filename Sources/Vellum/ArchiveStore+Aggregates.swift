@@ -24,7 +24,8 @@ extension ArchiveStore {
     /// Returns the sum of an integer property of the objects that satisfy a predicate; 0 if there are none.
     ///
     /// ```swift
-    /// let people = try cities.sum(of: \.people, where: #Predicate { $0.country == "CH" })
+    /// let swiss = #Predicate<City> { $0.country == "CH" }
+    /// let people = try cities.sum(of: \.people, where: swiss)
     /// ```
     ///
     /// The sum is exact, also if a part of it is beyond the type. If an index has the property and answers the whole predicate, nothing is
