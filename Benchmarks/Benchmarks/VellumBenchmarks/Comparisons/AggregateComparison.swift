@@ -33,7 +33,7 @@ enum AggregateComparison {
         let insert = try database.prepare("INSERT INTO numbers(points, score) VALUES (?1, ?2)")
         for resident in residents {
             insert.bind(Int64(resident.points), 1)
-            insert.bind(resident.score, 2)
+            insert.bind(real: resident.score, 2)
             try insert.run()
         }
         try database.execute("COMMIT; CREATE INDEX by_points ON numbers(points); CREATE INDEX by_score ON numbers(score)")

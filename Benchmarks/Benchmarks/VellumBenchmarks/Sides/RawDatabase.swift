@@ -69,7 +69,7 @@ final class RawStatement {
     @inline(__always)
     func bind(_ value: Int64, _ index: Int32) { sqlite3_bind_int64(pointer, index, value) }
 
-    func bind(_ value: Double, _ index: Int32) { sqlite3_bind_double(pointer, index, value) }
+    func bind(real value: Double, _ index: Int32) { sqlite3_bind_double(pointer, index, value) }
 
     /// Binds bytes that must stay valid until the statement is reset.
     @inline(__always)
