@@ -34,6 +34,8 @@ struct ColumnAggregate: Sendable {
     /// The value of those that are unordered, if the column may have some. It is stored before all others.
     var unordered: IndexValue?
     var numbers = ColumnSum.Numbers.integer
+    /// Whether an index begins with the column.
+    var isFirst = false
 }
 
 extension ColumnAggregate {
@@ -42,6 +44,7 @@ extension ColumnAggregate {
         guard let kind = aggregate.kind, let column = columns.column(of: aggregate.property) else { return nil }
         self.init(kind: kind, column: column, unordered: columns.properties[column].incomparable)
         guard kind == .sum else { return }
+        isFirst = shape.indexes.contains { $0.first == column }
         let encoding = shape.columns[column].encoding
         guard let numbers = ColumnSum.Numbers(rawValue: encoding.last == "?" ? String(encoding.dropLast()) : encoding) else { return nil }
         self.numbers = numbers

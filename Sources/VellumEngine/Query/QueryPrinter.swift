@@ -95,8 +95,9 @@ struct QueryPrinter {
     }
 
     private mutating func writeNoCondition(_ purpose: Purpose) {
-        guard case .aggregate(let aggregate) = purpose, aggregate.kind == .sum else { return sql += "1" }
-        // True of each number, and a reason to read the column's index and not the table.
+        guard case .aggregate(let aggregate) = purpose, aggregate.isFirst else { return sql += "1" }
+        // True of each number, and a reason to read the column's index and not the table. Of a later column SQLite would skip from value to value
+        // of the first.
         write("c.c\(aggregate.column) >= ?", .integer(.min))
     }
 

@@ -2,7 +2,7 @@ import Benchmark
 import Samples
 import Vellum
 
-/// A sum or an average that an index answers, compared with that of SQLite over plain numbers in a table of their own.
+/// A sum or an average that an index answers, compared with that of SQLite over plain numbers in a table of its own with the same indexes.
 enum AggregateComparison {
     static func make(_ work: Work, _ scale: Scale) -> Comparison {
         Comparison(
@@ -29,13 +29,14 @@ enum AggregateComparison {
 
     private static func fill(_ path: String, with residents: [Resident]) throws {
         let database = try RawDatabase(path, RawDatabase.writing(.crashSafe))
-        try database.execute("CREATE TABLE numbers(id INTEGER PRIMARY KEY, points INTEGER, score REAL); BEGIN")
-        let insert = try database.prepare("INSERT INTO numbers(points, score) VALUES (?1, ?2)")
+        try database.execute("CREATE TABLE numbers(id INTEGER PRIMARY KEY, city TEXT, points INTEGER, score REAL); BEGIN")
+        let insert = try database.prepare("INSERT INTO numbers(points, score, city) VALUES (?1, ?2, ?3)")
         for resident in residents {
             insert.bind(Int64(resident.points), 1)
             insert.bind(real: resident.score, 2)
+            insert.bind(text: resident.city, 3)
             try insert.run()
         }
-        try database.execute("COMMIT; CREATE INDEX by_points ON numbers(points); CREATE INDEX by_score ON numbers(score)")
+        try database.execute("COMMIT; CREATE INDEX by_points ON numbers(points); CREATE INDEX by_city ON numbers(city, score)")
     }
 }
