@@ -120,7 +120,7 @@ public struct Outcome: Codable, Sendable {
 /// The compared operations, in the order of the report.
 public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, manyKeys, update, recordNew, recordOver, recordPowerSafe, bulk, opening
-    case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount
+    case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount, querySum, queryAverage
     case growth, unindexed, recordIndexed, bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
@@ -158,6 +158,8 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .queryElement: "Query: membership, about 100 objects"
         case .queryPrefix: "Query: prefix, about 10 objects"
         case .queryCount: "Query: count of a range"
+        case .querySum: "Query: sum of an integer property of all objects"
+        case .queryAverage: "Query: average of a floating-point property of all objects"
         case .growth: "Query: the top 10 of many beside those of 10 k"
         case .unindexed: "Query: no index, every object is looked at (all of them)"
         case .recordIndexed: "Record under a new key with indexes, crash-safe"

@@ -24,6 +24,7 @@ let benchmarks: @Sendable () -> Void = {
     let many: Scale = Workspace().isQuick ? .hundredThousand : .million
     for scale in [.tenThousand, many] { registerQueries(of: Resident.self, scale) }
     registerQueries(of: IndexedAirport.self, .airports)
+    for work in [Work.querySum, .queryAverage] { Runner.register(AggregateComparison.make(work, .hundredThousand)) }
     Runner.register(GrowthComparison.make(many))
     Runner.register(FilterComparison.make(Workspace().isQuick ? .tenThousand : .hundredThousand))
     Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))

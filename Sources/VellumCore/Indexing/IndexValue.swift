@@ -51,6 +51,11 @@ extension IndexValue {
         return bits < 0 ? bits ^ .max : bits
     }
 
+    /// Returns the number of a rank that ``init(orderOf:)`` creates.
+    package static func number(ofRank rank: Int64) -> Double {
+        rank == .min ? .nan : Double(bitPattern: UInt64(bitPattern: rank < 0 ? rank ^ .max : rank))
+    }
+
     /// Creates the normal form of a string; `nil` if Swift's `==` may disagree about it.
     package init?(normalizing string: String) {
         guard NormalForm.isCertain(string) else { return nil }

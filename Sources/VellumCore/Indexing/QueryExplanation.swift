@@ -21,7 +21,7 @@ public struct QueryExplanation: Hashable, Sendable {
     public var remaining: [String] = []
     /// The number of objects that were decoded.
     public var decodedObjects = 0
-    /// The number of objects that the query returned.
+    /// The number of objects that the query returned; 1 for an aggregate.
     public var results = 0
     /// The number of objects that no index covers yet and that were examined one by one.
     public var unindexedObjects = 0

@@ -30,8 +30,27 @@ extension DiskArchive {
         return answer
     }
 
-    func count(_ query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads) throws(VellumError) -> Int? {
-        try self.query(reads) { (tables) throws(SQLiteError) in try tables.count(query, archive.shape, validAt: now) }
+    /// - Parameter other: What to read in the place of the count. In one function, because the compiler copies the code that reads a snapshot for
+    ///   each caller.
+    func count(
+        _ query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads,
+        or other: ((ArchiveTables) throws(SQLiteError) -> Int?)? = nil
+    ) throws(VellumError) -> Int? {
+        try self.query(reads) { (tables) throws(SQLiteError) in
+            guard let other else { return try tables.count(query, archive.shape, validAt: now) }
+            return try other(tables)
+        }
+    }
+
+    func aggregate(
+        _ aggregate: ColumnAggregate, of query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads
+    ) throws(VellumError) -> AggregateAnswer? {
+        var answer: AggregateAnswer?
+        _ = try count(query, validAt: now, reads) { (tables) throws(SQLiteError) in
+            answer = try tables.aggregate(aggregate, of: query, archive.shape, validAt: now)
+            return nil
+        }
+        return answer
     }
 
     func entries(
@@ -50,9 +69,13 @@ extension DiskArchive {
         try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: archive) }
     }
 
-    func describe(_ query: ColumnQuery) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
+    func describe(
+        _ query: ColumnQuery, _ purpose: QueryPrinter.Purpose
+    ) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
-        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in try tables.describe(query, archive.shape, validAt: now) }
+        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in
+            try tables.describe(query, purpose, archive.shape, validAt: now)
+        }
     }
 
     /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.

@@ -18,6 +18,8 @@ final class QuerySource<Value> {
     private(set) var readOutsideIndex = 0
     /// The query of the index; `nil` if the archive was scanned.
     private(set) var indexQuery: ColumnQuery?
+    /// What the index was asked for.
+    private(set) var purpose = QueryPrinter.Purpose.rows
 
     init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.query = query
@@ -52,6 +54,16 @@ final class QuerySource<Value> {
         guard let count = try store.disk.count(plan.pushed, validAt: moment, reader.reads) else { return nil }
         indexQuery = plan.pushed
         return count
+    }
+
+    /// Returns the aggregate of the values, or `nil` if the index does not determine it.
+    func answerWithoutDecoding(_ aggregate: PropertyAggregate) throws(VellumError) -> AggregateAnswer? {
+        guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0, let shape = store.catalog?.shape,
+            let aggregate = ColumnAggregate(aggregate, store.columns, shape),
+            let answer = try store.disk.aggregate(aggregate, of: plan.pushed, validAt: moment, reader.reads)
+        else { return nil }
+        (indexQuery, purpose) = (plan.pushed, .aggregate(aggregate))
+        return answer
     }
 
     /// Appends all values to the array, if they only have to be read, decoded and filtered.

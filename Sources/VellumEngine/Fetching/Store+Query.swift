@@ -95,18 +95,58 @@ extension Store {
         let clock = ContinuousClock()
         let start = clock.now
         let execution = QueryExecution(query, in: self, QueryOptions(isLazy: query.hasLimit, undecodable: undecodable))
+        var results = 0
+        while try execution.next() != nil { results += 1 }
+        return try explanation(of: execution, results: results, clock.now - start)
+    }
+
+    /// Explains what an execution has done.
+    func explanation(of execution: QueryExecution<Value>, results: Int, _ duration: Duration) throws(VellumError) -> QueryExplanation {
         var explanation = QueryExplanation()
-        while try execution.next() != nil { explanation.results += 1 }
-        explanation.duration = clock.now - start
+        (explanation.results, explanation.duration) = (results, duration)
         explanation.decodedObjects = execution.source.reader.decoded
         explanation.unindexedObjects = execution.source.readOutsideIndex
         explanation.remaining = execution.source.remaining
-        if let query = execution.source.indexQuery, let description = try disk.describe(query) {
+        if let query = execution.source.indexQuery, let description = try disk.describe(query, execution.source.purpose) {
             (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
         return explanation
     }
+
+    // MARK: Aggregates
+
+    /// Returns an aggregate of the values that match the query. Does not affect the eviction order.
+    ///
+    /// - Parameters:
+    ///   - fromIndex: Makes the result of what the index answers; returns `nil` if it cannot.
+    ///   - fromValues: Makes the result of the values, which its argument returns one by one.
+    package func aggregate<Result>(
+        _ aggregate: PropertyAggregate, of query: QueryDescription<Value>, undecodable: UndecodableObjects,
+        fromIndex: (AggregateAnswer) throws(VellumError) -> Result?,
+        fromValues: (() throws(VellumError) -> Value?) throws(VellumError) -> Result
+    ) throws(VellumError) -> Result {
+        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+        defer { execution.reportSkipped() }
+        if let answer = try execution.source.answerWithoutDecoding(aggregate), let result = try fromIndex(answer) { return result }
+        return try fromValues { () throws(VellumError) in try execution.next()?.value }
+    }
+
+    /// Computes an aggregate of the values that match the query, and explains how it was answered.
+    package func explain(
+        _ aggregate: PropertyAggregate, of query: QueryDescription<Value>, undecodable: UndecodableObjects
+    ) throws(VellumError) -> QueryExplanation {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
+        let isAnswered = try execution.source.answerWithoutDecoding(aggregate) != nil
+        if !isAnswered { while try execution.next() != nil {} }
+        var explanation = try self.explanation(of: execution, results: 1, clock.now - start)
+        if isAnswered { explanation.pushedDown.append(aggregate.description) } else { explanation.remaining.append(aggregate.description) }
+        return explanation
+    }
+
+    // MARK: Indexes
 
     /// Returns the progress of building the index.
     package func indexProgress() throws(VellumError) -> IndexProgress {

@@ -36,6 +36,20 @@ extension ArchiveTables {
         return try QueryPrinter(.count, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).count(self)
     }
 
+    /// Returns the aggregate of the entries that match, or `nil` if the index does not determine it.
+    func aggregate(
+        _ aggregate: ColumnAggregate, of query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant?
+    ) throws(SQLiteError) -> AggregateAnswer? {
+        let extent = try extent(of: shape)
+        guard extent.isWhole else { return nil }
+        let moment = extent.hasExpiring ? now : nil
+        let answer = try QueryPrinter(.aggregate(aggregate), of: query, archive: id, validAt: moment).run(aggregate, self)
+        guard aggregate.kind == .least, aggregate.unordered != nil, case .value(.null) = answer else { return answer }
+        // Every value is unordered, or there is none.
+        let greatest = ColumnAggregate(kind: .greatest, column: aggregate.column)
+        return try QueryPrinter(.aggregate(greatest), of: query, archive: id, validAt: moment).run(greatest, self)
+    }
+
     // MARK: Entries
 
     /// The first entries, as far as `limit` allows, and how many ids were looked up for them.
@@ -78,11 +92,12 @@ extension ArchiveTables {
     // MARK: Explaining and checking
 
     func describe(
-        _ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant
+        _ query: ColumnQuery, _ purpose: QueryPrinter.Purpose, _ shape: IndexShape?, validAt now: WallInstant
     ) throws(SQLiteError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let extent = try extent(of: shape)
         guard extent.isUsable else { return nil }
-        let printer = QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil)
+        if case .aggregate(let aggregate) = purpose, aggregate.kind == .sum { _ = try connection.columnSum() }
+        let printer = QueryPrinter(purpose, of: query, archive: id, validAt: extent.hasExpiring ? now : nil)
         let (access, usesIndex) = try printer.explain(connection)
         return (printer.sql, access, usesIndex)
     }

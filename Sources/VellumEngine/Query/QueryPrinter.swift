@@ -27,6 +27,10 @@ struct QueryPrinter {
         case rows
         /// How many entries there are.
         case count
+        /// An aggregate of one column, of all entries or by its values.
+        case aggregate(ColumnAggregate)
+
+        var isRows: Bool { if case .rows = self { true } else { false } }
     }
 
     private let archive: Int64
@@ -41,17 +45,25 @@ struct QueryPrinter {
         sql.reserveCapacity(256)
         var parts = query.filter.conjuncts
         let hasWindow = query.limit != nil || query.offset > 0
+        var readsColumns = purpose.isRows && !query.order.isEmpty
 
         // An element of a collection is looked up in its own table, to which the columns are joined if a condition or the order needs them.
         let position = parts.firstIndex { $0.element != nil }
         let element = position.flatMap { parts.remove(at: $0).element }
         if element != nil { rows = "x" }
         sql += "SELECT "
-        sql += purpose == .rows ? rows : hasWindow ? "1" : "count(*)"
-        sql += purpose == .rows ? ".id FROM " : " FROM "
+        switch purpose {
+        case .rows:
+            sql += rows
+            sql += ".id FROM "
+        case .count: sql += hasWindow ? "1 FROM " : "count(*) FROM "
+        case .aggregate(let aggregate):
+            sql += "\(aggregate.expression) FROM "
+            readsColumns = true
+        }
         if let (collection, _) = element {
             sql += "elements_\(archive)_\(collection) x"
-            if purpose == .rows && !query.order.isEmpty || parts.contains(where: \.asksColumns) {
+            if readsColumns || parts.contains(where: \.asksColumns) {
                 sql += " JOIN columns_\(archive) c ON c.id = x.id"
             }
         } else {
@@ -60,7 +72,7 @@ struct QueryPrinter {
         if now != nil { sql += " JOIN entries e ON e.id = \(rows).id" }
 
         sql += " WHERE "
-        if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { sql += "1" }
+        if let (_, value) = element { write("x.value = ?", value) } else if parts.isEmpty { writeNoCondition(purpose) }
         if element != nil, !parts.isEmpty { sql += " AND " }
         writeConjuncts(parts, hasElement: element != nil)
         if let now {
@@ -70,12 +82,23 @@ struct QueryPrinter {
             bindings.append(.value(.integer(now.advanced(byMilliseconds: Validity.slack).rawValue)))
             bindings.append(.value(.integer(now.rawValue)))
         }
-        if purpose == .rows { writeOrder(query.order) }
+        switch purpose {
+        case .rows: writeOrder(query.order)
+        case .aggregate(let aggregate): write(aggregate)
+        case .count: break
+        }
         if hasWindow {
             write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
-        if purpose == .count, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
+        if case .count = purpose, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
+    }
+
+    private mutating func writeNoCondition(_ purpose: Purpose) {
+        guard case .aggregate(let aggregate) = purpose, aggregate.isFirst else { return sql += "1" }
+        // True of each number, and a reason to read the column's index and not the table. Of a later column SQLite would skip from value to value
+        // of the first.
+        write("c.c\(aggregate.column) >= ?", .integer(.min))
     }
 
     private mutating func writeOrder(_ order: [ColumnOrder]) {
@@ -83,6 +106,12 @@ struct QueryPrinter {
         for column in order { sql += column.isDescending ? "c.c\(column.column) DESC, " : "c.c\(column.column), " }
         sql += rows
         sql += ".id"
+    }
+
+    /// Writes what follows the conditions.
+    private mutating func write(_ aggregate: ColumnAggregate) {
+        if aggregate.kind == .groups { sql += " GROUP BY c.c\(aggregate.column)" }
+        if aggregate.kind == .least, let unordered = aggregate.unordered { write(" AND c.c\(aggregate.column) > ?", unordered) }
     }
 
     /// Writes a part with one `?` in it.
@@ -273,7 +302,7 @@ extension QueryPrinter {
 }
 
 extension Statement {
-    fileprivate func bind(_ bindings: [QueryPrinter.Binding]) {
+    func bind(_ bindings: [QueryPrinter.Binding]) {
         for (index, binding) in bindings.enumerated() {
             switch binding {
             case .value(let value): bind(value, at: Int32(index + 1))

@@ -24,6 +24,8 @@ package final class Connection {
     /// The identity of the open file; `nil` for a database in memory.
     private let identity: FileIdentity?
     private var knownFile: Int32?
+    /// Freed by SQLite when the connection is closed.
+    private var sum: UnsafeMutablePointer<ColumnSum>?
 
     /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
@@ -76,6 +78,28 @@ package final class Connection {
     static let beginsFunction = "begins"
     /// The SQL function that we define: an item of a list.
     static let itemFunction = "item"
+    /// The aggregate function that we define: adds integers to a ``ColumnSum``.
+    static let sumFunction = "exact_sum"
+
+    /// Where ``sumFunction`` adds. Defines the function at the first call, and empties the sum.
+    func columnSum() throws(SQLiteError) -> UnsafeMutablePointer<ColumnSum> {
+        if let sum {
+            sum.pointee = ColumnSum()
+            return sum
+        }
+        let new = UnsafeMutablePointer<ColumnSum>.allocate(capacity: 1)
+        new.initialize(to: ColumnSum())
+        let code = sqlite3_create_function_v2(
+            handle, Self.sumFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, new, nil,
+            { context, _, arguments in
+                sqlite3_user_data(context)?.assumingMemoryBound(to: ColumnSum.self).pointee.add(arguments?[0])
+            }, { _ in },
+            { $0?.assumingMemoryBound(to: ColumnSum.self).deinitialize(count: 1).deallocate() })
+        // SQLite has freed the sum if it fails.
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
+        sum = new
+        return new
+    }
 
     private static func text(_ value: OpaquePointer?) -> String {
         guard let start = sqlite3_value_text(value) else { return "" }

@@ -5,7 +5,10 @@ import Vellum
 
 struct Book: ArchiveCodable, IndexedArchivable {
     static var archiveIndexes: [ArchiveIndex<Book>] {
-        [.index(\.language, \.year), .index(\.title), .each(\.tags)]
+        [
+            .index(\.language, \.year), .index(\.title), .index(\.pages),
+            .each(\.tags),
+        ]
     }
 
     var primaryKey: String { number }
@@ -13,6 +16,7 @@ struct Book: ArchiveCodable, IndexedArchivable {
     var title: String
     var language: String
     var year: Int
+    var pages: Int
     var tags: [String]
 }
 
@@ -33,6 +37,14 @@ func search() async throws {
     let title = SortDescriptor(\Book.title, comparator: .lexical)
     print(try books.explain(where: german, sortedBy: [title], limit: 20))
 
+    let pages = try books.sum(of: \.pages, where: german)
+    let usual = try books.average(of: \.pages)
+    let oldest = try books.min(of: \.year)
+    let perLanguage = try books.count(by: \.language)  // ["de": 2]
+    // snippet.hide
+    print(pages, usual ?? 0, oldest ?? 0, perLanguage)
+    // snippet.show
+
     let tagged = #Predicate<Book> { $0.tags.contains("travel") }
     for try await book in books.stream(where: tagged) { show(book) }
 
@@ -51,6 +63,6 @@ func find(_ typed: String) throws -> [Book] {
 }
 // snippet.hide
 
-try books.record(Book(number: "1", title: "Faust", language: "de", year: 1808, tags: []))
+try books.record(Book(number: "1", title: "Faust", language: "de", year: 1808, pages: 200, tags: []))
 print(try find("FAÜST").count)
 try await search()

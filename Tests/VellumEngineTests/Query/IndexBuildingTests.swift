@@ -85,6 +85,8 @@ struct IndexBuildingTests {
         #expect(!progress.isComplete && progress.indexed < 2000)
         gate.letOthersPass = true
         try expectRightAnswers(store, people)
+        let ages = PropertyAggregate("sum", of: \Person.age, .sum)
+        #expect(try store.explain(ages, of: QueryDescription(), undecodable: .fail).decodedObjects == 2000)
         try store.record(Person("person 3", age: 99), forKey: "person 3")
         try store.record(Person("late", age: 98), forKey: "late")
         try store.remove("person 1999")

@@ -69,6 +69,8 @@ final class RawStatement {
     @inline(__always)
     func bind(_ value: Int64, _ index: Int32) { sqlite3_bind_int64(pointer, index, value) }
 
+    func bind(real value: Double, _ index: Int32) { sqlite3_bind_double(pointer, index, value) }
+
     /// Binds bytes that must stay valid until the statement is reset.
     @inline(__always)
     func bind(_ bytes: UnsafeRawBufferPointer, _ index: Int32) {
@@ -106,6 +108,8 @@ final class RawStatement {
     func reset() { sqlite3_reset(pointer) }
 
     func int(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
     func data(_ column: Int32) -> Data {
         let start = sqlite3_column_blob(pointer, column)
