@@ -114,8 +114,10 @@ struct AggregateTests {
     static let sums: [([Double], Double)] = [
         ([], 0), ([-0.0, -0.0], 0), ([0.1, 0.2, 0.3], 0.6), ([0.1, 0.2], 0.3.nextUp), (Array(repeating: 0.1, count: 10), 1),
         ([1e16, 1, -1e16], 1), ([1e300, 1, -1e300], 1), ([1, 0x1p-53], 1), ([1, 0x1p-53, 0x1p-1074], (1.0).nextUp),
-        ([-1, -0x1p-53, -0x1p-1074], (-1.0).nextDown), ([(1.0).nextUp, 0x1p-53], (1.0).nextUp.nextUp), ([5e-324, 5e-324, 5e-324], 15e-324),
-        ([.leastNormalMagnitude, -5e-324], .leastNormalMagnitude.nextDown), ([greatest, greatest, -greatest], greatest),
+        ([-1, -0x1p-53, -0x1p-1074], (-1.0).nextDown), ([(1.0).nextUp, 0x1p-53], (1.0).nextUp.nextUp),
+        ([Double.leastNonzeroMagnitude, Double.leastNonzeroMagnitude, Double.leastNonzeroMagnitude], 3 * Double.leastNonzeroMagnitude),
+        ([.leastNormalMagnitude, -Double.leastNonzeroMagnitude], .leastNormalMagnitude.nextDown),
+        ([greatest, greatest, -greatest], greatest),
         ([greatest, greatest], .infinity), ([-greatest, -greatest], -.infinity), ([greatest, 0x1p969], greatest),
         ([greatest, 0x1p970], .infinity), ([.infinity, 1], .infinity), ([.infinity, -greatest, -greatest], .infinity),
         ([.infinity, -.infinity], .nan), ([.nan, 1], .nan), ([.nan, .infinity], .nan),
