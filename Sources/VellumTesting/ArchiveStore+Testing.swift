@@ -41,10 +41,10 @@ extension ArchiveStore {
         try await VellumTesting.expectNoAnswer(from: answers, settled: { await observersSettled() }, while: body)
     }
 
-    /// Waits until so many callers wait for loads of the archive.
+    /// Waits until so many callers wait for loads of the archive, or the task is cancelled.
     ///
     /// Does not block the actor of the caller.
-    public func waitForCallers(_ count: Int) async { while waitingCallers < count { await Task.yield() } }
+    public func waitForCallers(_ count: Int) async { while waitingCallers < count, !Task.isCancelled { await Task.yield() } }
 
     // MARK: Maintaining
 

@@ -24,7 +24,6 @@ public final class LoaderGate<Value: Sendable>: Sendable {
         var waiting: [Call] = []
         /// Answers to calls that are yet to come.
         var early: [Result<Value, any Error>] = []
-        var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Locked(State())
@@ -43,11 +42,9 @@ public final class LoaderGate<Value: Sendable>: Sendable {
     /// - Parameter name: What is loaded; any string, such as the key.
     /// - Throws: What the test makes the call fail with, or `CancellationError`.
     public func load(_ name: String = "") async throws -> Value {
-        let (number, observers) = state.withLock { state in
+        let number = state.withLock { state in
             state.calls.append(name)
-            let count = state.calls.count
-            defer { state.observers.removeAll { $0.count <= count } }
-            return (count, state.observers.filter { $0.count <= count })
+            return state.calls.count
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -63,23 +60,15 @@ public final class LoaderGate<Value: Sendable>: Sendable {
                     HeldLoads.add(call.load)
                     if Task.isCancelled { answer(.failure(CancellationError())) { $0.number == number } }
                 }
-                for observer in observers { observer.continuation.resume() }
             }
         } onCancel: {
             answer(.failure(CancellationError())) { $0.number == number }
         }
     }
 
-    /// Waits until there were so many calls.
+    /// Waits until there were so many calls, or the task is cancelled.
     public func waitForCalls(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.calls.count >= count { return true }
-                state.observers.append((count, continuation))
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
+        while calls.count < count, !Task.isCancelled { await Task.yield() }
     }
 
     /// Answers the first call that waits; if none does, the next one.

@@ -26,13 +26,13 @@ extension MiniCache {
         try await VellumTesting.expectNoAnswer(from: answers, settled: { try await observersSettled() }, while: body)
     }
 
-    /// Waits until so many callers wait for loads of the cache.
+    /// Waits until so many callers wait for loads of the cache, or the task is cancelled.
     ///
     /// Does not block the actor of the caller.
     ///
     /// - Throws: `MiniCacheError` if the cache cannot be opened.
     public func waitForCallers(_ count: Int) async throws {
-        while try waitingCallers < count { await Task.yield() }
+        while try waitingCallers < count, !Task.isCancelled { await Task.yield() }
     }
 
     // MARK: Maintaining

@@ -3,7 +3,7 @@ internal import VellumCore
 /// An observer had an answer where none was expected.
 public struct UnexpectedAnswer: Error, CustomStringConvertible {
     /// How many answers there were.
-    public var count: Int
+    public let count: Int
     /// What happened, in a sentence.
     public var description: String { "An observer had \(count) answers although nothing should have changed what it sees." }
 }
@@ -22,7 +22,7 @@ func expectNoAnswer<Answers: AsyncSequence & Sendable>(
         }
     }
     defer { task.cancel() }
-    while count.withLock({ $0 }) == 0, failure.withLock({ $0 }) == nil { await Task.yield() }
+    while count.withLock({ $0 }) == 0, failure.withLock({ $0 }) == nil, !Task.isCancelled { await Task.yield() }
     try await settled()
     try await body()
     try await settled()

@@ -61,7 +61,8 @@ public final class TestClock: Sendable {
     ///
     /// - Parameter duration: Rounded up to a millisecond. A negative one has no effect.
     public func advance(by duration: Duration) async {
-        let end = instant.advanced(byMilliseconds: max(0, Expiration.milliseconds(duration)))
+        // At the moment that means never, everything would have expired.
+        let end = min(instant.advanced(byMilliseconds: Expiration.milliseconds(duration)), WallInstant(rawValue: .max - 1))
         while let next = state.withLock({ state in
             let next = state.sleepers.filter { $0.end <= end }.min { $0.end < $1.end }
             guard let next else { return next }

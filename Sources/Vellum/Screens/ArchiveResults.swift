@@ -40,7 +40,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         var subject = 0
 
         func query(after count: Int = 0) throws(VellumError) -> QueryDescription<Archive> {
-            try QueryDescription(where: predicate, sortedBy: order, limit: limit.map { max(0, $0 - count) }, offset: count)
+            try QueryDescription(
+                where: predicate, sortedBy: order, limit: limit.map { count == 0 ? $0 : max(0, $0 - count) }, offset: count)
         }
     }
 
@@ -221,7 +222,7 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                 let next = orderings.isEmpty ? place : try objects.firstIndex { try orderings.comesFirst(object, before: $0) }
                 objects.insert(object, at: next ?? objects.count)
             }
-            value = Array(objects.prefix(asked.limit ?? .max))
+            value = asked.limit.map { $0 < 0 ? objects : Array(objects.prefix($0)) } ?? objects
         } catch {}  // The next answer has it, or the error.
         question.change { _ in }
     }
