@@ -55,7 +55,7 @@ public final class TestClock: Sendable {
     ///
     /// Whoever waits by this clock goes on when its moment comes, one after the other: timeouts of loads, and observed entries that expire. After
     /// that expired entries are removed, loads in the background end, and observers have been told: as
-    /// ``VellumEngine/ArchiveStore/observersSettled()`` does, for everything that was opened with this clock.
+    /// `observersSettled()` does, for everything that was opened with this clock.
     ///
     /// Does not block the actor of the caller.
     ///

@@ -74,7 +74,7 @@ struct AggregateModelTests {
             try check("\(what): seen", store.max(of: \.seen, where: predicate), .some(found.compactMap(\.seen).max()), ==)
             try check("\(what): code", store.min(of: \.code, where: predicate), .some(found.map(\.code).min()), ==)
 
-            func groups<Value: Hashable>(_ property: KeyPath<Specimen, Value>, _ name: String) throws {
+            func groups<Value: Hashable & SendableMetatype>(_ property: KeyPath<Specimen, Value>, _ name: String) throws {
                 let expected = found.reduce(into: [:]) { $0[$1[keyPath: property], default: 0] += 1 }
                 try check("\(what): by \(name)", store.count(by: property, where: predicate), expected, ==)
             }
