@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 public import VellumCore
 public import VellumEngine
 
@@ -402,6 +402,17 @@ extension MiniCache {
 
     /// Makes everything durable that this process has written.
     package func flush() throws(MiniCacheError) { try withStore { (store) throws(VellumError) in try store.flush() } }
+
+    /// Stores what a program encoded whose type had this version.
+    package func store(encoded bytes: Data, version: Int64, _ key: Key) throws(MiniCacheError) {
+        let entryKey = try entryKey(of: key)
+        try withStore { (store) throws(VellumError) in
+            var transaction = StoreTransaction()
+            try transaction.record(encoded: bytes, version: version, forKey: entryKey, in: store)
+            try transaction.commit()
+        }
+        core.didStore(entryKey)
+    }
 
     /// The key as the file has it.
     package func storedKey(of key: Key) throws(MiniCacheError) -> EntryKey { try entryKey(of: key) }

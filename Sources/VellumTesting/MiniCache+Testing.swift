@@ -44,6 +44,16 @@ extension MiniCache {
     /// - Throws: `MiniCacheError` if the cache cannot be opened.
     public func sweep() throws { try place.file.sweepEverything() }
 
+    /// Sets a value as an older program did, whose type had another version.
+    ///
+    /// Blocks for the disk. Memory does not keep it, so that the next read migrates it.
+    ///
+    /// - Parameters:
+    ///   - value: What the program encoded, and its version. Its key has no effect.
+    ///   - key: The key.
+    /// - Throws: `MiniCacheError` if the key cannot be encoded, or the disk fails.
+    public func set(_ value: StoredObject, forKey key: Key) throws { try store(encoded: value.data, version: Int64(value.version), key) }
+
     // MARK: Damage
 
     /// Damages what the disk has under a key: the next read of the disk has the code `damagedEntry`.

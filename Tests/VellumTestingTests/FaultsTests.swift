@@ -154,6 +154,14 @@ struct LoaderGateTests {
         #expect(error?.code == .newerVersion)
     }
 
+    @Test func aValueOfAnOldProgramIsMigrated() throws {
+        let invoices: MiniCache<Int, Invoice> = MiniCacheManager.inMemory()
+            .cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))
+        try invoices.set(Invoice(number: "7", client: "Bob"), forKey: 7)
+        try invoices.set(StoredObject(version: 0, key: "", value: ["number": "7", "customer": "Ann"]), forKey: 7)
+        #expect(try invoices.value(forKey: 7) == Invoice(number: "7", client: "Ann"))
+    }
+
     @Test func noAnswerIsExpectedWhereNothingChanges() async throws {
         let notes: ArchiveStore<Note> = try ArchivesFactory.inMemory().store()
         try await notes.expectNoAnswer(from: notes.observe(archiveWithKey: "a")) {
