@@ -44,7 +44,7 @@ extension ArchiveStore {
     /// Waits until so many callers wait for loads of the archive, or the task is cancelled.
     ///
     /// Does not block the actor of the caller.
-    public func waitForCallers(_ count: Int) async { while waitingCallers < count, !Task.isCancelled { await Task.yield() } }
+    public func waitForCallers(_ count: Int) async { while waitingCallers < count, !Task.isCancelled { await Settling.pause() } }
 
     // MARK: Maintaining
 

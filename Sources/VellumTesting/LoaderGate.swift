@@ -68,7 +68,7 @@ public final class LoaderGate<Value: Sendable>: Sendable {
 
     /// Waits until there were so many calls, or the task is cancelled.
     public func waitForCalls(_ count: Int = 1) async {
-        while calls.count < count, !Task.isCancelled { await Task.yield() }
+        while calls.count < count, !Task.isCancelled { await Settling.pause() }
     }
 
     /// Answers the first call that waits; if none does, the next one.

@@ -32,7 +32,7 @@ extension MiniCache {
     ///
     /// - Throws: `MiniCacheError` if the cache cannot be opened.
     public func waitForCallers(_ count: Int) async throws {
-        while try waitingCallers < count, !Task.isCancelled { await Task.yield() }
+        while try waitingCallers < count, !Task.isCancelled { await Settling.pause() }
     }
 
     // MARK: Maintaining

@@ -22,7 +22,7 @@ func expectNoAnswer<Answers: AsyncSequence & Sendable>(
         }
     }
     defer { task.cancel() }
-    while count.withLock({ $0 }) == 0, failure.withLock({ $0 }) == nil, !Task.isCancelled { await Task.yield() }
+    while count.withLock({ $0 }) == 0, failure.withLock({ $0 }) == nil, !Task.isCancelled { await Settling.pause() }
     try await settled()
     try await body()
     try await settled()

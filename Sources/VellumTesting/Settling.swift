@@ -19,7 +19,7 @@ enum Settling {
         for observer in observers { observer.signal() }
         for observer in observers {
             // A question takes as long as it takes.
-            while !observer.isSettled, observer.isPrompt || observer.isAsking { await Task.yield() }
+            while !observer.isSettled, observer.isPrompt || observer.isAsking { await pause() }
             await wait { observer.isSettled }
         }
     }
@@ -27,6 +27,11 @@ enum Settling {
     /// Waits until something is true, for as long as ``patience`` says.
     private static func wait(_ isTrue: () -> Bool) async {
         let end = ContinuousClock.now + patience
-        while !isTrue(), ContinuousClock.now < end { await Task.yield() }
+        while !isTrue(), ContinuousClock.now < end { await pause() }
+    }
+
+    /// Lets other tasks go on, also those of a lower priority, for which `Task.yield()` would not wait.
+    static func pause() async {
+        await withCheckedContinuation { continuation in BlockingPool.start { continuation.resume() } }
     }
 }
