@@ -395,7 +395,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
 extension MiniCache {
     /// The file and the archive.
-    package var place: (file: DatabaseFile, archive: Archive) { get throws(MiniCacheError) { try openStore().place } }
+    package var fileAndArchive: (file: DatabaseFile, archive: Archive) { get throws(MiniCacheError) { try openStore().fileAndArchive } }
 
     /// How many callers wait for loads.
     package var waitingCallers: Int { get throws(MiniCacheError) { try openStore().waitingCallers } }

@@ -29,7 +29,7 @@ extension ArchiveStore {
     /// ```
     ///
     /// The sum is exact, also if a part of it is beyond the type. If an index has the property and answers the whole predicate, nothing is
-    /// decoded; otherwise each object that satisfies it is, with the same result. Objects are seen as by ``count(where:undecodable:)``.
+    /// decoded; otherwise each object that satisfies it is, with the same result, unless an entry is damaged. Objects are seen as by ``count(where:undecodable:)``.
     ///
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait for it. It does not affect the eviction
     /// order.
@@ -57,7 +57,8 @@ extension ArchiveStore {
     /// Returns the sum of a floating-point property of the objects that satisfy a predicate; 0 if there are none.
     ///
     /// It is the exact sum, rounded once, so that it does not depend on the order of the objects: 1 for ten times 0.1, and for 1e300, 1 and
-    /// -1e300. A sum with NaN, or with both infinities, is NaN; one beyond the type is infinite. Zero has no sign. Otherwise like the sum of
+    /// -1e300. A sum with NaN, or with both infinities, is NaN; one beyond the type is infinite. A type that is more precise than `Double` is
+    /// rounded to it first. Zero has no sign. Otherwise like the sum of
     /// integers.
     ///
     /// - Source: Neal, "Fast Exact Summation Using Small and Large Superaccumulators", 2015 (arxiv.org/abs/1505.05571).

@@ -339,7 +339,7 @@ extension ArchiveStore {
 
 extension ArchiveStore {
     /// The file and the archive.
-    package var place: (file: DatabaseFile, archive: VellumEngine.Archive) { store.place }
+    package var fileAndArchive: (file: DatabaseFile, archive: VellumEngine.Archive) { store.fileAndArchive }
 
     /// How many callers wait for loads.
     package var waitingCallers: Int { store.waitingCallers }

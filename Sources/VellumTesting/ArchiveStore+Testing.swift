@@ -15,12 +15,12 @@ extension ArchiveStore {
     /// ```
     ///
     /// Whoever observes asks again, whether anything has changed or not, and this returns when each has the answer and waits for the next change:
-    /// models such as `ArchiveResults`, also on the main actor, and loops that have asked for an element. The body of a loop is waited for up to
-    /// a second; an iterator from which nobody requests an element is not.
+    /// models such as `ArchiveResults`, also on the main actor, and loops. The body of a loop, or whoever has an iterator, is waited for up to a
+    /// second after its last element.
     ///
     /// Does not block the actor of the caller.
     public func observersSettled() async {
-        let (file, archive) = place
+        let (file, archive) = fileAndArchive
         await Settling.settle(file.observers(of: archive))
     }
 
@@ -51,7 +51,7 @@ extension ArchiveStore {
     /// Removes every expired object now, which otherwise happens in the background.
     ///
     /// Blocks for the disk. Other archives of the file are swept as well.
-    public func sweep() { place.file.sweepEverything() }
+    public func sweep() { fileAndArchive.file.sweepEverything() }
 
     /// Records an object as an older program did, whose type had another version.
     ///
@@ -85,6 +85,6 @@ extension ArchiveStore {
     public func damage(archiveWithKey key: String) throws -> Bool {
         try flush()
         defer { trimMemory(to: .zero) }
-        return try damageEntry(of: EntryKey(key), in: place)
+        return try damageEntry(of: EntryKey(key), in: fileAndArchive)
     }
 }

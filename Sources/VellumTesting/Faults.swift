@@ -42,8 +42,8 @@ public final class Faults: Sendable {
 
     /// The device fails after so many more calls of the system, and from then on.
     ///
-    /// What fails has the code `inputOutput`. To try an operation with a failure at each step, call this with 0, 1, 2 and so on until the operation
-    /// succeeds.
+    /// What fails has the code `inputOutput`. To try an operation with a failure at each step, call this with 0, 1, 2 and so on, and ``heal()`` after
+    /// each, until the operation succeeds.
     ///
     /// - Parameter calls: Less than zero is zero.
     public func fail(after calls: Int = 0) { script.withLock { $0 }?.fail(.failure, at: max(0, calls), lasting: true) }
@@ -61,7 +61,7 @@ public final class Faults: Sendable {
 
     /// Removes the files, as a system does that needs space.
     ///
-    /// Archives and caches notice it within some milliseconds, and begin anew.
+    /// Within some milliseconds calls on an archive have the code `vanished`, until it is opened again. A cache begins anew by itself.
     ///
     /// - Throws: The error of the system.
     public func removeFiles() throws {

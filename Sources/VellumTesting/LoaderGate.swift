@@ -13,7 +13,7 @@ internal import VellumCore
 /// A call that is cancelled throws `CancellationError`. Any thread may call the methods.
 public final class LoaderGate<Value: Sendable>: Sendable {
     private struct Call {
-        var number: Int
+        var number: UInt64
         var name: String
         var load: UInt64?
         var continuation: CheckedContinuation<Value, any Error>
@@ -42,23 +42,23 @@ public final class LoaderGate<Value: Sendable>: Sendable {
     /// - Parameter name: What is loaded; any string, such as the key.
     /// - Throws: What the test makes the call fail with, or `CancellationError`.
     public func load(_ name: String = "") async throws -> Value {
-        let number = state.withLock { state in
-            state.calls.append(name)
-            return state.calls.count
-        }
+        let number = LoadCoordinator<Int, Void>.newNumber()
+        try Task.checkCancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let call = Call(number: number, name: name, load: ReentrancyGuard.currentLoad, continuation: continuation)
+                // Before anybody sees the call, and may answer it.
+                GatedLoads.add(call.load)
                 let early = state.withLock { state -> Result<Value, any Error>? in
+                    state.calls.append(name)
                     guard state.early.isEmpty else { return state.early.removeFirst() }
                     state.waiting.append(call)
                     return nil
                 }
                 if let early {
-                    continuation.resume(with: early)
-                } else {
-                    HeldLoads.add(call.load)
-                    if Task.isCancelled { answer(.failure(CancellationError())) { $0.number == number } }
+                    answer(call, early)
+                } else if Task.isCancelled {
+                    answer(.failure(CancellationError())) { $0.number == number }
                 }
             }
         } onCancel: {
@@ -102,13 +102,13 @@ public final class LoaderGate<Value: Sendable>: Sendable {
     }
 
     private func answer(_ call: Call, _ result: Result<Value, any Error>) {
-        HeldLoads.remove(call.load)
+        GatedLoads.remove(call.load)
         call.continuation.resume(with: result)
     }
 }
 
 /// The loads that wait at a gate: they end when the test says so.
-enum HeldLoads {
+enum GatedLoads {
     private static let counts = Locked<[UInt64: Int]>([:])
 
     static func contains(_ load: UInt64) -> Bool { counts.withLock { $0[load] != nil } }

@@ -11,7 +11,7 @@ extension MiniCache {
     ///
     /// - Throws: `MiniCacheError` if the cache cannot be opened.
     public func observersSettled() async throws {
-        let (file, archive) = try place
+        let (file, archive) = try fileAndArchive
         await Settling.settle(file.observers(of: archive))
     }
 
@@ -42,7 +42,7 @@ extension MiniCache {
     /// Blocks for the disk. Other caches of the file are swept as well.
     ///
     /// - Throws: `MiniCacheError` if the cache cannot be opened.
-    public func sweep() throws { try place.file.sweepEverything() }
+    public func sweep() throws { try fileAndArchive.file.sweepEverything() }
 
     /// Sets a value as an older program did, whose type had another version.
     ///
@@ -66,6 +66,6 @@ extension MiniCache {
     public func damage(forKey key: Key) throws -> Bool {
         try flush()
         defer { trimMemory(to: .zero) }
-        return try damageEntry(of: storedKey(of: key), in: place)
+        return try damageEntry(of: storedKey(of: key), in: fileAndArchive)
     }
 }

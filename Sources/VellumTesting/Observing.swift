@@ -1,11 +1,15 @@
 internal import VellumCore
 
-/// An observer had an answer where none was expected.
+/// An observer had an answer where none was expected, or had none at all.
 public struct UnexpectedAnswer: Error, CustomStringConvertible {
     /// How many answers there were.
     public let count: Int
     /// What happened, in a sentence.
-    public var description: String { "An observer had \(count) answers although nothing should have changed what it sees." }
+    public var description: String {
+        count == 0
+            ? "A sequence of answers ended before its first answer."
+            : "An observer had \(count) answers although nothing should have changed what it sees."
+    }
 }
 
 /// Throws if the sequence has more than one answer, the one before `body`.
@@ -14,19 +18,21 @@ func expectNoAnswer<Answers: AsyncSequence & Sendable>(
 ) async throws where Answers.Element: Sendable {
     let count = Locked(0)
     let failure = Locked<(any Error)?>(nil)
+    let isOver = Locked(false)
     let task = Task.detached {
         do {
             for try await _ in answers { count.withLock { $0 += 1 } }
         } catch {
             failure.withLock { $0 = error }
         }
+        isOver.withLock { $0 = true }
     }
     defer { task.cancel() }
-    while count.withLock({ $0 }) == 0, failure.withLock({ $0 }) == nil, !Task.isCancelled { await Settling.pause() }
+    while count.withLock({ $0 }) == 0, !isOver.withLock({ $0 }), !Task.isCancelled { await Settling.pause() }
     try await settled()
     try await body()
     try await settled()
     if let error = failure.withLock({ $0 }) { throw error }
-    let others = count.withLock { $0 } - 1
-    guard others == 0 else { throw UnexpectedAnswer(count: others) }
+    let answers = count.withLock { $0 }
+    guard answers == 1 else { throw UnexpectedAnswer(count: max(0, answers - 1)) }
 }

@@ -9,12 +9,18 @@ enum Settling {
     /// Waits until the loads have ended that no gate holds, and then for the observers.
     static func settle(loadsIn files: [DatabaseFile], _ observers: [ChangeObserver]) async {
         let loads = Set(files.flatMap(\.runningLoads))
-        await wait { loads.isDisjoint(with: files.flatMap(\.runningLoads).filter { !HeldLoads.contains($0) }) }
+        await wait { loads.isDisjoint(with: files.flatMap(\.runningLoads).filter { !GatedLoads.contains($0) }) }
         await settle(observers)
     }
 
-    /// Makes the observers ask, and waits until each waits for the next change. Those that do not ask for an answer are not waited for.
+    /// Makes the observers ask, and waits until each waits for the next change. Those that do not ask for an answer are waited for as long as
+    /// ``patience`` says, from their last answer on.
     static func settle(_ observers: [ChangeObserver]) async {
+        for observer in observers {
+            while !observer.isPrompt, !observer.isAsking, let last = observer.lastAnswer, last.duration(to: .now) < patience {
+                await pause()
+            }
+        }
         let observers = observers.filter { $0.isPrompt || $0.isAsking }
         for observer in observers { observer.signal() }
         for observer in observers {

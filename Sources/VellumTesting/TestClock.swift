@@ -17,7 +17,11 @@ internal import VellumEngine
 /// Ages, the timeouts of loads and the observers of whatever is opened with it follow it. Any thread may read and move it.
 public final class TestClock: Sendable {
     private struct State {
-        var instant: WallInstant
+        var instant: WallInstant {
+            didSet { if instant >= target ?? instant { target = nil } }
+        }
+        /// To where running calls of ``TestClock/advance(by:)`` move it.
+        var target: WallInstant?
         var sleepers: [Sleeper] = []
     }
 
@@ -62,10 +66,19 @@ public final class TestClock: Sendable {
     /// - Parameter duration: Rounded up to a millisecond. A negative one has no effect.
     public func advance(by duration: Duration) async {
         // At the moment that means never, everything would have expired.
-        let end = min(instant.advanced(byMilliseconds: Expiration.milliseconds(duration)), WallInstant(rawValue: .max - 1))
+        let end = state.withLock { state in
+            let begin = max(state.instant, state.target ?? state.instant)
+            let end = min(begin.advanced(byMilliseconds: Expiration.milliseconds(duration)), WallInstant(rawValue: .max - 1))
+            state.target = end
+            return end
+        }
         while let next = state.withLock({ state in
             let next = state.sleepers.filter { $0.end <= end }.min { $0.end < $1.end }
-            guard let next else { return next }
+            guard let next else {
+                // In one step with the look, so that nobody begins to wait for a moment that is over.
+                state.instant = max(state.instant, end)
+                return next
+            }
             state.instant = max(state.instant, next.end)
             state.sleepers.removeAll { $0.number == next.number }
             return next
@@ -73,7 +86,6 @@ public final class TestClock: Sendable {
             next.continuation.resume()
             await next.followed.wait()
         }
-        instant = max(instant, end)
         let files = DatabaseFile.opened(by: self)
         await withCheckedContinuation { continuation in
             BlockingPool.start {
@@ -89,7 +101,12 @@ public final class TestClock: Sendable {
     /// The time in milliseconds.
     package var instant: WallInstant {
         get { state.withLock { $0.instant } }
-        set { state.withLock { $0.instant = newValue } }
+        set {
+            state.withLock { state in
+                state.target = nil
+                state.instant = newValue
+            }
+        }
     }
 
     /// Moves the clock, and wakes those whose moment has come. A negative duration moves it back.

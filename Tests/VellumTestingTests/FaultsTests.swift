@@ -82,15 +82,33 @@ struct FaultsTests {
         #expect(cache["é"] == nil)
     }
 
+    /// An archive is opened again by the program, a cache by itself.
     @Test func aFileThatVanishesIsNoticed() throws {
-        let notes = try notes()
+        let archives = ArchivesFactory.inMemory(faults: faults)
+        let notes: ArchiveStore<Note> = try archives.store()
         try notes.record(Note(title: "a"))
         try faults.removeFiles()
-        notes.trimMemory(to: .zero)
-        var count = -1
-        while count != 0 {
-            do { count = try notes.count() } catch let error as VellumError where error.code == .vanished { count = 0 }
+        var noticed = 0
+        while noticed < 3 {
+            // Within some milliseconds.
+            do {
+                try notes.record(Note(title: "b"))
+                #expect(noticed == 0)
+            } catch let error as VellumError {
+                #expect(error.code == .vanished)
+                noticed += 1
+            }
         }
+        let again: ArchiveStore<Note> = try archives.store()
+        #expect(try again.count() == 0)
+        try again.record(Note(title: "c"))
+        let others = Faults()
+        let cache: MiniCache<String, Int> = MiniCacheManager.inMemory(faults: others)
+            .cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))
+        try cache.set(1, forKey: "a")
+        try others.removeFiles()
+        try cache.set(2, forKey: "b")
+        #expect(try cache.value(forKey: "b") == 2)
     }
 
     @Test func thoseOfOneFactoryAreNotThoseOfAnother() throws {
@@ -135,6 +153,30 @@ struct LoaderGateTests {
         #expect(Set(gate.calls) == ["", "a", "b"])
     }
 
+    /// Whoever has been counted can be answered.
+    @Test func anAnswerByNameReachesEveryCallThatWasCounted() async throws {
+        for round in 1...1000 {
+            let call = Task { try await gate.load("\(round)") }
+            await gate.waitForCalls(round)
+            if round.isMultiple(of: 3) { gate.fail("\(round)", with: Slow()) } else { gate.release("\(round)", with: round) }
+            if round.isMultiple(of: 3) {
+                await #expect(throws: Slow.self) { try await call.value }
+            } else {
+                #expect(try await call.value == round)
+            }
+        }
+    }
+
+    @Test func aTaskThatWasCancelledBeforeTakesNoAnswer() async throws {
+        gate.release(with: 3)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await gate.load()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await gate.load() == 3)
+    }
+
     @Test func aCancelledCallIsOver() async throws {
         let task = Task { try await gate.load() }
         await gate.waitForCalls()
@@ -175,5 +217,6 @@ struct LoaderGateTests {
             try await cache.expectNoAnswer(from: cache.observe(forKey: "a")) { try cache.set(1, forKey: "a") }
         }
         await #expect(throws: Slow.self) { try await notes.expectNoAnswer(from: notes.observeCount()) { throw Slow() } }
+        await #expect(throws: UnexpectedAnswer.self) { try await notes.expectNoAnswer(from: AsyncStream<Int> { $0.finish() }) {} }
     }
 }

@@ -76,6 +76,34 @@ struct TestClockTests {
         loop.cancel()
     }
 
+    @Test func theBodyOfALoopIsWaitedFor() async throws {
+        let (notes, gate, seen) = (try notes(), LoaderGate<Int>(), Seen())
+        let loop = Task {
+            for try await count in notes.observeCount() {
+                if count > 0 { _ = try await gate.load() }
+                await seen.add(count)
+            }
+        }
+        while await seen.values.isEmpty { await Task.yield() }
+        try notes.record(Note(title: "a"))
+        await gate.waitForCalls()
+        async let isSettled: Void = notes.observersSettled()
+        gate.release(with: 0)
+        await isSettled
+        #expect(await seen.values.last == 1)
+        loop.cancel()
+    }
+
+    @Test func twoTasksMoveTheClockTwice() async {
+        for _ in 0..<300 {
+            let begin = clock.now
+            async let one: Void = clock.advance(by: .seconds(10))
+            async let other: Void = clock.advance(by: .seconds(10))
+            _ = await (one, other)
+            #expect(clock.now.timeIntervalSince(begin) == 20)
+        }
+    }
+
     @Test func whoeverDoesNotAskIsNotWaitedFor() async throws {
         let notes = try notes()
         var answers = notes.observeCount().makeAsyncIterator()

@@ -421,6 +421,17 @@ struct ObservingTests {
         #expect(number == 5)
     }
 
+    /// Of the last handle on an archive as of any other, while the file stays open.
+    @Test func aLoopOfAClosedArchiveEnds() async throws {
+        let other = try factory.store(for: Opaque.self)
+        let loop = Task { for try await _ in items.observeCount() {} }
+        while items.store.observerCount == 0 { await Task.yield() }
+        try items.record(Item(name: "a", number: 1))
+        try items.close()
+        try await loop.value
+        #expect(try other.count() == 0)
+    }
+
     @Test func observersThatComeAndGoLeaveNothing() async throws {
         for _ in 0..<2000 {
             var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()

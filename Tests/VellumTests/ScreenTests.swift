@@ -103,7 +103,7 @@ struct ScreenTests {
             results.ask(limit: 3)
             await cities.observersSettled()
         }
-        while cities.place.file.observers().count > 0 { await Task.yield() }
+        while cities.fileAndArchive.file.observers().count > 0 { await Task.yield() }
     }
 
     // MARK: Asking something else
@@ -243,10 +243,10 @@ struct ScreenTests {
         try await check(["c10", "c30", "c40", "new"])
         try results.record(City(name: "tiny", people: 2))
         try await check(["c10", "c30", "c40", "new"])
-        #expect(try results.delete(archiveWithKey: "c30"))
-        #expect(try !results.delete(archiveWithKey: "none"))
+        #expect(try results.delete(allKeys: ["c30"]) == 1)
+        #expect(try results.delete(allKeys: ["none"]) == 0)
         try await check(["c10", "c40", "new"])
-        try results.delete(at: [0, 2, 17])
+        try results.delete(allKeys: ["c10", "new", "none"])
         try await check(["c40"])
     }
 
@@ -256,7 +256,7 @@ struct ScreenTests {
         await cities.observersSettled()
         try results.record(City(name: "new", people: 15))
         #expect(results.value.map(\.name) == ["c10", "new", "c20"])
-        try results.delete(archiveWithKey: "c10")
+        try results.delete(allKeys: ["c10"])
         // What moves up is not known.
         #expect(results.value.map(\.name) == ["new", "c20"])
         await cities.observersSettled()
@@ -276,7 +276,7 @@ struct ScreenTests {
                 #expect(results.value.first?.name == name)
             }
             if number % 3 == 0 {
-                try results.delete(archiveWithKey: name)
+                try results.delete(allKeys: [name])
                 for _ in 0..<30 {
                     await Task.yield()
                     #expect(results.value.first?.name != name)
@@ -291,12 +291,77 @@ struct ScreenTests {
         await cities.observersSettled()
         faults.fail()
         #expect(throws: VellumError.self) { try results.record(City(name: "b", people: 1)) }
-        #expect(throws: VellumError.self) { try results.delete(archiveWithKey: "a") }
-        #expect(throws: VellumError.self) { try results.delete(at: [0]) }
+        #expect(throws: VellumError.self) { try results.delete(allKeys: ["a"]) }
         #expect(results.value.map(\.name) == ["a"])
         faults.heal()
         await cities.observersSettled()
         #expect(results.value.map(\.name) == ["a"] && results.error == nil)
+    }
+
+    /// Where a query would throw, Foundation ends the process.
+    @Test func aPredicateThatCannotBeCalculatedChangesNothing() async throws {
+        try cities.record(City(name: "a", people: 2))
+        let (shares, next) = (
+            ArchiveResults(cities, where: #Predicate { 10 / $0.people > 2 }),
+            ArchiveResults(cities, where: #Predicate { $0.people + 1 > 2 })
+        )
+        await cities.observersSettled()
+        try shares.record(City(name: "b", people: 0))
+        try next.record(City(name: "c", people: .max))
+        #expect(shares.value.map(\.name) == ["a"] && next.value.map(\.name) == ["a"])
+        await cities.observersSettled()
+        #expect(shares.error?.code == .failedQuery && next.error?.code == .failedQuery)
+        try shares.delete(allKeys: ["b", "c"])
+        await cities.observersSettled()
+        #expect(shares.error == nil && next.error == nil)
+    }
+
+    /// A write by others is shown while the model writes more often than a query takes.
+    @Test func ownWritesHideNoOthers() async throws {
+        try cities.record(contentsOf: (0..<3000).map { City(name: "c\($0)", people: $0) })
+        let results = ArchiveResults(cities, where: #Predicate { $0.name.contains("o") })
+        await cities.observersSettled()
+        try factory.store(for: City.self).record(City(name: "other", people: 0))
+        var number = 0
+        while !results.value.contains(where: { $0.name == "other" }) {
+            number += 1
+            try results.record(City(name: "own \(number % 7)", people: number))
+            #expect(results.value.contains { $0.name == "own \(number % 7)" && $0.people == number })
+            await Task.yield()
+        }
+        await cities.observersSettled()
+        #expect(results.value == (try cities.fetch(where: #Predicate { $0.name.contains("o") })))
+    }
+
+    // MARK: Errors and the end
+
+    @Test func anErrorEndsWithTheNextAnswerAlsoIfItIsTheSame() async throws {
+        try cities.record(City(name: "a", people: 1))
+        let (results, result, count) = (ArchiveResults(cities), ArchiveResult(cities, archiveWithKey: "a"), ArchiveCount(cities))
+        await cities.observersSettled()
+        cities.trimMemory(to: .zero)
+        faults.fail()
+        await cities.observersSettled()
+        #expect(results.error?.code == .inputOutput && result.error?.code == .inputOutput && count.error?.code == .inputOutput)
+        #expect(results.value.count == 1 && result.value != nil && count.value == 1)
+        faults.heal()
+        await cities.observersSettled()
+        #expect(results.error == nil && result.error == nil && count.error == nil)
+    }
+
+    @Test func aModelOfAnArchiveThatIsClosedSaysSo() async throws {
+        let models = (0..<3).map { _ in ArchiveResults(cities) }
+        await cities.observersSettled()
+        let late = ArchiveResults(cities)
+        models[1].stop()
+        models[2].ask(limit: 3)
+        try cities.close()
+        while models[0].error == nil || late.error == nil { await Task.yield() }
+        #expect(models[0].error?.code == .closed && late.error?.code == .closed && models[1].error == nil)
+        for model in models + [late] {
+            model.ask(limit: 2)
+            #expect(!model.isAsking)
+        }
     }
 
     // MARK: At random
@@ -311,8 +376,8 @@ struct ScreenTests {
             let city = City(name: "c\(Int.random(in: 0..<80, using: &random))", people: Int.random(in: 0..<20, using: &random))
             switch Int.random(in: 0..<10, using: &random) {
             case 0, 1: try results.record(city)
-            case 2: try results.delete(archiveWithKey: city.name)
-            case 3: try results.delete(at: IndexSet(integer: Int.random(in: 0..<30, using: &random)))
+            case 2: try results.delete(allKeys: [city.name])
+            case 3: try results.delete(allKeys: results.value.prefix(Int.random(in: 0..<4, using: &random)).map(\.name))
             case 4: try cities.record(city)
             case 5: try cities.delete(archiveWithKey: city.name)
             case 6:

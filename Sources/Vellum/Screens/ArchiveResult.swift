@@ -25,7 +25,7 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
         question = ScreenQuestion(
             EntryKey(key), of: store, EntryKey(key),
             ask: { (store, key, _) throws(VellumError) in try store.observed(key) },
-            take: { [weak self] answer in
+            take: { [weak self] answer, _ in
                 guard let self else { return false }
                 switch answer {
                 case .success(let object): (value, isLoaded, error) = (object, true, nil)
@@ -69,7 +69,7 @@ public final class ArchiveCount<Archive: Archivable & Sendable> {
             ask: { (store, predicate, isCancelled) throws(VellumError) in
                 try store.observedCount(try QueryDescription(where: predicate), undecodable: .fail, isCancelled: isCancelled)
             },
-            take: { [weak self] answer in
+            take: { [weak self] answer, _ in
                 guard let self else { return false }
                 switch answer {
                 case .success(let count): (value, isLoaded, error) = (count, true, nil)

@@ -15,10 +15,10 @@ internal import VellumEngine
 /// ```
 ///
 /// It observes from its creation until ``stop()``, or until it is released. Reading and decoding run on other threads. After an error it keeps its
-/// value, and asks again at the next change.
+/// value, and asks again at the next change. Once the archive is closed, or its file has vanished, make another one.
 ///
 /// ``ask(where:sortedBy:limit:)`` changes what it asks, for example for a search field, and ``limit`` how many objects it has. ``record(_:)`` and
-/// ``delete(archiveWithKey:)`` write, and show it before they return.
+/// ``delete(allKeys:)`` write, and show it before they return.
 @MainActor @Observable
 public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// The objects, in order; empty before the first answer.
@@ -31,6 +31,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     public private(set) var error: VellumError?
     @ObservationIgnored private let store: ArchiveStore<Archive>
     @ObservationIgnored private var question: ScreenQuestion<Question, [Archive]>?
+    /// Own writes that answers may not have yet, in their order.
+    @ObservationIgnored private var writes: [OwnWrite] = []
 
     /// What is asked. Answers to questions with one `subject` differ by their limit alone.
     private struct Question: Sendable {
@@ -43,6 +45,15 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
             try QueryDescription(
                 where: predicate, sortedBy: order, limit: limit.map { count == 0 ? $0 : max(0, $0 - count) }, offset: count)
         }
+    }
+
+    /// A write through the model.
+    private struct OwnWrite {
+        var key: String
+        /// `nil` if it was deleted.
+        var object: Archive?
+        /// Answers with a lower number may not have it.
+        var number: UInt64
     }
 
     /// The last answer, and what it answers.
@@ -76,10 +87,10 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                 shown.change { $0 = Shown(question: question, answer: answer) }
                 return answer
             },
-            take: { [weak self] answer in
+            take: { [weak self] answer, number in
                 guard let self else { return false }
                 switch answer {
-                case .success(let objects): (value, isLoaded, error) = (objects, true, nil)
+                case .success(let objects): (value, isLoaded, error) = (withOwnWrites(objects, after: number), true, nil)
                 case .failure(let failure): error = failure
                 }
                 isAsking = false
@@ -162,69 +173,78 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         }
     }
 
-    /// Stops observing. The value stays.
-    public func stop() { question?.stop() }
+    /// Stops observing. The value stays, but for own writes.
+    public func stop() {
+        question?.stop()
+        isAsking = false
+    }
 
     // MARK: Writing
 
     /// Records an object, and shows it, if it satisfies the predicate, before this returns (decision 78).
     ///
-    /// Its place is that which the order gives it, after those that are equal to it; the next answer, which follows at once, has the last word.
+    /// It stands where the order puts it, after objects that are equal to it. The next answer of the archive replaces what is shown.
     ///
     /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability and effect on the eviction order.
     ///
     /// - Throws: ``VellumError`` as ``ArchiveStore/record(_:expiration:)`` does. The value stays then.
     public func record(_ object: Archive) throws {
         try store.record(object)
-        var objects = value
-        let place = objects.firstIndex { $0.primaryKey == object.primaryKey }
-        if let place { objects.remove(at: place) }
-        show(objects, with: object, at: place)
+        show([object.primaryKey], object)
     }
 
-    /// Deletes an object, and shows it no longer when this returns.
+    /// Deletes objects in one transaction, and shows them no longer when this returns.
     ///
-    /// Blocks for the disk, as ``ArchiveStore/delete(archiveWithKey:)``, and has the same durability.
+    /// ```swift
+    /// let shown = invoices.value
+    /// ForEach(shown, id: \.primaryKey) { Text($0.title) }
+    ///     .onDelete { rows in
+    ///         delete(rows.map { shown[$0].primaryKey })
+    ///     }
+    /// ```
     ///
-    /// - Returns: Whether there was one.
-    /// - Throws: ``VellumError`` as ``ArchiveStore/delete(archiveWithKey:)`` does. The value stays then.
-    @discardableResult
-    public func delete(archiveWithKey key: String) throws -> Bool {
-        let wasThere = try store.delete(archiveWithKey: key)
-        show(value.filter { $0.primaryKey != key })
-        return wasThere
-    }
-
-    /// Deletes the objects at these positions of ``value``, in one transaction, and shows them no longer when this returns: for `onDelete` of a
-    /// list.
+    /// Blocks for the disk, as ``ArchiveStore/delete(allKeys:)``, and has the same durability.
     ///
+    /// - Returns: How many there were.
     /// - Throws: ``VellumError`` as ``ArchiveStore/delete(allKeys:)`` does. The value stays then.
-    public func delete(at offsets: IndexSet) throws {
-        let places = offsets.filter { value.indices.contains($0) }
-        try store.delete(allKeys: places.map { value[$0].primaryKey })
-        var objects = value
-        for place in places.reversed() { objects.remove(at: place) }
-        show(objects)
+    @discardableResult
+    public func delete(allKeys keys: some Sequence<String>) throws -> Int {
+        let keys = Array(keys)
+        let count = try store.delete(allKeys: keys)
+        show(keys, nil)
+        return count
     }
 
-    /// Shows what is there after a write, as far as it is known without a query. An answer to a question that was asked before is dropped.
-    ///
-    /// - Parameters:
-    ///   - object: An object that was recorded, and is not among `objects`.
-    ///   - place: Where it was.
-    private func show(_ objects: [Archive], with object: Archive? = nil, at place: Int? = nil) {
-        guard let question else { return }
-        do {
-            let asked = question.question
-            var objects = objects
-            if let object, try asked.predicate?.evaluate(object) ?? true {
-                let orderings = asked.order.map(Ordering.init)
-                let next = orderings.isEmpty ? place : try objects.firstIndex { try orderings.comesFirst(object, before: $0) }
-                objects.insert(object, at: next ?? objects.count)
-            }
-            value = asked.limit.map { $0 < 0 ? objects : Array(objects.prefix($0)) } ?? objects
-        } catch {}  // The next answer has it, or the error.
-        question.change { _ in }
+    /// Shows what is there after a write, as far as it is known without a query.
+    private func show(_ keys: [String], _ object: Archive?) {
+        guard let number = question?.didWrite() else { return }
+        let new = keys.map { OwnWrite(key: $0, object: object, number: number) }
+        if question?.isAsked ?? false { writes += new }
+        value = applying(new, to: value)
+    }
+
+    /// Returns an answer with the own writes that it may not have.
+    private func withOwnWrites(_ objects: [Archive], after number: UInt64) -> [Archive] {
+        writes.removeAll { $0.number <= number }
+        return applying(writes, to: objects)
+    }
+
+    private func applying(_ writes: [OwnWrite], to objects: [Archive]) -> [Archive] {
+        guard !writes.isEmpty, let asked = question?.question else { return objects }
+        // Not `evaluate`, with which Foundation ends the process where a query throws.
+        let condition = asked.predicate.map { Condition<Test<Archive>>($0) }
+        let orderings = asked.order.map(Ordering.init)
+        var shown = objects
+        for write in writes {
+            let position = shown.firstIndex { $0.primaryKey == write.key }
+            if let position { shown.remove(at: position) }
+            do {
+                guard let object = write.object, try condition?.matches(object) ?? true else { continue }
+                let next = orderings.isEmpty ? position : try shown.firstIndex { try orderings.comesFirst(object, before: $0) }
+                shown.insert(object, at: next ?? shown.count)
+            } catch {}  // The next answer has the error.
+        }
+        return asked.limit.map { $0 < 0 ? shown : Array(shown.prefix($0)) } ?? shown
     }
 }
 

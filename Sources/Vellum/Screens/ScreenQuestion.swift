@@ -3,22 +3,24 @@ internal import VellumEngine
 
 /// What a model of a screen asks of an archive, again after each change of the archive or of the question.
 ///
-/// An answer to a question that has changed meanwhile is dropped: the model keeps its value until there is one to the new question.
+/// An answer to an earlier question is dropped: the model keeps its value until there is one to the new question.
 @MainActor
 final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     private let asked: Guarded<Asked>
     private var observation: ObservedQuestion<Numbered>?
     private var task: Task<Void, Never>?
 
-    /// A question, and its number among those of the model.
-    struct Asked: Sendable {
+    private struct Asked: Sendable {
         var question: Question
+        /// How often the model has changed the question or written.
         var number: UInt64 = 0
-        /// The number of the one that is being answered, or was answered last.
+        /// The number with which the present question was asked first.
+        var first: UInt64 = 0
+        /// The number of the question that is being answered, or was answered last.
         var answered: UInt64 = 0
     }
 
-    struct Numbered: Sendable {
+    private struct Numbered: Sendable {
         var answer: Answer
         var number: UInt64
     }
@@ -28,11 +30,12 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     /// - Parameters:
     ///   - key: The key that matters; `nil` if all do.
     ///   - ask: Called on a thread that may block.
-    ///   - take: Receives each answer to the present question, and says whether there is still somebody to receive the next.
+    ///   - take: Receives each answer to the present question, with the number of own writes and questions before it, and says whether there is
+    ///     still somebody to receive the next.
     init<Archive: Archivable & Sendable>(
         _ question: Question, of store: ArchiveStore<Archive>, _ key: EntryKey? = nil,
         ask: @escaping @Sendable (Store<Archive>, Question, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>,
-        take: @escaping @MainActor (Result<Answer, VellumError>) -> Bool
+        take: @escaping @MainActor (Result<Answer, VellumError>, _ number: UInt64) -> Bool
     ) {
         asked = Guarded(Asked(question: question))
         do throws(VellumError) {
@@ -40,20 +43,23 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
             let observation = try store.observation(key, isPrompt: true) { [asked] (store, _, isCancelled) throws(VellumError) in
                 asked.change { $0.answered = $0.number }
                 let (question, number) = (asked.value.question, asked.value.answered)
-                let answer = try ask(store, question, isCancelled)
+                let answer = try ask(store, question) { isCancelled() || asked.value.first > number }
                 return answer.map(number: number) { Numbered(answer: $0, number: number) }
             }
             self.observation = observation
-            task = Task { [asked] in
+            task = Task { [asked, weak self] in
                 defer { observation.stop() }
                 while let answer = await observation.next() {
                     let number = if case .success(let answer) = answer { answer.number } else { asked.value.answered }
-                    guard number == asked.value.number else { continue }
-                    guard take(answer.map(\.answer)) else { return }
+                    guard number >= asked.value.first else { continue }
+                    guard take(answer.map(\.answer), number) else { return }
                 }
+                guard !Task.isCancelled else { return }
+                self?.task = nil
+                _ = take(.failure(store.located(.closed)), asked.value.number)
             }
         } catch {
-            _ = take(.failure(error))
+            _ = take(.failure(error), 0)
         }
     }
 
@@ -62,20 +68,31 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     /// The question that is asked.
     var question: Question { asked.value.question }
 
+    /// Whether there will be answers.
+    var isAsked: Bool { task != nil }
+
     /// Changes the question, and asks it.
     func change(_ change: (inout Question) -> Void) {
         asked.change { asked in
             change(&asked.question)
             asked.number += 1
+            asked.first = asked.number
         }
         observation?.askAgain()
     }
 
-    /// Whether there will be answers.
-    var isAsked: Bool { task?.isCancelled == false }
+    /// Asks again after an own write.
+    ///
+    /// - Returns: A number. Answers with a lower one may not have the write.
+    func didWrite() -> UInt64 {
+        asked.change { $0.number += 1 }
+        observation?.askAgain()
+        return asked.value.number
+    }
 
     func stop() {
         task?.cancel()
+        task = nil
         observation?.stop()
     }
 }

@@ -11,6 +11,8 @@ package final class ChangeObserver: Sendable {
         var isEnded = false
         /// Whether the consumer asks for its next answer, or waits for it.
         var isAsking = false
+        /// When it got its last answer.
+        var answered: ContinuousClock.Instant?
         var waiter: CheckedContinuation<Void, Never>?
         /// Wakes the consumer when an entry of its last answer expires.
         var expiry: Task<Void, Never>?
@@ -69,8 +71,16 @@ package final class ChangeObserver: Sendable {
     /// Whether the consumer asks for its next answer, or waits for it.
     package internal(set) var isAsking: Bool {
         get { state.withLock { $0.isAsking } }
-        set { state.withLock { $0.isAsking = newValue } }
+        set {
+            state.withLock { state in
+                state.isAsking = newValue
+                if !newValue { state.answered = .now }
+            }
+        }
     }
+
+    /// When the consumer got its last answer; `nil` before the first.
+    package var lastAnswer: ContinuousClock.Instant? { state.withLock { $0.answered } }
 
     /// Whether the consumer waits, and has been told everything; or will get no further answer.
     package var isSettled: Bool { state.withLock { $0.isEnded || $0.waiter != nil && !$0.isDirty } }

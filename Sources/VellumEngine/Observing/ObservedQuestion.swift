@@ -42,8 +42,13 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
             observer.begin()
             switch await answer() {
             case .failure(let error) where error.code == .suspended: continue
+            // Another question has taken its place.
+            case .failure(let error) where error.code == .cancelled && !Task.isCancelled: continue
             case .failure(let error) where error.code == .cancelled || error.code == .closed: return nil
-            case .failure(let error): return .failure(error)
+            case .failure(let error):
+                // The next answer is returned whatever it is, because the consumer may show the error.
+                let previous = last.withLock { exchange(&$0, with: nil) }
+                return withExtendedLifetime(previous) { .failure(error) }
             case .success(let answer):
                 if let end = answer.firstEnd { observer.tellOfEnd(hash.of(end.key), at: end.moment, by: clock) }
                 let previous = last.withLock { $0 }

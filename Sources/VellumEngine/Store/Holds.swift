@@ -84,10 +84,10 @@ package final class StoreHold<Value>: Sendable {
                 file.stores.endHold(on: store)
                 return isLast
             }
+            // Observers of this handle end.
+            defer { file.watcher.askAgain() }
             // Values are released outside the lock.
             if isLast { return store.finishClosing() }
-            // Observers of this handle end.
-            file.watcher.askAgain()
             do throws(VellumError) {
                 try file.flushForClosing()
             } catch {

@@ -153,7 +153,7 @@ public import VellumCore
 
 extension Store {
     /// The file and the archive of the store.
-    package var place: (file: DatabaseFile, archive: Archive) { (disk.file, disk.archive) }
+    package var fileAndArchive: (file: DatabaseFile, archive: Archive) { (disk.file, disk.archive) }
 
     /// How many callers wait for loads.
     package var waitingCallers: Int { loads.waiterCount }

@@ -24,7 +24,7 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
     // As SwiftUI declares them, so that the examples are compiled.
     @MainActor protocol View {
         associatedtype Body: View
-        @MainActor var body: Body { get }
+        @ViewBuilder @MainActor var body: Body { get }
     }
 
     extension Never: View { var body: Never { fatalError() } }
@@ -88,14 +88,18 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
         init(_ store: ArchiveStore<City>) { self.store = store }
 
         var body: some View {
+            let shown = cities?.value ?? []
             List {
-                ForEach(cities?.value ?? []) { city in
+                ForEach(shown) { city in
                     Text(city.name)
                         .onAppear { cities?.showMore(after: city) }
                 }
-                .onDelete { rows in attempt { try cities?.delete(at: rows) } }
+                .onDelete { rows in
+                    let keys = rows.map { shown[$0].id }
+                    attempt { try cities?.delete(allKeys: keys) }
+                }
             }
-            .overlay { if cities?.isLoaded != true { ProgressView() } }
+            .overlay { if cities?.isAsking ?? true { ProgressView() } }
             .searchable(text: $text)
             .onChange(of: text) { search() }
             .task {

@@ -34,7 +34,7 @@ struct ScreenInputTests {
             try await showing(limit)
         },
         InputCase("ArchiveResults.showMore by", "ArchiveCount.value", of: HostileInput.counts) { count in try await showingMore(count) },
-        InputCase("ArchiveResults.delete archiveWithKey", of: HostileInput.names) { key in try await deleting(key) },
+        InputCase("ArchiveResults.delete allKeys", of: HostileInput.names) { key in try await deleting(key) },
     ]
 
     /// What is asked and written with a limit; a negative one is an error that the model has.
@@ -45,7 +45,7 @@ struct ScreenInputTests {
         results.limit = limit
         others.ask(limit: limit)
         try results.record(Item(id: "d"))
-        try results.delete(archiveWithKey: "d")
+        try results.delete(allKeys: ["d"])
         await store.observersSettled()
         try expect(results.error?.code == others.error?.code, "Two errors.")
         if let error = results.error { throw error }
@@ -63,7 +63,7 @@ struct ScreenInputTests {
 
     @MainActor private static func deleting(_ key: String) async throws {
         let results = ArchiveResults(try store())
-        try expect(!results.delete(archiveWithKey: key), "deleted")
+        try expect(results.delete(allKeys: [key]) == 0, "deleted")
     }
 
     private static let text: [InputCase] = [
