@@ -104,7 +104,8 @@ public struct WallClock: Sendable {
     /// Returns what `body` returns so many milliseconds after a moment.
     package func wait<Result>(until begin: Int64, plus milliseconds: Int64, then body: () -> Result) async throws -> Result {
         let left = milliseconds - (now() - begin)
-        let didFollow = left > 0 ? try await pause(left, begin + milliseconds) : nil
+        let (end, isBeyond) = begin.addingReportingOverflow(milliseconds)
+        let didFollow = left > 0 ? try await pause(left, isBeyond ? .max : end) : nil
         defer { didFollow?() }
         return body()
     }
