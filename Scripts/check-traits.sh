@@ -17,7 +17,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Client",
-            dependencies: ["Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "MiniCacheValkey", "ShallowsValkey"].map {
+            dependencies: [
+                "Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
+            ].map {
                 .product(name: \$0, package: "Vellum")
             })
     ])
