@@ -18,8 +18,6 @@ final class QuerySource<Value> {
     private(set) var readOutsideIndex = 0
     /// The query of the index; `nil` if the archive was scanned.
     private(set) var indexQuery: ColumnQuery?
-    /// What the index was asked for.
-    private(set) var purpose = QueryPrinter.Purpose.rows
 
     init(_ query: QueryDescription<Value>, in store: Store<Value>, _ options: QueryOptions, batchSize: Int) {
         self.query = query
@@ -58,12 +56,16 @@ final class QuerySource<Value> {
 
     /// Returns the aggregate of the values, or `nil` if the index does not determine it.
     func answerWithoutDecoding(_ aggregate: PropertyAggregate) throws(VellumError) -> AggregateAnswer? {
-        guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0, let shape = store.catalog?.shape,
-            let aggregate = ColumnAggregate(aggregate, store.columns, shape),
+        guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0, let aggregate = column(of: aggregate),
             let answer = try store.disk.aggregate(aggregate, of: plan.pushed, validAt: moment, reader.reads)
         else { return nil }
-        (indexQuery, purpose) = (plan.pushed, .aggregate(aggregate))
+        indexQuery = plan.pushed
         return answer
+    }
+
+    /// The aggregate of the column that has the property; `nil` if there is none.
+    func column(of aggregate: PropertyAggregate) -> ColumnAggregate? {
+        store.catalog.flatMap { ColumnAggregate(aggregate, store.columns, $0.shape) }
     }
 
     /// Appends all values to the array, if they only have to be read, decoded and filtered.

@@ -101,13 +101,15 @@ extension Store {
     }
 
     /// Explains what an execution has done.
-    func explanation(of execution: QueryExecution<Value>, results: Int, _ duration: Duration) throws(VellumError) -> QueryExplanation {
+    func explanation(of execution: QueryExecution<Value>, results: Int, _ duration: Duration, _ purpose: QueryPrinter.Purpose = .rows)
+        throws(VellumError) -> QueryExplanation
+    {
         var explanation = QueryExplanation()
         (explanation.results, explanation.duration) = (results, duration)
         explanation.decodedObjects = execution.source.reader.decoded
         explanation.unindexedObjects = execution.source.readOutsideIndex
         explanation.remaining = execution.source.remaining
-        if let query = execution.source.indexQuery, let description = try disk.describe(query, execution.source.purpose) {
+        if let query = execution.source.indexQuery, let description = try disk.describe(query, purpose) {
             (explanation.statement, explanation.access, explanation.usesIndex) = description
             explanation.pushedDown = query.descriptions(for: catalog?.shape ?? IndexShape())
         }
@@ -141,7 +143,8 @@ extension Store {
         let execution = QueryExecution(query, in: self, QueryOptions(undecodable: undecodable))
         let isAnswered = try execution.source.answerWithoutDecoding(aggregate) != nil
         if !isAnswered { while try execution.next() != nil {} }
-        var explanation = try self.explanation(of: execution, results: 1, clock.now - start)
+        let purpose = isAnswered ? execution.source.column(of: aggregate).map(QueryPrinter.Purpose.aggregate) ?? .rows : .rows
+        var explanation = try self.explanation(of: execution, results: 1, clock.now - start, purpose)
         if isAnswered { explanation.pushedDown.append(aggregate.description) } else { explanation.remaining.append(aggregate.description) }
         return explanation
     }
