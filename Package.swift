@@ -138,7 +138,10 @@ let package = Package(
         .testTarget(name: "VellumCoreTests", dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
             name: "VellumEngineTests",
-            dependencies: ["VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase"]),
+            dependencies: [
+                "VellumCore", "VellumEngine", "VellumTestSupport", "CChecksum", "RawDatabase",
+                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+            ]),
         .testTarget(
             name: "VellumTests",
             dependencies: [

@@ -8,7 +8,7 @@ internal import Foundation
 
 /// The methods of a ``ScriptedFile`` that SQLite calls.
 enum ScriptedMethods {
-    // Unsafe because it is written once before it is read.
+    // Unsafe because it is protected by `static let`: written once, before it is read.
     nonisolated(unsafe) static let table: UnsafeMutablePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         methods.initialize(to: sqlite3_io_methods())

@@ -24,11 +24,14 @@ public final class Faults: Sendable {
     /// Creates faults of which none happens yet.
     public init() {}
 
-    deinit { script.withLock { $0 }?.remove() }
+    deinit {
+        heal()
+        script.withLock { $0 }?.remove()
+    }
 
     func install(in folder: URL) {
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {}  // Whoever opens the file is told.
         let script = DiskScript(folder: folder)
         self.folder.withLock { $0 = folder }

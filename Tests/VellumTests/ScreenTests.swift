@@ -18,8 +18,9 @@ struct ScreenTests {
 
         static var archiveIndexes: [ArchiveIndex<City>] { [.index(\.people)] }
 
-        nonisolated(unsafe) static var decoded = 0
-        private static let lock = NSLock()
+        /// How often an object was decoded whose name begins with "counted".
+        static var decoded: Int { counter.withLock { $0 } }
+        private static let counter = Locked(0)
 
         init(name: String, people: Int, note: String? = nil) { (self.name, self.people, self.note) = (name, people, note) }
 
@@ -28,7 +29,7 @@ struct ScreenTests {
             name = try container.decode(String.self, forKey: .name)
             people = try container.decode(Int.self, forKey: .people)
             note = try container.decodeIfPresent(String.self, forKey: .note)
-            if name.hasPrefix("counted") { Self.lock.withLock { Self.decoded += 1 } }
+            if name.hasPrefix("counted") { Self.counter.withLock { $0 += 1 } }
         }
     }
 

@@ -187,6 +187,7 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     ///
     /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability and effect on the eviction order.
     ///
+    /// - Complexity: That of the store, and O(n) for n objects that are shown.
     /// - Throws: ``VellumError`` as ``ArchiveStore/record(_:expiration:)`` does. The value stays then.
     public func record(_ object: Archive) throws {
         try store.record(object)
@@ -206,6 +207,7 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// Blocks for the disk, as ``ArchiveStore/delete(allKeys:)``, and has the same durability.
     ///
     /// - Returns: How many there were.
+    /// - Complexity: That of the store, and O(n) for each key and n objects that are shown.
     /// - Throws: ``VellumError`` as ``ArchiveStore/delete(allKeys:)`` does. The value stays then.
     @discardableResult
     public func delete(allKeys keys: some Sequence<String>) throws -> Int {

@@ -7,14 +7,15 @@ import Foundation
 #endif
 
 /// Acts between SQLite's look at the size of a file and what it does with it, as another process may.
-package enum SizeLookups {
+enum SizeLookups {
     private static let lock = NSLock()
+    // Unsafe because it is protected by `lock`.
     nonisolated(unsafe) private static var action: (thread: pthread_t, run: () -> Void)?
 
     /// Runs `body`, and `action` once, after SQLite's first look on this thread.
     ///
     /// - Returns: Whether SQLite looked.
-    package static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool {
+    static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool {
         var hasLooked = false
         lock.lock()
         self.action = (
