@@ -9,10 +9,10 @@ struct CommandQueueTests {
     @Test func repliesGoToTheCallersInTheOrderOfTheCommands() {
         var queue = CommandQueue<Int>()
         for caller in 0..<3 { #expect(queue.append(caller, sent: Int64(caller), deadline: 100) == UInt64(caller)) }
-        #expect(queue.oldestSent == 0)
+        #expect(queue.oldest?.sent == 0)
         #expect((0..<3).map { _ in queue.popFirst()?.caller } == [0, 1, 2])
         #expect(queue.popFirst() == nil)
-        #expect(queue.oldestSent == nil)
+        #expect(queue.oldest == nil)
     }
 
     @Test func aCallerThatLeavesKeepsItsPlace() {
@@ -82,5 +82,56 @@ struct CommandQueueTests {
         }
         backoff.reset()
         #expect(0...50 ~= backoff.next(using: &random))
+    }
+
+    private struct Look: Sendable, CustomTestStringConvertible {
+        /// The number of the oldest command without a reply, which was sent at its tenfold.
+        var oldest: UInt64?
+        var now: Int64
+        var isStuck: Bool
+
+        var testDescription: String { "\(oldest.map { "\($0)" } ?? "nothing") waits at \(now)" }
+    }
+
+    /// The server may be silent for 100 milliseconds.
+    @Test(
+        arguments: [
+            (
+                "It is silent until somebody looks twice", 0,
+                [
+                    Look(oldest: 1, now: 110, isStuck: false), Look(oldest: 1, now: 111, isStuck: false),
+                    Look(oldest: 1, now: 112, isStuck: true),
+                ]
+            ),
+            (
+                "The process stood still, and then read what had arrived", 0,
+                [
+                    Look(oldest: 1, now: 9000, isStuck: false),
+                    Look(oldest: nil, now: 9010, isStuck: false), Look(oldest: 900, now: 9011, isStuck: false),
+                ]
+            ),
+            (
+                "Replies arrive late, one after another", 0,
+                [
+                    Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 2, now: 9010, isStuck: false),
+                    Look(oldest: 3, now: 9020, isStuck: false), Look(oldest: 3, now: 9030, isStuck: true),
+                ]
+            ),
+            ("Nothing was asked", 0, [Look(oldest: nil, now: 9000, isStuck: false), Look(oldest: nil, now: 9010, isStuck: false)]),
+            ("It is not ready", nil, [Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 1, now: 9010, isStuck: false)]),
+            (
+                "It has been ready for a moment", 8990,
+                [
+                    Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 1, now: 9090, isStuck: false),
+                    Look(oldest: 1, now: 9091, isStuck: false), Look(oldest: 1, now: 9092, isStuck: true),
+                ]
+            ),
+        ] as [(String, Int64?, [Look])])
+    private func aSilenceCountsWhenWhatHadArrivedWasRead(_ what: String, _ since: Int64?, _ looks: [Look]) {
+        var watch = SilenceWatch()
+        for look in looks {
+            let oldest = look.oldest.map { ($0, Int64($0) * 10) }
+            #expect(watch.isStuck(oldest, since: since, longest: 100, at: look.now) == look.isStuck, "\(what): \(look.testDescription)")
+        }
     }
 }

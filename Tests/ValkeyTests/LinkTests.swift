@@ -70,7 +70,7 @@
             -> Link
         {
             var configuration = server.configuration
-            configuration.connectTimeout = Self.long
+            (configuration.connectTimeout, configuration.longestSilence) = (Self.long, Self.long)
             change(&configuration)
             return Link(to: configuration, observer: record.observer(of: server))
         }
@@ -196,6 +196,29 @@
             time.withLock { $0 = 5000 }
             server.resume()
             #expect(try await reply == .simple("PONG"))
+        }
+
+        /// A server is lost after two seconds of silence, but not while a call may still wait for its reply.
+        @Test(arguments: [(Duration.milliseconds(250), 1), (.seconds(10), 1), (.seconds(600), 0)])
+        func aSilenceThatACallMayTakeLosesNoConnection(_ readTimeout: Duration, _ losses: Int) async throws {
+            let (server, record) = (try RedisServer(), Record())
+            var settings = ValkeyConfiguration(host: "127.0.0.1", port: server.port)
+            (settings.connectTimeout, settings.readTimeout) = (.seconds(600), readTimeout)
+            // Each look at the clock, that at deadlines among them, is a fifth of a second after the one before.
+            let time = Locked<Int64>(0)
+            let clock = CoarseClock {
+                time.withLock {
+                    $0 += 200
+                    return $0
+                }
+            }
+            let link = Link(to: settings.link, clock: clock, observer: record.observer(of: server))
+            _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            server.stop()
+            let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 12_000) }
+            #expect(kind(of: error) == .unanswered)
+            #expect(record.losses == losses)
+            server.resume()
         }
 
         @Test func nothingWaitsWithoutAConnection() async throws {

@@ -1,3 +1,5 @@
+internal import VellumCore
+
 /// The commands that await replies, in the order in which they were sent, which is that of the replies.
 ///
 /// A pure value. A caller that stops waiting leaves its place behind, because its reply still arrives.
@@ -19,8 +21,8 @@ struct CommandQueue<Caller: Sendable>: Sendable {
 
     var count: Int { commands.count - first }
 
-    /// When the oldest command was sent that was not answered, in milliseconds.
-    var oldestSent: Int64? { count > 0 ? commands[first].sent : nil }
+    /// The oldest command that was not answered, and when it was sent, in milliseconds.
+    var oldest: (number: UInt64, sent: Int64)? { count > 0 ? (firstNumber, commands[first].sent) : nil }
 
     /// Adds a command, and returns its number. Times are in milliseconds.
     mutating func append(_ caller: Caller, sent: Int64, deadline: Int64) -> UInt64 {
@@ -70,5 +72,25 @@ struct CommandQueue<Caller: Sendable>: Sendable {
             first = 0
         }
         return commands[first...].compactMap(\.caller)
+    }
+}
+
+/// Decides whether a server answers no more. A pure value.
+///
+/// A reply may have arrived that the process had no time to read, on a busy machine or because it was stopped. So a silence counts when it is seen
+/// twice, and what had arrived was read in between.
+struct SilenceWatch: Sendable {
+    private var suspected: UInt64?
+
+    /// - Parameters:
+    ///   - oldest: The oldest command without a reply.
+    ///   - since: When commands could be sent; `nil` if they cannot yet.
+    ///   - longest: How long the server may be silent. All times are in milliseconds.
+    mutating func isStuck(_ oldest: (number: UInt64, sent: Int64)?, since: Int64?, longest: Int64, at now: Int64) -> Bool {
+        guard let since, let oldest, now - max(oldest.sent, since) > longest else {
+            suspected = nil
+            return false
+        }
+        return exchange(&suspected, with: oldest.number) == oldest.number
     }
 }

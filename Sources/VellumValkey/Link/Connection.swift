@@ -44,12 +44,7 @@
             var end: RemoteFailure?
             /// Where the connection leads, for errors.
             var server = "The server"
-
-            /// Whether the oldest command of a caller has waited longer for its reply.
-            func isSilent(longerThan milliseconds: Int64, at now: Int64) -> Bool {
-                guard let readySince, let sent = queue.oldestSent else { return false }
-                return now - max(sent, readySince) > milliseconds
-            }
+            var silence = SilenceWatch()
 
             /// Returns the work that a new command requires.
             mutating func todo() -> Todo {
@@ -175,13 +170,24 @@
             }
         }
 
-        /// Sends the first commands of a connection, before those of callers, and returns their replies.
-        func handshake(_ commands: [RESPCommand], within milliseconds: Int64) async throws(RemoteFailure) -> [RESPValue] {
-            let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], RemoteFailure>, Never>) in
+        /// Asks for the server's time. A reply has arrived when the connection reads it: the task that waits may go on much later.
+        func time(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
+            let sent = clock.now()
+            let (reply, received) = await withCheckedContinuation { continuation in
+                send(RESPCommand("TIME"), within: milliseconds) { [clock] in continuation.resume(returning: ($0, clock.now())) }
+            }
+            return ServerTime(try reply.get(), sent: sent, received: received)
+        }
+
+        /// Sends the first commands of a connection, before those of callers, and returns their replies, and when the last one arrived.
+        func handshake(
+            _ commands: [RESPCommand], within milliseconds: Int64
+        ) async throws(RemoteFailure) -> (replies: [RESPValue], received: Int64) {
+            let (result, received) = await withCheckedContinuation { (continuation: CheckedContinuation<HandshakeResult, Never>) in
                 let now = clock.now()
                 let replies = Locked<[RESPValue]>([])
                 let hasResumed = Atomic(false)
-                let caller: Caller = { reply in
+                let caller: Caller = { [clock] reply in
                     let result: Result<[RESPValue], RemoteFailure>?
                     switch reply {
                     case .success(let value):
@@ -191,7 +197,7 @@
                     case .failure(let failure): result = .failure(failure)
                     }
                     guard let result, !hasResumed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-                    continuation.resume(returning: result)
+                    continuation.resume(returning: (result, clock.now()))
                 }
                 let (channel, end, todo) = state.withLock { state in
                     guard state.end == nil, let channel = state.channel else { return (nil as (any Channel)?, state.end, Todo()) }
@@ -202,8 +208,10 @@
                 channel.writeAndFlush(ByteBuffer(bytes: commands.flatMap(\.bytes)), promise: nil)
                 perform(todo)
             }
-            return try result.get()
+            return (try result.get(), received)
         }
+
+        private typealias HandshakeResult = (Result<[RESPValue], RemoteFailure>, received: Int64)
 
         /// Makes the caller of a command go on without its reply.
         private func abandon(_ number: UInt64) {
@@ -251,7 +259,8 @@
             let now = clock.now()
             let (late, wereSent, isStuck, continues, server) = state.withLock { state in
                 let late = state.handshake.takeExpired(at: now) + state.queue.takeExpired(at: now)
-                let isStuck = state.isSilent(longerThan: limits.longestSilence, at: now)
+                let isStuck = state.silence.isStuck(
+                    state.queue.oldest, since: state.readySince, longest: limits.longestSilence, at: now)
                 let continues = state.end == nil && state.queue.count + state.handshake.count > 0
                 state.isTimerScheduled = continues
                 return (late, state.isReady, isStuck, continues, state.server)

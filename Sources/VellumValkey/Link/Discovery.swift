@@ -92,7 +92,7 @@
             let connection = Connection(onPush: { _ in }, onReply: { _ in }, onEnd: { _, _ in })
             defer { connection.close(.closed) }
             try await connection.connect(to: server)
-            return try await connection.handshake([Handshake.hello(server)] + commands, within: server.connectTimeout)
+            return try await connection.handshake([Handshake.hello(server)] + commands, within: server.connectTimeout).replies
         }
     }
 #endif

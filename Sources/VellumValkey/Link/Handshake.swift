@@ -8,10 +8,8 @@
         /// - Throws: ``RemoteFailure/refused(_:)`` if the server cannot be used.
         static func perform(_ connection: Connection, with server: ServerConfiguration) async throws(RemoteFailure) -> ServerTime {
             try await connection.connect(to: server)
-            let clock = connection.clock
-            let sent = clock.now()
-            let replies = try await connection.handshake(commands(for: server), within: server.connectTimeout)
-            let received = clock.now()
+            let sent = connection.clock.now()
+            let (replies, received) = try await connection.handshake(commands(for: server), within: server.connectTimeout)
             for (number, reply) in replies.enumerated() {
                 if case .error(let message) = reply { throw refusal(message, repeatsArguments: number == 0, by: server) }
             }

@@ -55,7 +55,7 @@
         /// Asks for the server's time, and, in the same write, whether it is still the primary: if it is not, the connection ends before any
         /// caller gets another reply.
         package func beat(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
-            let (connection, sent) = (try connection(), clock.now())
+            let connection = try connection()
             connection.send(Handshake.hello(nil), within: milliseconds) { [weak connection, server] reply in
                 do throws(RemoteFailure) {
                     try Handshake.check(reply.get(), of: server)
@@ -64,7 +64,7 @@
                     if case .success(.map) = reply { connection?.close(error) }
                 }
             }
-            return ServerTime(try await connection.call(RESPCommand("TIME"), within: milliseconds), sent: sent, received: clock.now())
+            return try await connection.time(within: milliseconds)
         }
 
         /// Ends the connection for good. Callers that wait get ``RemoteFailure/closed``.
@@ -94,8 +94,10 @@
         // MARK: Connecting
 
         private func makeConnection() -> Connection {
-            Connection(
-                clock: clock,
+            var limits = Connection.Limits()
+            limits.longestSilence = server.longestSilence
+            return Connection(
+                limits: limits, clock: clock,
                 onPush: { [observer] in observer.onInvalidated(Self.invalidatedKeys($0)) },
                 onReply: observer.onReply,
                 onEnd: { [weak self, observer] connection, failure in

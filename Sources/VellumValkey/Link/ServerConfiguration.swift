@@ -7,6 +7,8 @@ package struct ServerConfiguration: Sendable {
     package var database: Int
     /// How long a connection and its first commands may take, in milliseconds.
     package var connectTimeout: Int64 = 2000
+    /// How long it may stay silent before it counts as lost, in milliseconds. No call may take longer.
+    package var longestSilence: Int64 = 2000
     #if Valkey
         /// How connections are encrypted; `nil` if they are not.
         package var tls: TLSClient?

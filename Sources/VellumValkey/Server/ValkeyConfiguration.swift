@@ -40,7 +40,7 @@ public struct ValkeyConfiguration: Sendable {
     public var keyPrefix = ""
     /// How long a connection and its first commands may take.
     public var connectTimeout: Duration = .seconds(2)
-    /// How long a call may take that reads.
+    /// How long a call may take that reads. A server that is silent for two seconds, and for as long as a call may take, counts as lost.
     public var readTimeout: Duration = .milliseconds(250)
     /// How long a call may take that writes.
     public var writeTimeout: Duration = .seconds(1)
@@ -131,6 +131,7 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
         var link: ServerConfiguration {
             var server = ServerConfiguration(host: host, port: port, user: user, password: password, database: database)
             server.connectTimeout = Self.milliseconds(connectTimeout)
+            server.longestSilence = max(server.longestSilence, Self.milliseconds(readTimeout), Self.milliseconds(writeTimeout))
             server.tls = tls.map(TLSClient.init)
             let places = [server] + otherAddresses.map { server.at(Self.address($0, port: 6379), as: user, password) }
             server.places = otherAddresses.isEmpty ? [] : places
