@@ -20,6 +20,8 @@ let package = Package(
         .library(name: "ShallowsDynamic", type: .dynamic, targets: ["Shallows"]),
         .library(name: "ShallowsSQLite", targets: ["ShallowsSQLite"]),
         .library(name: "CBORCoding", targets: ["CBORCoding"]),
+        // Looks into files without the types, and carries them away: backups, exports. For tools.
+        .library(name: "VellumFiles", targets: ["VellumFiles"]),
         // For tests of programs that use the others.
         .library(name: "VellumTesting", targets: ["VellumTesting"]),
         // With the trait `Valkey`; without it, making a `ValkeyServer` is an error that names the trait.
@@ -87,6 +89,10 @@ let package = Package(
             dependencies: ["Shallows", "VellumCore", "VellumEngine", .product(name: "Logging", package: "swift-log")]
         ),
 
+        // Files without the types of what they hold, for tools and backups.
+        .target(
+            name: "VellumFiles", dependencies: ["CBORCoding", "CodableFormats", "MiniCache", "Vellum", "VellumCore", "VellumEngine"]),
+
         // A clock, faults and gates for tests of programs that use the faces.
         .target(name: "VellumTesting", dependencies: ["Vellum", "MiniCache", "VellumCore", "VellumEngine", "RawDatabase", "ScriptedDisk"]),
         // A database as SQLite alone sees it, for tests that look behind a store or damage it.
@@ -150,6 +156,11 @@ let package = Package(
         .testTarget(
             name: "MiniCacheTests",
             dependencies: ["MiniCache", "Originals", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase"]),
+        .testTarget(
+            name: "VellumFilesTests",
+            dependencies: [
+                "VellumFiles", "Vellum", "MiniCache", "CBORCoding", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase",
+            ]),
         // As a program's own tests use it: public API only.
         .testTarget(name: "VellumTestingTests", dependencies: ["VellumTesting", "Vellum", "MiniCache"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
