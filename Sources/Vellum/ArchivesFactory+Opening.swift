@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ModelVersions
 internal import VellumCore
-internal import VellumEngine
+package import VellumEngine
 
 extension ArchivesFactory {
     /// Which methods a handle has. Decides what happens to limits that contradict an open archive, and if data of version 1 cannot be imported.
@@ -73,17 +73,20 @@ extension ArchivesFactory {
         return name
     }
 
-    var fileURL: URL { directory.appendingPathComponent("Archives.sqlite") }
+    var fileURL: URL { place.shippedFile ?? directory.appendingPathComponent("Archives.sqlite") }
 
     /// The file, if it is open.
     var openedFile: DatabaseFile? { state.withLock { $0.file?.file }.flatMap { $0.isClosed ? nil : $0 } }
 
-    func openFile() throws(VellumError) -> DatabaseFile {
+    package func openFile() throws(VellumError) -> DatabaseFile {
         if let openedFile { return openedFile }
         // A folder in memory belongs to the process that made it.
         guard place.temporary?.isOfThisProcess ?? true else { throw .forked }
         place.temporary?.make()
-        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: place.attributes)
+        let hold =
+            place.shippedFile != nil
+            ? try FileHold.open(at: fileURL, kind: .archives, access: .shipped, clock: clock)
+            : try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: place.attributes)
         // The previous one is released outside the lock.
         withExtendedLifetime(state.withLock { exchange(&$0.file, with: hold) }) {}
         return hold.file
