@@ -1,6 +1,6 @@
 public import Foundation
 public import VellumCore
-internal import VellumEngine
+package import VellumEngine
 
 /// A file of caches. Caches of different names are independent.
 ///
@@ -91,6 +91,9 @@ public final class MiniCacheManager: Sendable {
         let folder = TemporaryFolder()
         return MiniCacheManager("Caches", CacheFile(file("Caches", in: folder.url), temporary: folder, clock: clock))
     }
+
+    /// The open file, which is created if it is missing.
+    package func openFile() throws(VellumError) -> DatabaseFile { try file.open() }
 
     private init(_ name: String, _ file: CacheFile) { (self.name, self.file) = (name, file) }
 

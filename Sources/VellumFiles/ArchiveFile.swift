@@ -55,6 +55,9 @@ public final class ArchiveFile: Sendable {
     /// Closes the file.
     public func close() throws(VellumError) { fatalError() }
 
+    /// The open file.
+    var database: DatabaseFile { get throws(VellumError) { fatalError() } }
+
     // MARK: Checking and repairing
 
     /// What ``verify(progress:)`` has found.
@@ -83,9 +86,6 @@ public final class ArchiveFile: Sendable {
     /// Moves a damaged file aside, and copies what can be read of it into a new one.
     public static func salvage(at url: URL) throws(VellumError) -> Salvage { fatalError() }
 
-    /// Gives what the file does not use back to the disk.
-    public func compact() throws(VellumError) { fatalError() }
-
     // MARK: Carrying away
 
     /// How far a long operation is.
@@ -94,11 +94,6 @@ public final class ArchiveFile: Sendable {
         public var completed: Int
         public var total: Int
     }
-
-    /// Copies the file as it is at one moment, while others write.
-    ///
-    /// - Parameter progress: Called from time to time on the thread of the caller. Throws to cancel: no file is left then.
-    public func backup(to url: URL, progress: (Progress) throws -> Void = { _ in }) throws { fatalError() }
 
     /// Writes entries as lines of JSON.
     ///
