@@ -71,13 +71,14 @@ struct Backup {
                 try reading.copyDatabase(to: writing, pagesAtOnce: Self.portion) { copied, total in
                     CrashPoint.reached(.backupPortionCopied)
                     pages = total
-                    guard source.state == .open else { throw source.state == .suspended ? VellumError.suspended : VellumError.closed }
                     do {
                         try progress(copied * size, total * size)
                     } catch {
                         cancelled = error
                         throw error
                     }
+                    // Whoever has suspended the file must not keep a lock on it.
+                    guard source.state == .open else { throw source.state == .suspended ? VellumError.suspended : VellumError.closed }
                 }
             } catch {
                 guard cancelled == nil else { return }

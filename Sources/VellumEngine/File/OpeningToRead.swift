@@ -55,12 +55,24 @@ struct OpeningToRead {
         if options.access == .shipped, log > 0 { throw .isWritten("a log beside it that has data") }
     }
 
+    /// Whether the header is damaged, and still says that the file is one of this package.
+    private func hasOurHeader(_ path: String) -> Bool {
+        // Closing a descriptor of a file that this process has open would drop its locks.
+        guard let identity = FileIdentity(path: path), !OpenDatabases.shared.isOpen(identity) else { return false }
+        do {
+            return try FileHeader.isOurs(path, options.kind)
+        } catch {
+            return false
+        }
+    }
+
     private func located(_ error: any Error, _ path: String) -> VellumError {
         if let error = error as? SQLiteError, error.isCannotOpen, FileSystem.isReadable(path), FileSystem.size(path) > 0 {
             return VellumError.needsSideFiles(error).located(archive: nil, path: path)
         }
         let found = DatabaseFile.openingError(error, url)
-        return (found.code == .damagedFile ? .damagedAndOnlyRead(found) : found).located(archive: nil, path: path)
+        return (found.code == .damagedFile || found.code == .notADatabase && hasOurHeader(path) ? .damagedAndOnlyRead(found) : found)
+            .located(archive: nil, path: path)
     }
 }
 
