@@ -110,11 +110,9 @@ public final class ArchivesFactory: Sendable {
     /// Creates a factory that only reads a file: one that is shipped with the program, or lies where nobody writes.
     ///
     /// ```swift
-    /// let url = Bundle.main.url(
-    ///     forResource: "Airports", withExtension: "sqlite")
-    /// let airports = try ArchivesFactory(readingOnly: url!)
-    ///     .store(for: Airport.self)
-    /// let swiss = try airports.fetch(where: \.country == "CH")
+    /// let file = bundle.url(forResource: "Airports", withExtension: "sqlite")
+    /// guard let file else { return nil }
+    /// return try ArchivesFactory(readingOnly: file).store(for: Airport.self)
     /// ```
     ///
     /// Archives are opened, read, queried and observed as those of any factory. Nothing is created, repaired, migrated or evicted, in the file or

@@ -47,6 +47,33 @@ extension ArchiveFile {
     public func compact() throws(VellumError) { try database.compact() }
 }
 
+extension ArchiveFile {
+    /// Puts a copy of a backup in the place of a file, of whatever kind: one step that cannot leave a part of the old file beside the new one.
+    ///
+    /// ```swift
+    /// try factory.close()
+    /// let old = try ArchiveFile.restore(from: backup, to: file)
+    /// ```
+    ///
+    /// Copies the backup, which stays as it is, reads and checks every object of the copy, syncs it, moves the old file aside with its log and
+    /// everything else beside it, and gives the copy its name. No program may have the file open; one that opens it meanwhile waits. The old file
+    /// is not deleted. After a `kill -9` or power loss the next opening finds the old file, or finishes the step and finds the new one.
+    ///
+    /// Blocks for the disk. Keeps limits, ages, versions and the order of use as the backup has them.
+    ///
+    /// - Parameters:
+    ///   - backup: A file that `backup(to:)` made, or one that was closed.
+    ///   - url: The file, `Archives.sqlite` in the folder of a factory or `NAME.sqlite` of a manager. It may be missing or damaged; its folder
+    ///     must exist.
+    /// - Returns: Where the old file is now; `nil` if there was none.
+    /// - Complexity: O(size of the backup).
+    /// - Throws: ``VellumError``: with the code ``VellumError/Code/busy`` if a program has the file open,
+    ///   ``VellumError/Code/damagedFile`` if the backup is damaged, ``VellumError/Code/wrongKind`` if the file holds something else,
+    ///   ``VellumError/Code/cannotOpen`` or ``VellumError/Code/diskFull``. The old file is unchanged.
+    @discardableResult
+    public static func restore(from backup: URL, to url: URL) throws(VellumError) -> URL? { try Restoring.restore(from: backup, to: url) }
+}
+
 extension ArchivesFactory {
     /// Copies the file of the factory, as it is at one moment, to a new file, while this process and others write.
     ///

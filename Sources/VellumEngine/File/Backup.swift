@@ -32,6 +32,17 @@ struct Backup {
         }
     }
 
+    /// Copies a file to an empty one, and syncs that.
+    static func copy(_ source: FileLocation, _ kind: FileKind, to path: String) throws {
+        let backup = Backup(of: source, kind, to: URL(fileURLWithPath: path))
+        let pages = try backup.copyPages(to: path, path) { _, _ in }
+        let copy = try NewFile.opened(path)
+        defer { copy.close() }
+        try copy.withoutLog()
+        try backup.check(path, pages: pages)
+        try copy.sync()
+    }
+
     private func write(_ copy: NewFile, _ target: String, _ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
         let pages = try copyPages(to: copy.path, target, progress)
         CrashPoint.reached(.backupCopied)
@@ -171,6 +182,11 @@ private struct NewFile {
             _ = flock(descriptor, LOCK_EX | LOCK_NB)
             return NewFile(path: path, descriptor: descriptor)
         }
+    }
+
+    static func opened(_ path: String) throws(FileError) -> NewFile {
+        guard let descriptor = FileSystem.opened(path) else { throw FileSystem.lastError(.opening, path) }
+        return NewFile(path: path, descriptor: descriptor)
     }
 
     private static func removeAbandoned(in folder: String) {
