@@ -110,9 +110,11 @@ public final class ArchivesFactory: Sendable {
     /// Creates a factory that only reads a file: one that is shipped with the program, or lies where nobody writes.
     ///
     /// ```swift
-    /// let file = bundle.url(forResource: "Airports", withExtension: "sqlite")
+    /// let file = bundle.url(
+    ///     forResource: "Airports", withExtension: "sqlite")
     /// guard let file else { return nil }
-    /// return try ArchivesFactory(readingOnly: file).store(for: Airport.self)
+    /// let factory = ArchivesFactory(readingOnly: file)
+    /// return try factory.store(for: Airport.self)
     /// ```
     ///
     /// Archives are opened, read, queried and observed as those of any factory. Nothing is created, repaired, migrated or evicted, in the file or

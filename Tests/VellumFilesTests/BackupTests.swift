@@ -185,6 +185,36 @@ struct BackupTests {
         try factory.close()
     }
 
+    /// Apart from what other tests do to the disk meanwhile. `VELLUM_BACKUP_SPEED` is the number of objects, and makes the limit strict.
+    @Test func aBackupTakesHardlyLongerThanSQLitesOwnCopy() throws {
+        let count = ProcessInfo.processInfo.environment["VELLUM_BACKUP_SPEED"].flatMap { Int($0) }
+        let text = String(repeating: "what fills a page ", count: 50)
+        let huts = try factory.store(for: Hut.self, diskLimit: .unlimited)
+        for start in stride(from: 0, to: count ?? 5000, by: 5000) {
+            try huts.record(contentsOf: (start..<start + 5000).map { Hut(primaryKey: "\($0) \(text)", beds: $0) })
+        }
+        let clock = ContinuousClock()
+        let raw = try RawDatabase(source.file("Archives.sqlite"))
+        var ratios: [Double] = []
+        var (fastest, fastestOwn) = (Duration.seconds(1000), Duration.seconds(1000))
+        for _ in 0..<(count == nil ? 3 : 11) {
+            let own = try clock.measure {
+                try raw.copy(to: target.file("raw.sqlite"))
+                let descriptor = open(target.file("raw.sqlite").path, O_RDWR)
+                #expect(fsync(descriptor) == 0)
+                close(descriptor)
+            }
+            let ours = try clock.measure { try factory.backup(to: copy) }
+            ratios.append(ours / own)
+            (fastest, fastestOwn) = (min(fastest, ours), min(fastestOwn, own))
+            for url in [copy, target.file("raw.sqlite")] { try FileManager.default.removeItem(at: url) }
+        }
+        let median = ratios.sorted()[ratios.count / 2]
+        print("FIGURES backup=\(source.size(of: "Archives.sqlite")) bytes fastest=\(fastest) ofSQLite=\(fastestOwn) medianRatio=\(median)")
+        #expect(median < (count == nil ? 5 : 1.3))
+        try factory.close()
+    }
+
     // MARK: The target
 
     enum Taken: String, CaseIterable {

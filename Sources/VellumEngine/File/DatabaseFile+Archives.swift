@@ -79,12 +79,7 @@ extension DatabaseFile {
     private func openOnlyToRead(_ archive: Archive, version: String?) throws(VellumError) -> OpenedArchive {
         do throws(VellumError) {
             let limit = try withUsableFile { () throws(SQLiteError) in
-                try withWriter(of: archive) { (writer) throws(SQLiteError) in
-                    if let version, try ArchiveTable.version(of: archive.id, on: writer.connection)?.version != version {
-                        throw .versionReplaced
-                    }
-                    return try writer.contents(of: archive).totals.limit
-                }
+                try withWriter(of: archive) { (writer) throws(SQLiteError) in try writer.limit(of: archive, requiring: version) }
             }
             guard let limit else { throw unusable }
             archive.note(limit)
@@ -197,6 +192,12 @@ extension DatabaseFile {
 }
 
 extension Writer {
+    /// The limit of an archive, which must hold this version of a cache, if one is given.
+    fileprivate func limit(of archive: Archive, requiring version: String?) throws(SQLiteError) -> StoredLimit {
+        if let version, try ArchiveTable.version(of: archive.id, on: connection)?.version != version { throw .versionReplaced }
+        return try contents(of: archive).totals.limit
+    }
+
     /// Returns an archive, and creates it if it is missing.
     ///
     /// - Parameter limit: The limit of a new archive.

@@ -1,5 +1,5 @@
 package import Foundation
-internal import VellumCore
+package import VellumCore
 
 /// Puts a copy of a backup in the place of a file, so that no log and no other part of the old file stays beside it.
 ///

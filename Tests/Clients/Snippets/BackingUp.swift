@@ -32,9 +32,11 @@ struct Airport: ArchiveCodable {
 
 /// A file in the bundle of the app, which nobody writes.
 func airports(in bundle: Bundle) throws -> ArchiveStore<Airport>? {
-    let file = bundle.url(forResource: "Airports", withExtension: "sqlite")
+    let file = bundle.url(
+        forResource: "Airports", withExtension: "sqlite")
     guard let file else { return nil }
-    return try ArchivesFactory(readingOnly: file).store(for: Airport.self)
+    let factory = ArchivesFactory(readingOnly: file)
+    return try factory.store(for: Airport.self)
 }
 
 // snippet.hide
