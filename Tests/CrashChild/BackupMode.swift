@@ -7,12 +7,18 @@ import VellumFiles
 ///
 ///     CrashChild pairs FOLDER NUMBER
 ///     CrashChild back-up FOLDER TARGETS NAME
+///     CrashChild restore BACKUP FILE
 enum BackupMode {
     static func write(_ arguments: [String]) throws {
         guard arguments.count == 4, let number = Int(arguments[3]) else { exit(2) }
         let pairs = try Pairs(writingIn: URL(fileURLWithPath: arguments[2]))
         say("begins")
         try pairs.writeForever(by: number)
+    }
+
+    static func restore(_ arguments: [String]) throws {
+        guard arguments.count == 4 else { exit(2) }
+        _ = try ArchiveFile.restore(from: URL(fileURLWithPath: arguments[2]), to: URL(fileURLWithPath: arguments[3]))
     }
 
     static func backUp(_ arguments: [String]) throws {
