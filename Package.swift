@@ -128,7 +128,8 @@ let package = Package(
         // Four processes that share a cache. With the trait `Valkey`.
         .executableTarget(
             name: "FilesBenchmark",
-            dependencies: ["VellumFiles", "Vellum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Benchmarks/Files"),
+            dependencies: ["VellumFiles", "Vellum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))],
+            path: "Benchmarks/Files"),
         .executableTarget(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
@@ -206,7 +207,8 @@ let package = Package(
             name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],
             path: "Tests/VellumTestSupport"),
         .target(
-            name: "CrashScript", dependencies: ["Vellum", "VellumFiles", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
+            name: "CrashScript", dependencies: ["Vellum", "VellumFiles", "VellumCore", "VellumEngine", "VellumTestSupport"],
+            path: "Tests/CrashScript"),
         .executableTarget(
             name: "CrashChild",
             dependencies: [

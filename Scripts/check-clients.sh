@@ -68,7 +68,7 @@ shows() {
         fails "$1: not in Tests/Clients/$2.swift: $(head -n 1 "$folder/missing")"
 }
 
-for product in Vellum MiniCache ShallowsSQLite CBORCoding VellumTesting MiniCacheValkey ShallowsValkey; do
+for product in Vellum MiniCache ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey; do
     shows "Sources/$product/Documentation.docc/$product.md" $product
 done
 shows Documentation/SharedCaches.md MiniCacheValkey

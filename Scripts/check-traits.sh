@@ -18,7 +18,7 @@ let package = Package(
         .executableTarget(
             name: "Client",
             dependencies: [
-                "Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
+                "Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "VellumFiles", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
             ].map {
                 .product(name: \$0, package: "Vellum")
             })

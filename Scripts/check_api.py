@@ -20,7 +20,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 BASELINES = PACKAGE / "Documentation" / "API"
 # The products, then what they export again.
-MODULES = ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
+MODULES = ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding", "VellumFiles", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
            "ModelVersions", "VellumCore", "VellumRemote", "VellumValkey"]
 # Modules without a public declaration.
 EMPTY = ["CodableFormats", "Originals", "VellumEngine"]

@@ -17,7 +17,7 @@ CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
 QUEUES = {
     "VellumCore/Concurrency/BlockingPool.swift", "VellumCore/Concurrency/SerialQueue.swift", "VellumEngine/File/Maintenance.swift",
-    "VellumEngine/File/ChangeWatcher.swift", "Shallows/Coordination/KeyedMutex+Call.swift",
+    "VellumEngine/File/ChangeWatcher.swift", "Shallows/Coordination/KeyedMutex+Call.swift", "VellumFiles/LineBuffer.swift",
 }
 # What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
 TRAPS = {

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 build="${1%/}" folder=.build/docs
-products="Vellum MiniCache Shallows ShallowsSQLite CBORCoding VellumTesting MiniCacheValkey ShallowsValkey"
+products="Vellum MiniCache Shallows ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey"
 # What the products export again.
 shared=VellumCore,ModelVersions,CBORCoding,VellumRemote,VellumValkey,Shallows,MiniCache
 rm -rf "$folder" .build/documentation && mkdir -p "$folder/archives" .build/documentation

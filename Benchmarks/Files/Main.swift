@@ -112,7 +112,9 @@ struct Main {
         print("\(count) entries, \(try places.summary().size), a file of \(try file.summary().size)")
         let hand = ByHand(path)
 
-        say("list the archives (ls)", try Measured { for archive in try file.archives() { _ = try archive.summary() } }.seconds, limit: 0.05)
+        say(
+            "list the archives (ls)", try Measured { for archive in try file.archives() { _ = try archive.summary() } }.seconds, limit: 0.05
+        )
         let query = try RawQuery("country == \"C7\" and elevation > 2000 sort elevation desc limit 100")
         say("find 100 by an index", try Measured { require(try places.find(query).count == 100) }.seconds, limit: 0.1)
         say("keys, 20 by use", try Measured { require(try places.entries(order: .use, limit: 20).count == 20) }.seconds, limit: 0.1)
@@ -157,7 +159,8 @@ struct Main {
         }
         say("verify", try Measured(1) { require(try file.verify().isIntact) }.seconds, byHand: checking.seconds, ratio: 1.5)
 
-        let most = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+        let most =
+            try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n").first { $0.hasPrefix("VmHWM") }
             .flatMap { Int($0.filter(\.isNumber)) } ?? 0
         print("most memory, of both sides: \(most / 1024) MB (the process that filled the file is another); sum \(bytes & 0xFF)")
     }
@@ -165,7 +168,8 @@ struct Main {
     /// Fills the file in a process of its own, so that its memory does not count.
     static func fill(_ folder: URL, _ count: Int) throws {
         if let argument = CommandLine.arguments.dropFirst(2).first {
-            let store = try ArchivesFactory(directory: URL(fileURLWithPath: argument)).store(for: Place.self, memoryLimit: 1.megaByte, diskLimit: .unlimited)
+            let store = try ArchivesFactory(directory: URL(fileURLWithPath: argument)).store(
+                for: Place.self, memoryLimit: 1.megaByte, diskLimit: .unlimited)
             var random = SystemRandomNumberGenerator()
             for start in stride(from: 0, to: count, by: 10_000) {
                 try store.record(

@@ -31,22 +31,23 @@ extension ArchiveFile {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    var page = ChangeReader(besides: file.path)
-                    while true {
-                        try await Task.sleep(for: .milliseconds(50))
-                        for (number, keys) in page.next(of: try archives().map(\.archive.id)) {
-                            for archive in try archives() where archive.archive.id == number {
-                                continuation.yield(try archive.change(keys))
-                            }
-                        }
-                    }
-                } catch is CancellationError {
-                    continuation.finish()
+                    try await follow { continuation.yield($0) }
                 } catch {
-                    continuation.finish(throwing: error)
+                    continuation.finish(throwing: error is CancellationError ? nil : error)
                 }
             }
             continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func follow(_ tell: (Change) -> Void) async throws {
+        var page = ChangeReader(besides: file.path)
+        while true {
+            try await Task.sleep(for: .milliseconds(50))
+            let archives = try archives()
+            for (number, keys) in page.next(of: archives.map(\.archive.id)) {
+                for archive in archives where archive.archive.id == number { tell(try archive.change(keys)) }
+            }
         }
     }
 }

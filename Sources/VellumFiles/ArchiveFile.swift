@@ -47,7 +47,7 @@ public final class ArchiveFile: Sendable {
     ///
     /// - Throws: ``VellumError``: it is missing, no database, of another program or a newer version, damaged, or cannot be read.
     public init(at url: URL, access: Access = .reading) throws(VellumError) {
-        let kind = try DatabaseFile.kind(ofFileAt: url)
+        let kind = try FileKind.ofFile(at: url)
         let hold = try FileHold.open(at: url, kind: kind, access: access == .reading ? .reading : .writing)
         (file, self.hold, self.kind) = (hold.file, hold, Kind(kind))
     }
@@ -218,7 +218,7 @@ extension ArchiveFile {
         return all.filter { url in
             guard url.pathExtension == "sqlite" else { return false }
             do throws(VellumError) {
-                return try DatabaseFile.knownKind(ofFileAt: url) != nil
+                return try FileKind.known(ofFileAt: url) != nil
             } catch {
                 return false
             }

@@ -22,6 +22,7 @@ extension ArchiveFile {
         /// Whether to go on where an export into the same file was interrupted.
         public var resumes = false
 
+        /// Creates the options of an export of everything.
         public init() {}
     }
 

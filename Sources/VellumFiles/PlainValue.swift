@@ -160,10 +160,12 @@ struct JSONText {
 
     private static func isNameOfDate(_ name: String) -> Bool {
         let words: Set = [
-            "date", "time", "timestamp", "born", "birthday", "created", "updated", "modified", "changed", "expires", "due", "since", "until",
+            "date", "time", "timestamp", "born", "birthday", "created", "updated", "modified", "changed", "expires", "due", "since",
+            "until",
             "start", "end", "deadline",
         ]
-        return words.contains(name.lowercased()) || ["At", "On", "Date", "Time", "_at", "_on", "_date", "_time"].contains { name.hasSuffix($0) }
+        return words.contains(name.lowercased())
+            || ["At", "On", "Date", "Time", "_at", "_on", "_date", "_time"].contains { name.hasSuffix($0) }
     }
 
     /// Appends a text in quotes. Control characters, and marks that change the direction of a text, are escaped.
@@ -176,7 +178,8 @@ struct JSONText {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}",
+                "\u{FEFF}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

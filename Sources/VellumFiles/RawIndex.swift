@@ -140,19 +140,19 @@ struct RawIndex {
         let condition: ValueCondition<CBORValue> = query.condition.replacingTests { .test(self.test($0)) }
         if !condition.conjuncts.isEmpty { steps.append(.filter(condition)) }
         if !query.sorts.isEmpty {
-            steps.append(
-                .sort(
-                    query.sorts.map { sort in
-                        let path = Self.path(sort.field)
-                        return Ordering(path, isDescending: sort.isDescending) { left, right in
-                            let order = Scalar.compare(left[keyPath: path], right[keyPath: path])
-                            return sort.isDescending ? -order : order
-                        }
-                    }))
+            steps.append(.sort(query.sorts.map(Self.ordering)))
         }
         if query.offset > 0 { steps.append(.skip(query.offset)) }
         if let limit = query.limit { steps.append(.limit(limit)) }
         return QueryDescription(steps)
+    }
+
+    private static func ordering(_ sort: RawQuery.Sort) -> Ordering<CBORValue> {
+        let path = path(sort.field)
+        return Ordering(path, isDescending: sort.isDescending) { left, right in
+            let order = Scalar.compare(left[keyPath: path], right[keyPath: path])
+            return sort.isDescending ? -order : order
+        }
     }
 
     private static func path(_ field: FieldPath) -> KeyPath<CBORValue, CBORValue?> { \CBORValue.[field: field] }

@@ -47,7 +47,9 @@ struct Animal: ArchiveCodable, IndexedArchivable, Sendable, Equatable {
 
     static let names = ["", "a", "A", "ab", "e\u{301}", "\u{E9}", "z", "\u{1F98A}", "it's \"so\"", "back\\slash", "\n"]
     static let weights = [0, -0.0, 1, 1.5, -2.25, 1e300, .infinity, -.infinity, .nan, 0.1]
-    static let dates = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2001-01-01T00:00:00Z"].compactMap { ISO8601DateFormatter().date(from: $0) }
+    static let dates = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2001-01-01T00:00:00Z"].compactMap {
+        ISO8601DateFormatter().date(from: $0)
+    }
     static let tags = ["6BA7B810-9DAD-11D1-80B4-00C04FD430C8", "00000000-0000-0000-0000-000000000000"].compactMap(UUID.init)
 }
 

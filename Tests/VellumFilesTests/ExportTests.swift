@@ -119,12 +119,16 @@ struct ExportTests {
         }
         let cases: [(String, String)] = [
             ("empty", ""), ("no JSON", "hello\n"), ("another version", changed { $0[0] = "{\"vellum\":2,\"kind\":\"archives\"}" }),
-            ("another kind", changed { $0[0] = "{\"vellum\":1,\"kind\":\"caches\"}" }), ("an entry before an archive", changed { $0.remove(at: 1) }),
+            ("another kind", changed { $0[0] = "{\"vellum\":1,\"kind\":\"caches\"}" }),
+            ("an entry before an archive", changed { $0.remove(at: 1) }),
             ("not whole", changed { $0.removeLast(2) }), ("a wrong sum", changed { $0[$0.count - 2] = "{\"entries\":99}" }),
             ("no value", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0}" }),
             ("no date", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":\"yesterday\",\"data\":\"\"}" }),
             ("no Base64", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0,\"data\":\"%\"}" }),
-            ("a key that is too long", changed { $0[2] = "{\"id\":1,\"key\":\"\(String(repeating: "k", count: 70_000))\",\"recorded\":0,\"data\":\"\"}" }),
+            (
+                "a key that is too long",
+                changed { $0[2] = "{\"id\":1,\"key\":\"\(String(repeating: "k", count: 70_000))\",\"recorded\":0,\"data\":\"\"}" }
+            ),
         ]
         for (number, (name, text)) in cases.enumerated() {
             let url = folder.file("bad\(number).jsonl")

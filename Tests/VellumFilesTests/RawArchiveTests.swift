@@ -32,7 +32,8 @@ struct RawArchiveTests {
     @Test func aFileListsWhatItHas() throws {
         let factory = ArchivesFactory.inMemory()
         let notes = try factory.store(for: Note.self, diskLimit: 5.megaBytes)
-        try notes.record(contentsOf: ["b", "a", "ä"].map { Note(primaryKey: $0, text: String(repeating: "x", count: $0.utf8.count * 100)) })
+        try notes.record(
+            contentsOf: ["b", "a", "ä"].map { Note(primaryKey: $0, text: String(repeating: "x", count: $0.utf8.count * 100)) })
         try factory.store(for: Visitor.self).record(Visitor(primaryKey: "1"))
         try factory.store(for: Animal.self).record(contentsOf: [Animal]())
         let archives = try factory.file().archives()
@@ -130,7 +131,9 @@ struct RawArchiveTests {
         try Data("no database".utf8).write(to: folder.file("other.sqlite"))
         try Data().write(to: folder.file("empty.sqlite"))
         #expect(mkfifo(folder.file("fifo.sqlite").path, 0o600) == 0)
-        for name in ["App/Archives.sqlite", "caches.sqlite"] { #expect(throws: Never.self) { try ArchiveFile(at: folder.file(name)).close() } }
+        for name in ["App/Archives.sqlite", "caches.sqlite"] {
+            #expect(throws: Never.self) { try ArchiveFile(at: folder.file(name)).close() }
+        }
         #expect(ArchiveFile.files(in: folder.url).map(\.lastPathComponent) == ["Archives.sqlite", "caches.sqlite"])
         #expect(ArchiveFile.files(in: folder.file("none")).isEmpty)
     }

@@ -15,11 +15,14 @@ struct RawQueryTests {
         var holds: (Animal) -> Bool
 
         static func quoted(_ text: String) -> String {
-            "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+            "\""
+                + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
                 .replacingOccurrences(of: "\n", with: "\\n") + "\""
         }
 
-        private static func order<Value: Comparable>(_ field: String, _ text: String, _ operand: Value, _ read: @escaping (Animal) -> Value?, _ random: inout SeededGenerator) -> Question {
+        private static func order<Value: Comparable>(
+            _ field: String, _ text: String, _ operand: Value, _ read: @escaping (Animal) -> Value?, _ random: inout SeededGenerator
+        ) -> Question {
             let tests: [(String, (Value, Value) -> Bool)] = [("==", ==), ("<", <), ("<=", <=), (">", >), (">=", >=)]
             let test = tests.random(&random)
             return Question(text: "\(field) \(test.0) \(text)") { animal in read(animal).map { test.1($0, operand) } ?? false }
@@ -44,7 +47,8 @@ struct RawQueryTests {
                 return order("legs", "\(number)", number, \.legs, &random)
             case 6:
                 let number = [0, 1, -2.25, 0.1, 1e300, 2.5].random(&random)
-                return order("weight", number == number.rounded() && abs(number) < 10 ? "\(Int(number))" : "\(number)", number, \.weight, &random)
+                return order(
+                    "weight", number == number.rounded() && abs(number) < 10 ? "\(Int(number))" : "\(number)", number, \.weight, &random)
             case 7:
                 let date = Animal.dates.random(&random)
                 return order("born", ISO8601DateFormatter().string(from: date), date, \.born, &random)
@@ -70,7 +74,9 @@ struct RawQueryTests {
     func aQueryOfFieldsFindsWhatSwiftFinds(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let factory = ArchivesFactory.inMemory()
-        let (indexed, plain) = (try factory.store(for: Animal.self, diskLimit: .unlimited), try factory.store(for: PlainAnimal.self, diskLimit: .unlimited))
+        let (indexed, plain) = (
+            try factory.store(for: Animal.self, diskLimit: .unlimited), try factory.store(for: PlainAnimal.self, diskLimit: .unlimited)
+        )
         let animals = (0..<40).map { Animal.random($0, &random) }
         try indexed.record(contentsOf: animals)
         try plain.record(contentsOf: animals.map(PlainAnimal.init))
@@ -100,7 +106,8 @@ struct RawQueryTests {
         func typed<Property: Comparable>(_ path: any KeyPath<Animal, Property> & Sendable) throws -> [String] {
             let order: SortOrder = isDescending ? .reverse : .forward
             return try indexed.fetch(
-                where: #Predicate { $0.legs >= 0 }, sortedBy: [SortDescriptor(path, order: order), SortDescriptor(\.id, comparator: .lexical)],
+                where: #Predicate { $0.legs >= 0 },
+                sortedBy: [SortDescriptor(path, order: order), SortDescriptor(\.id, comparator: .lexical)],
                 limit: 9, offset: 3
             ).map(\.id)
         }
@@ -115,10 +122,13 @@ struct RawQueryTests {
 
     /// Where a text is wrong: the offset, and words of the message.
     @Test(arguments: [
-        ("elevation >", 11, "value"), ("country == CH", 11, "quotes"), ("country == \"CH", 11, "not closed"), ("a == 1 b", 7, "Expected 'and'"),
+        ("elevation >", 11, "value"), ("country == CH", 11, "quotes"), ("country == \"CH", 11, "not closed"),
+        ("a == 1 b", 7, "Expected 'and'"),
         ("(a == 1", 7, "')'"), ("a in 1", 5, "'('"), ("a in (1 2)", 8, "','"), ("limit -1", 6, "not negative"), ("limit x", 6, "number"),
-        ("sort", 4, "field"), ("sort a sort b", 12, "already"), ("a ~ 1", 2, "no meaning"), ("and", 0, "field"), ("a == 2026-13-01", 5, "date"),
-        ("a == 1e999", 5, "number"), ("a == 1.2.3", 5, "number"), ("a", 1, "Expected '=='"), ("a. == 1", 3, "field"), ("a begins 1", 9, "text"),
+        ("sort", 4, "field"), ("sort a sort b", 12, "already"), ("a ~ 1", 2, "no meaning"), ("and", 0, "field"),
+        ("a == 2026-13-01", 5, "date"),
+        ("a == 1e999", 5, "number"), ("a == 1.2.3", 5, "number"), ("a", 1, "Expected '=='"), ("a. == 1", 3, "field"),
+        ("a begins 1", 9, "text"),
         ("not", 3, "field"), (String(repeating: "(", count: 5000), 99, "deep"), (String(repeating: "not ", count: 5000), 396, "deep"),
     ])
     func anErrorPointsToItsPlace(_ text: String, _ offset: Int, _ words: String) {
@@ -134,7 +144,8 @@ struct RawQueryTests {
         try factory.store(for: Animal.self).record(contentsOf: (0..<200).map { Animal.random($0, &random) })
         let archive = try #require(try factory.rawArchive(named: "Animal"))
         for text in [
-            "name == \"a\"", "legs > 2 sort legs", "born < 2026-01-01", "kind in (\"bird\", \"fish\")", "home.city == \"z\" and home.zip > 1",
+            "name == \"a\"", "legs > 2 sort legs", "born < 2026-01-01", "kind in (\"bird\", \"fish\")",
+            "home.city == \"z\" and home.zip > 1",
             "labels contains \"a\"", "tag == '6BA7B810-9DAD-11D1-80B4-00C04FD430C8'", "sort weight desc limit 3", "nick begins \"a\"",
         ] {
             let explanation = try archive.explain(RawQuery(text))

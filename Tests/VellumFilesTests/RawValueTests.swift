@@ -34,12 +34,15 @@ struct RawValueTests {
         #expect(value.json(dateFields: ["population"]).contains(#""population":"2026-03-03T08:00:00Z""#))
     }
 
-    @Test(arguments: [
-        (.map([:]), "{}"), (.array([]), "[]"), (.null, "null"), (.undefined, "null"), (.simple(7), "7"), (.integer(.max), "\(Int128.max)"),
-        (.float(-.infinity), "\"-Infinity\""), (.float(0.1), "0.1"), (.map([1: "a", .bytes(Data([1])): "b"]), #"{"1":"a","AQ==":"b"}"#),
-        (.tagged(99, 5), "5"), (.tagged(1, 0), "\"1970-01-01T00:00:00Z\""), (.tagged(1, .float(1e300)), "\"1e+300 s\""),
-        (.tagged(4, [-400, 1]), "0.\(String(repeating: "0", count: 399))1"), (.tagged(4, [.integer(1 << 40), 1]), "[1099511627776,1]"),
-    ] as [(CBORValue, String)])
+    @Test(
+        arguments: [
+            (.map([:]), "{}"), (.array([]), "[]"), (.null, "null"), (.undefined, "null"), (.simple(7), "7"),
+            (.integer(.max), "\(Int128.max)"),
+            (.float(-.infinity), "\"-Infinity\""), (.float(0.1), "0.1"),
+            (.map([1: "a", .bytes(Data([1])): "b"]), #"{"1":"a","AQ==":"b"}"#),
+            (.tagged(99, 5), "5"), (.tagged(1, 0), "\"1970-01-01T00:00:00Z\""), (.tagged(1, .float(1e300)), "\"1e+300 s\""),
+            (.tagged(4, [-400, 1]), "0.\(String(repeating: "0", count: 399))1"), (.tagged(4, [.integer(1 << 40), 1]), "[1099511627776,1]"),
+        ] as [(CBORValue, String)])
     func oddValuesAreJSON(_ value: CBORValue, _ text: String) { #expect(value.json() == text) }
 
     @Test func aPrettyValueHasALineForEachField() {

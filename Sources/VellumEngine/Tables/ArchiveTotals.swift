@@ -105,7 +105,9 @@ package enum ArchiveTable {
 
     private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
 
-    package static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id"
+    package static let list = """
+        SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id
+        """
     static let listBackwards = "\(list) DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
     static let listByName = "SELECT id, name, NULL, NULL, NULL, 0, 0 FROM archives ORDER BY name"

@@ -143,14 +143,14 @@ package enum FileKind: Int32, Sendable, CaseIterable {
     }
 }
 
-extension DatabaseFile {
+extension FileKind {
     /// Returns what a file holds, without opening it: archives if its header does not say, so that opening it says what it is.
     ///
     /// - Throws: ``VellumError`` if there is no file that can be read.
-    package static func kind(ofFileAt url: URL) throws(VellumError) -> FileKind { try knownKind(ofFileAt: url) ?? .archives }
+    package static func ofFile(at url: URL) throws(VellumError) -> FileKind { try known(ofFileAt: url) ?? .archives }
 
     /// The same; `nil` if the header does not say.
-    package static func knownKind(ofFileAt url: URL) throws(VellumError) -> FileKind? {
+    package static func known(ofFileAt url: URL) throws(VellumError) -> FileKind? {
         do {
             let path = try FileSystem.resolved(url.path)
             try FilePaths.check(path)
