@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VellumFiles
+
+/// `vellum export`.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write entries as lines of JSON.",
+        discussion: """
+            With -o, the lines are first written to FILE.part. An export that was killed goes on with --resume. Ctrl-C removes the part, \
+            unless --resume was given. With --redact, values and keys are left out.
+
+            EXAMPLES
+              vellum export Archives.sqlite -o airports.jsonl --archive Airport
+              vellum export Archives.sqlite | gzip >all.jsonl.gz
+              vellum export Archives.sqlite -o all.jsonl --resume
+            """)
+
+    @OptionGroup var file: FileArgument
+    @Option(name: [.customShort("o"), .customLong("output")], help: "The file for the lines.", completion: .file()) var target: String?
+    @Option(help: "Only this archive. May be given several times.") var archive: [String] = []
+    @Flag(help: "Leave values and keys out.") var redact = false
+    @Flag(help: "Continue an export that was interrupted.") var resume = false
+    @OptionGroup var force: ForceOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if resume, target == nil { throw ValidationError("--resume needs -o FILE.") }
+        if output.json, target == nil { throw ValidationError("--json says what was done, and needs -o FILE.") }
+    }
+
+    func run() throws {
+        let console = Console.current
+        guard let target else { return try exportToOutput(console) }
+        if !force.force { try OutputFile.checkIsFree(target) }
+        let part = target + ".part"
+        let entries = try export(to: part, console: console, keepsPart: resume)
+        guard chmod(part, 0o600) == 0, rename(part, target) == 0 else {
+            throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
+        }
+        if output.json {
+            return try console.print(["path": .text(target), "entries": .integer(entries), "bytes": .integer(try FileSize.of(target))])
+        }
+        if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.count(entries, "entry", "entries"))") }
+    }
+
+    /// Writes the lines to a folder that only this process knows, then to the output.
+    private func exportToOutput(_ console: Console) throws {
+        if console.surroundings.isOutputTerminal { throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal") }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        Interrupts.shared.add(leftover: folder.path)
+        let result = Result {
+            let lines = folder.appendingPathComponent("export.jsonl")
+            _ = try export(to: lines.path, console: console, keepsPart: true)
+            let input = try FileHandle(forReadingFrom: lines)
+            while let data = try input.read(upToCount: 1 << 16), !data.isEmpty { try console.write(Array(data)) }
+            try input.close()
+        }
+        try FileManager.default.removeItem(at: folder)
+        Interrupts.shared.forget(leftover: folder.path)
+        try result.get()
+    }
+
+    private func export(to path: String, console: Console, keepsPart: Bool) throws -> Int {
+        let bar = ProgressBar("export", console: console)
+        defer { bar.end() }
+        let archives = archive.isEmpty ? nil : archive
+        return try Opening.file(file.file) { file in
+            try Self.check(archive, in: file)
+            if !keepsPart {
+                if unlink(path) != 0, errno != ENOENT { throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno) }
+                Interrupts.shared.add(leftover: path)
+            }
+            defer { Interrupts.shared.forget(leftover: path) }
+            do {
+                return try Interrupts.shared.whileChecking {
+                    try file.export(to: URL(fileURLWithPath: path), archives: archives, redacted: redact, resuming: resume) { try bar.update($0) }
+                }
+            } catch {
+                if !keepsPart { unlink(path) }
+                throw error
+            }
+        }
+    }
+
+    private static func check(_ names: [String], in file: ArchiveFile) throws {
+        for name in names where try file.archive(named: name) == nil { throw try Opening.missing(name, in: file) }
+    }
+}
+
+/// `vellum import`.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Record the entries of an export. Entries of the same keys are replaced.",
+        discussion: """
+            An import that was interrupted is run again from the beginning.
+
+            EXAMPLES
+              vellum import Archives.sqlite airports.jsonl
+            """)
+
+    @OptionGroup var file: FileArgument
+    @Argument(help: "The file that vellum export has written.", completion: .file()) var input: String
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        guard access(input, R_OK) == 0 else {
+            throw Failure(.unusable, "cannot read \(TerminalText.shown(input, width: 100)): \(String(cString: strerror(errno)))")
+        }
+        let bar = ProgressBar("import", console: console, unit: { Numbers.size($0) })
+        defer { bar.end() }
+        let entries = try Opening.file(file.file, access: .writing) { file in
+            try Interrupts.shared.whileChecking { try file.import(from: URL(fileURLWithPath: input)) { try bar.update($0) } }
+        }
+        bar.end()
+        if output.json { return try console.print(["entries": .integer(entries)]) }
+        try console.print("\(Numbers.count(entries, "entry", "entries")) recorded")
+    }
+}

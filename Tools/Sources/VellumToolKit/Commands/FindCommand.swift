@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VellumFiles
+
+/// `vellum find`.
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Find objects by their fields.",
+        discussion: """
+            A query compares fields by == != < <= > >=, joins comparisons by and, or, not and parentheses, and may end with sort FIELD \
+            [desc] and limit NUMBER. An empty query finds all. On a terminal the result is a table; elsewhere, or with --json, a line of \
+            JSON for each object.
+
+            EXAMPLES
+              vellum find Archives.sqlite Airport 'country == "CH" and elevation > 2000 sort name desc limit 10'
+              vellum find Archives.sqlite Airport 'country == "CH"' --fields name,elevation
+              vellum find Archives.sqlite Airport 'country == "CH"' --count
+              vellum find Archives.sqlite Airport 'country == "CH"' --explain
+            """)
+
+    @OptionGroup var archive: ArchiveArguments
+    @Argument(help: "The query.") var query = ""
+    @Flag(help: "How the query is answered, and whether an index helps.") var explain = false
+    @Flag(help: "Only how many objects match.") var count = false
+    @Option(help: "Only these fields, separated by commas: name,address.city") var fields: String?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if explain, count { throw ValidationError("--explain and --count are two questions: give one.") }
+    }
+
+    func run() throws {
+        let console = Console.current
+        let query = try Reading.query(self.query, width: console.surroundings.width)
+        try Opening.archive(archive.archive, of: archive.path) { archive in
+            if explain { return try printExplanation(archive, query) }
+            if count { return try printCount(archive, query) }
+            try printObjects(archive.find(query).map { ObjectView(key: $0.entry.key, value: $0.value) })
+        }
+    }
+
+    private func printExplanation(_ archive: RawArchive, _ query: RawQuery) throws {
+        let console = Console.current
+        let explanation = Reading.explanation(try archive.explain(query))
+        if output.json { return try console.print(explanation.json) }
+        for line in explanation.lines { try console.print(TerminalText.escaped(line)) }
+    }
+
+    private func printCount(_ archive: RawArchive, _ query: RawQuery) throws {
+        let console = Console.current
+        let count = try archive.count(query)
+        try console.print(output.json ? (["count": .integer(count)] as JSON).line : String(count))
+        if count == 0 { throw Failure(.nothing, nil) }
+    }
+
+    private func printObjects(_ objects: [ObjectView]) throws {
+        let console = Console.current
+        let fields = self.fields?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        if let width = console.outputWidth, !output.json {
+            if !objects.isEmpty { try console.print(ObjectTable.table(objects, fields: fields, width: width, zone: console.surroundings.zone)) }
+        } else {
+            for object in objects { try console.print(object.json(fields: fields).line) }
+        }
+        if objects.isEmpty { throw Failure(.nothing, console.outputWidth == nil || output.json ? nil : "nothing matches") }
+    }
+}
+
+/// Objects as a table of their fields.
+enum ObjectTable {
+    /// - Parameter fields: The fields; `nil` for as many as there is room for.
+    static func table(_ objects: [ObjectView], fields: [String]?, width: Int, zone: TimeZone) -> Table {
+        let all = fields ?? Fields.names(of: objects.prefix(100).lazy.map(\.value))
+        // Values that are no maps have a column of their own.
+        guard !all.isEmpty else {
+            return Table([.text("key"), .text("value")], rows: objects.map { [$0.key, Fields.cell($0.value, zone: zone)] })
+        }
+        var columns = [Table.Column.text("key")]
+        var shown: [String] = []
+        var room = width - 8
+        for field in all {
+            let title = TerminalText.shown(field, width: 24)
+            let needed = 2 + max(8, DisplayWidth.of(title))
+            guard fields != nil || room >= needed else { break }
+            room -= needed
+            let isNumber = objects.allSatisfy { object in
+                Fields.value(at: field, of: object.value).map { Fields.isNumber($0) || $0 == .null } ?? true
+            }
+            columns.append(Table.Column(title: title, isRight: isNumber, minimum: max(8, DisplayWidth.of(title))))
+            shown.append(field)
+        }
+        let rows = objects.map { object in
+            [object.key] + shown.map { Fields.cell(Fields.value(at: $0, of: object.value), zone: zone) }
+        }
+        return Table(columns, rows: rows)
+    }
+}

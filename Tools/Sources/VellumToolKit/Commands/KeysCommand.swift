@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VellumFiles
+
+/// `vellum keys`.
+struct KeysCommand: ParsableCommand {
+    /// The order of the list.
+    enum Order: String, ExpressibleByArgument, CaseIterable {
+        case recorded, use, size
+
+        var raw: RawArchive.Order {
+            switch self {
+            case .recorded: .recorded
+            case .use: .use
+            case .size: .size
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "List the keys of an archive.",
+        discussion: """
+            EXAMPLES
+              vellum keys Archives.sqlite Airport --prefix LS
+              vellum keys Archives.sqlite Airport --by size --limit 10 --long
+              vellum keys --json Archives.sqlite Airport | jq -r .key
+            """)
+
+    @OptionGroup var archive: ArchiveArguments
+    @Option(help: "Only keys that begin with this.") var prefix = ""
+    @Option(help: "At most so many.") var limit: Int?
+    @Option(name: .customLong("by"), help: "The order: as recorded, by use (the newest first), by size (the largest first).")
+    var order = Order.recorded
+    @Flag(name: .shortAndLong, help: "Sizes and dates, too.") var long = false
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("The limit is negative.") }
+    }
+
+    func run() throws {
+        let console = Console.current
+        let entries = try Opening.archive(archive.archive, of: archive.path) { archive in
+            try archive.entries(withPrefix: prefix, order: order.raw, limit: limit).map(Reading.entry)
+        }
+        if output.json {
+            for entry in entries { try console.print(entry.json.line) }
+        } else if long {
+            if !entries.isEmpty { try console.print(Self.table(entries, zone: console.surroundings.zone)) }
+        } else {
+            for entry in entries { try console.print(Self.line(entry.key, width: console.outputWidth)) }
+        }
+        if entries.isEmpty { throw Failure(.nothing, output.json ? nil : "no such key") }
+    }
+
+    private static func line(_ key: String, width: Int?) -> String {
+        width.map { TerminalText.shown(key, width: $0) } ?? TerminalText.escaped(key)
+    }
+
+    static func table(_ entries: [EntryView], zone: TimeZone) -> Table {
+        let local = { (date: Date) in Dates.local(date, zone: zone) ?? "–" }
+        var table = Table([.text("key", minimum: 10), .number("bytes"), .fixed("recorded"), .fixed("last used")])
+        let hasExpiration = entries.contains { $0.expires != nil || $0.idle != nil }
+        if hasExpiration { table.columns.append(.fixed("expires")) }
+        table.rows = entries.map { entry in
+            let expires = entry.expires.map(local) ?? entry.idle.map { "\(Numbers.seconds($0)) unused" } ?? ""
+            return [entry.key, Numbers.size(entry.bytes), local(entry.recorded), local(entry.lastUsed)] + (hasExpiration ? [expires] : [])
+        }
+        return table
+    }
+}

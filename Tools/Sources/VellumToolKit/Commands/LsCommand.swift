@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VellumFiles
+
+/// `vellum ls`.
+struct LsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "List the archives or caches of a file.",
+        discussion: """
+            The limit is that on the disk; "default" stands beside one that no program has given. Entries wait if they were removed and \
+            are still to be deleted.
+
+            EXAMPLES
+              vellum ls Archives.sqlite
+              vellum ls --json Archives.sqlite | jq '.archives[] | select(.bytes > 1000000) | .name'
+            """)
+
+    @OptionGroup var file: FileArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        let view = try Opening.file(file.file) { try Reading.file($0) }
+        if output.json { return try console.print(view.json) }
+        if console.outputWidth != nil {
+            for line in Self.head(view) { try console.print(console.styled(line, .dim)) }
+            if !view.archives.isEmpty { try console.print() }
+        }
+        if view.archives.isEmpty { return }
+        try console.print(Self.table(view.archives, zone: console.surroundings.zone))
+        guard let width = console.outputWidth else { return }
+        let indexes = Self.indexes(view.archives)
+        guard !indexes.rows.isEmpty else { return }
+        try console.print()
+        for line in indexes.lines(width: width, title: { console.styled($0, .bold) }) { try console.print(line) }
+    }
+
+    /// The lines above the table.
+    static func head(_ file: FileView) -> [String] {
+        var parts = ["\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))", "unused \(Numbers.size(file.unusedBytes))"]
+        if file.isOpenElsewhere { parts.append("open in another program") }
+        return [parts.joined(separator: ", ")]
+    }
+
+    static func table(_ archives: [ArchiveView], zone: TimeZone) -> Table {
+        let day = { (date: Date?) in date.flatMap { Dates.day($0, zone: zone) } ?? "–" }
+        var table = Table([
+            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest"), .fixed("newest"),
+            .text("version", minimum: 7),
+        ])
+        let hasWaiting = archives.contains { $0.waiting > 0 }
+        if hasWaiting { table.columns.append(.number("waiting")) }
+        table.rows = archives.map { archive in
+            [
+                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes), archive.limitText, day(archive.oldest),
+                day(archive.newest), archive.versionText,
+            ] + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
+        }
+        return table
+    }
+
+    static func indexes(_ archives: [ArchiveView]) -> Table {
+        Table(
+            [.text("archive"), .text("indexed properties")],
+            rows: archives.flatMap { archive in archive.indexes.map { [archive.name, $0.name] } })
+    }
+}

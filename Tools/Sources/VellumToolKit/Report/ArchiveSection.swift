@@ -1,0 +1,98 @@
+internal import Foundation
+
+/// What a page says of one archive.
+struct ArchiveSection {
+    var id: String
+    var part: ReportView.Archive
+    var report: ReportView
+
+    private var archive: ArchiveView { part.archive }
+    private var statistics: StatisticsView { part.statistics }
+
+    var node: Node {
+        let parts = [limit, sizes, ages, versions, indexes, largest].compactMap(\.self)
+        return .tag("section", ["class": "archive"], [.tag("h2", [.short(archive.name, 60)]), facts] + parts)
+    }
+
+    private func day(_ date: Date?) -> String { date.flatMap { Dates.day($0, zone: report.zone) } ?? "–" }
+
+    private var facts: Node {
+        var facts = [
+            ("Entries", Numbers.count(archive.entries)), ("Bytes", Numbers.size(archive.bytes)), ("Oldest", day(archive.oldest)),
+            ("Newest", day(archive.newest)),
+        ]
+        if let version = archive.cacheVersion { facts.append(("Cache version", version)) }
+        if statistics.expired > 0 { facts.append(("Expired", Numbers.count(statistics.expired))) }
+        if archive.waiting > 0 { facts.append(("Waiting to be deleted", Numbers.count(archive.waiting))) }
+        return Facts.list(facts)
+    }
+
+    private func block(_ title: String, _ content: [Node]) -> Node { .tag("div", ["class": "block"], [.tag("h3", title)] + content) }
+
+    private func picture(_ name: String, _ title: String, _ description: String) -> Picture {
+        Picture(id: "\(id)-\(name)", title: title, description: description)
+    }
+
+    // MARK: Limit
+
+    private var limit: Node? {
+        guard let limit = archive.limit else {
+            return block("Limit", [.tag("p", "The archive has no limit on disk: nothing is evicted.")])
+        }
+        let percent = Numbers.percent(archive.bytes, of: limit)
+        let picture = picture(
+            "limit", "The archive is \(percent) % full",
+            statistics.advisedLimit == nil ? "The bar is the part of the limit that is used." : "A line marks how large the limit should be.")
+        var rows = [
+            ["Used", Numbers.size(archive.bytes), "\(percent) %"],
+            ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
+        ]
+        if let advised = statistics.advisedLimit { rows.append(["Should be", Numbers.size(advised), ""]) }
+        let gauge = picture.gauge(part: archive.bytes, whole: limit, mark: statistics.advisedLimit)
+        return block("Limit", [Facts.pair(gauge, Facts.table("Bytes beside the limit", ["", "Bytes", "Share"], rows))])
+    }
+
+    // MARK: Histograms
+
+    private func histogram(_ title: String, _ picture: Node, _ first: String, _ items: [Picture.Item]) -> Node? {
+        guard !items.isEmpty else { return nil }
+        let all = items.reduce(0) { $0 + $1.value }
+        let rows = items.filter { $0.value > 0 }.map { [$0.label, $0.text, "\(Numbers.percent($0.value, of: all)) %"] }
+        return block(title, [Facts.pair(picture, Facts.table("\(title), in numbers", [first, "Entries", "Share"], rows))])
+    }
+
+    private var sizes: Node? {
+        let items = Buckets.sizes(statistics.sizes)
+        let picture = picture(
+            "sizes", "Entries by size", "A column for each power of two: entries of that many bytes, up to twice as many.")
+        return histogram("Sizes of entries", picture.columns(items), "From", items)
+    }
+
+    private var ages: Node? {
+        let items = Buckets.ages(statistics.ages)
+        let picture = picture("ages", "Entries by age", "A bar for each span of time since an entry was recorded.")
+        return histogram("Ages of entries", picture.bars(items), "Recorded", items)
+    }
+
+    private var versions: Node? {
+        let items = Buckets.versions(statistics.typeVersions)
+        // One bar without a version says nothing.
+        guard items.count > 1 || statistics.typeVersions.keys.contains(where: { $0 != 0 }) else { return nil }
+        let picture = picture("versions", "Entries by version of their type", "A bar for each version, the newest first.")
+        return histogram("Versions of the type", picture.bars(items), "Version", items)
+    }
+
+    // MARK: Lists
+
+    private var indexes: Node? {
+        guard !archive.indexes.isEmpty else { return nil }
+        let rows = archive.indexes.map { [$0.properties.joined(separator: ", "), $0.isOfElements ? "each element" : "each entry"] }
+        return block("Indexes", [Facts.table("Indexes of the archive", ["Properties", "An entry for"], rows)])
+    }
+
+    private var largest: Node? {
+        guard !statistics.largest.isEmpty else { return nil }
+        let rows = statistics.largest.map { [report.key($0.key), Numbers.size($0.bytes), day($0.recorded)] }
+        return block("Largest entries", [Facts.table("The largest entries", ["Key", "Bytes", "Recorded"], rows)])
+    }
+}
