@@ -1,6 +1,6 @@
 public import Foundation
 public import VellumCore
-internal import VellumEngine
+package import VellumEngine
 
 /// A file of caches. Caches of different names are independent.
 ///
@@ -180,6 +180,9 @@ public final class MiniCacheManager: Sendable {
     }
 
     // MARK: All caches
+
+    /// The file, which is opened if it is not.
+    package func openFile() throws(MiniCacheError) -> DatabaseFile { try file.open() }
 
     /// Removes all values of all caches of the file. Failures are logged and sent to the caches' `failures`.
     public func clearAll() {

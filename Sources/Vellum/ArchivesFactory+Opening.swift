@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ModelVersions
-internal import VellumCore
-internal import VellumEngine
+package import VellumCore
+package import VellumEngine
 
 extension ArchivesFactory {
     /// Which methods a handle has. Decides what happens to limits that contradict an open archive, and if data of version 1 cannot be imported.
@@ -78,7 +78,7 @@ extension ArchivesFactory {
     /// The file, if it is open.
     var openedFile: DatabaseFile? { state.withLock { $0.file?.file }.flatMap { $0.isClosed ? nil : $0 } }
 
-    func openFile() throws(VellumError) -> DatabaseFile {
+    package func openFile() throws(VellumError) -> DatabaseFile {
         if let openedFile { return openedFile }
         // A folder in memory belongs to the process that made it.
         guard place.temporary?.isOfThisProcess ?? true else { throw .forked }

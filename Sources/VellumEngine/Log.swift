@@ -92,9 +92,9 @@ package enum Log {
     }
 
     /// Returns the name of an archive for messages.
-    static func displayed(_ archive: String) -> String { archive.replacingOccurrences(of: "\0", with: "\\0") }
+    package static func displayed(_ archive: String) -> String { archive.replacingOccurrences(of: "\0", with: "\\0") }
 
-    static func warning(_ message: String) { logger.warning("\(message)") }
+    package static func warning(_ message: String) { logger.warning("\(message)") }
 
     package static func notice(_ message: String) { logger.notice("\(message)") }
 }

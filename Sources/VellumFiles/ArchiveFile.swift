@@ -2,13 +2,25 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// A file of archives, caches or a storage, without the types of what it holds.
+/// A file of archives, caches or a storage, without the types of what it holds: to look into it, to carry it away, and to repair it.
+///
+/// ```swift
+/// let file = try ArchiveFile(at: url)
+/// if let countries = try file.archive(named: "Country") {
+///     let query = try RawQuery("population > 1000000 sort name")
+///     for country in try countries.find(query) {
+///         print(country.value.json())
+///     }
+/// }
+/// ```
+///
+/// Programs may have the file open at the same time. Calls block for the disk. Safe on any thread.
 public final class ArchiveFile: Sendable {
     /// What may be done with a file.
     public enum Access: Sendable {
-        /// It is only read, also while programs have it open and write. Nothing beside it is created or changed but what SQLite needs to read.
+        /// It is only read: nothing is repaired, swept or created, apart from what SQLite needs beside a file that others write.
         case reading
-        /// It may be changed. Opening repairs a damaged file, as every program that opens it would.
+        /// It may be changed. Opening repairs a damaged file, as in every program.
         case writing
     }
 
@@ -22,118 +34,190 @@ public final class ArchiveFile: Sendable {
         case storage
     }
 
+    /// Where the file is, with every symbolic link resolved.
+    public var url: URL { file.url }
+    /// What the file holds.
+    public let kind: Kind
+
+    let file: DatabaseFile
+    /// What keeps the file open; `nil` if a manager does.
+    private let hold: FileHold?
+
+    /// Opens a file that exists.
+    ///
+    /// - Throws: ``VellumError``: it is missing, no database, of another program or a newer version, damaged, or cannot be read.
+    public init(at url: URL, access: Access = .reading) throws(VellumError) {
+        let kind = try DatabaseFile.kind(ofFileAt: url)
+        let hold = try FileHold.open(at: url, kind: kind)
+        (file, self.hold, self.kind) = (hold.file, hold, Kind(kind))
+    }
+
+    /// The file of a manager, which stays open.
+    init(_ file: DatabaseFile) { (self.file, hold, kind) = (file, nil, Kind(file.kind)) }
+
+    /// Closes the file, unless it is that of a manager. Later calls throw ``VellumError/Code/closed``.
+    ///
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func close() throws(VellumError) { try hold?.close() }
+}
+
+extension ArchiveFile.Kind {
+    init(_ kind: FileKind) {
+        switch kind {
+        case .archives: self = .archives
+        case .caches: self = .caches
+        case .storage: self = .storage
+        }
+    }
+}
+
+// MARK: Archives
+
+extension ArchiveFile {
+    /// Returns the archives of the file, in the order of their creation, also those that hold nothing.
+    ///
+    /// - Complexity: O(archives).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func archives() throws(VellumError) -> [RawArchive] {
+        var archives: [RawArchive] = []
+        for row in try file.storedArchives() where row.name != nil { archives.append(RawArchive(row, in: file)) }
+        return archives
+    }
+
+    /// Returns the archive of that name; `nil` if there is none.
+    ///
+    /// - Complexity: O(archives).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func archive(named name: String) throws(VellumError) -> RawArchive? {
+        let normal = EntryKey(name).normalized
+        return try archives().first { $0.name == normal }
+    }
+
+    /// Deletes an archive with all its entries, its index and its limit, in one transaction. Their space is returned in the background.
+    ///
+    /// - Returns: Whether there was such an archive.
+    /// - Complexity: O(log n).
+    /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has the archive open.
+    @discardableResult
+    public func drop(archiveNamed name: String) throws(VellumError) -> Bool { try file.dropArchive(named: name) }
+
     /// The sizes of a file.
     public struct Summary: Hashable, Sendable {
         /// The file, without its log.
-        public var size: DataSize
+        public let size: DataSize
         /// The log, whose content is copied into the file from time to time.
-        public var logSize: DataSize
-        /// What is in the file and not in use: it is given back to the disk in the background, or by ``ArchiveFile/compact()``.
-        public var unusedSize: DataSize
-        /// Whether a program has the file open.
-        public var isOpenElsewhere: Bool
+        public let logSize: DataSize
+        /// The part of the file that is in no use. It is returned to the file system in the background, or by ``ArchiveFile/compact()``.
+        public let unusedSize: DataSize
+        /// Whether another program has the file open.
+        public let isOpenElsewhere: Bool
     }
 
-    /// Where the file is.
-    public let url: URL
-    public let kind: Kind
+    /// Returns the sizes of the file.
+    ///
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func summary() throws(VellumError) -> Summary {
+        Summary(
+            size: file.fileSize, logSize: DataSize(bytes: FileSystem.size(file.path + "-wal")), unusedSize: try file.unusedSize(),
+            isOpenElsewhere: file.isShared)
+    }
+}
 
-    /// Opens a file that exists.
-    public init(at url: URL, access: Access = .reading) throws(VellumError) { fatalError() }
+// MARK: Checking and repairing
 
-    public func summary() throws(VellumError) -> Summary { fatalError() }
-
-    /// The archives of the file, in the order of their creation.
-    public func archives() throws(VellumError) -> [RawArchive] { fatalError() }
-
-    /// The archive of that name; `nil` if there is none.
-    public func archive(named name: String) throws(VellumError) -> RawArchive? { fatalError() }
-
-    /// Deletes an archive with all its entries. Returns whether there was such an archive.
-    public func drop(archiveNamed name: String) throws(VellumError) -> Bool { fatalError() }
-
-    /// Closes the file.
-    public func close() throws(VellumError) { fatalError() }
-
-    // MARK: Checking and repairing
-
-    /// What ``verify(progress:)`` has found.
-    public struct Verification: Sendable {
-        /// What SQLite, or this package, found wrong with the structure of the file, in words.
-        public var problems: [String]
+extension ArchiveFile {
+    /// What ``ArchiveFile/verify()`` has found.
+    public struct Verification: Hashable, Sendable {
+        /// What is wrong with the structure of the file, in words; damaged entries apart.
+        public let problems: [String]
         /// The keys of the entries that do not match their checksums, by the name of their archive.
-        public var damagedEntries: [String: [String]]
-        /// How many entries are sound.
-        public var soundEntries: Int
+        public let damagedEntries: [String: [String]]
+        /// How many entries match their checksums.
+        public let soundEntries: Int
         /// Whether no problem was found.
         public var isIntact: Bool { problems.isEmpty && damagedEntries.isEmpty }
     }
 
-    /// Reads the whole file and checks it. Changes nothing.
-    public func verify() throws(VellumError) -> Verification { fatalError() }
-
-    /// What ``salvage(at:)`` has done.
-    public struct Salvage: Sendable {
-        /// Where the damaged file was moved; `nil` if the file was intact and was left as it is.
-        public var damagedFile: URL?
-        /// How many entries were saved.
-        public var entries: Int
+    /// Reads the whole file, in one snapshot, and checks its structure, the checksums of the entries, the totals, the eviction order and the
+    /// indexes. Blocks nobody.
+    ///
+    /// - Complexity: O(size of the file).
+    /// - Throws: ``VellumError`` if the disk fails.
+    public func verify() throws(VellumError) -> Verification {
+        let report = try file.verify()
+        var (problems, damaged) = (report.structuralProblems, [String: [String]]())
+        for archive in report.archives {
+            if !archive.hasRightTotals { problems.append("The totals of '\(Log.displayed(archive.name))' are not those of its entries.") }
+            if !archive.hasRightOrder {
+                problems.append("The eviction order of '\(Log.displayed(archive.name))' is not that of its entries.")
+            }
+            if !archive.hasRightIndex { problems.append("The index of '\(Log.displayed(archive.name))' is not that of its entries.") }
+            if !archive.damagedEntries.isEmpty { damaged[archive.name] = archive.damagedEntries.map(\.normalized) }
+        }
+        return Verification(
+            problems: problems, damagedEntries: damaged, soundEntries: report.archives.reduce(0) { $0 + $1.soundEntries })
     }
 
-    /// Moves a damaged file aside, and copies what can be read of it into a new one.
-    public static func salvage(at url: URL) throws(VellumError) -> Salvage { fatalError() }
-
-    /// Gives what the file does not use back to the disk.
-    public func compact() throws(VellumError) { fatalError() }
-
-    // MARK: Carrying away
-
-    /// How far a long operation is.
-    public struct Progress: Hashable, Sendable {
-        /// What is done, in the unit of ``total``: bytes of a backup, entries of an export, bytes of an import.
-        public var completed: Int
-        public var total: Int
+    /// What ``ArchiveFile/salvage(at:)`` has done.
+    public struct Salvage: Hashable, Sendable {
+        /// Where the damaged file is now; `nil` if none was damaged, or was repaired in its place.
+        public let damagedFile: URL?
+        /// How many entries were copied from it.
+        public let salvaged: Int
+        /// What is there now.
+        public let verification: Verification
     }
 
-    /// Copies the file as it is at one moment, while others write.
+    /// Checks a file, and repairs it as opening it would: a damaged one is moved aside, and what can be read of it copied to a new one.
     ///
-    /// - Parameter progress: Called from time to time on the thread of the caller. Throws to cancel: no file is left then.
-    public func backup(to url: URL, progress: (Progress) throws -> Void = { _ in }) throws { fatalError() }
-
-    /// Writes entries as lines of JSON.
-    ///
-    /// - Parameters:
-    ///   - archives: The names of the archives; `nil` for all.
-    ///   - redacted: Whether values are left out.
-    ///   - resuming: Whether a file that an interrupted export left is continued.
-    public func export(
-        to url: URL, archives: [String]? = nil, redacted: Bool = false, resuming: Bool = false,
-        progress: (Progress) throws -> Void = { _ in }
-    ) throws -> Int { fatalError() }
-
-    /// Reads what ``export(to:archives:redacted:resuming:progress:)`` has written. Entries of the same keys are replaced.
-    ///
-    /// What an interrupted import has done is done again. Returns how many entries were recorded.
-    public func `import`(from url: URL, progress: (Progress) throws -> Void = { _ in }) throws -> Int { fatalError() }
-
-    // MARK: Watching
-
-    /// What has changed in a file since the change before.
-    public struct Change: Sendable {
-        public var archive: String
-        /// How many entries were written or removed, as far as that is known; `nil` for many.
-        public var count: Int?
-        /// The keys that are known: of entries that are there.
-        public var present: [String]
-        /// How many of the entries are gone.
-        public var removed: Int
+    /// - Complexity: O(size of the file).
+    /// - Throws: ``VellumError`` as opening does; with ``VellumError/Code/contradiction`` if this program has the file open.
+    public static func salvage(at url: URL) throws(VellumError) -> Salvage {
+        guard DatabaseFile.opened(at: url) == nil else {
+            throw VellumError(.contradiction, "The file is open in this program. Close it first.", path: url.path)
+        }
+        var events: [StoreEvent] = []
+        var verification: Verification?
+        // The first reading marks what it finds, and the second opening repairs that.
+        for _ in 0..<2 where verification?.problems.isEmpty != true {
+            let file = try ArchiveFile(at: url, access: .writing)
+            events += file.file.openingEvents
+            verification = try file.verify()
+            try file.close()
+        }
+        let aside = events.lazy.compactMap { if case .setAside(let url, let salvaged) = $0 { (url, salvaged) } else { nil } }.last
+        let none = Verification(problems: [], damagedEntries: [:], soundEntries: 0)
+        return Salvage(damagedFile: aside?.0, salvaged: aside?.1 ?? 0, verification: verification ?? none)
     }
+}
 
-    /// The changes that any program makes from now on. Ends when the task is cancelled or the file is gone.
-    public func changes() -> AsyncThrowingStream<Change, any Error> { fatalError() }
+// MARK: Finding files
 
-    // MARK: Finding files
+extension ArchiveFile {
+    /// Returns the files of this package in the folders that programs of this user have for caches, where managers put them by default.
+    ///
+    /// Reads the first bytes of files that may be some. Those that cannot be read are left out.
+    ///
+    /// - Complexity: O(files in the folder and in its folders).
+    public static func filesInDefaultFolders() -> [URL] { files(in: FileSystem.cachesFolder) }
 
-    /// The files of this user's programs in the folders where they are by default.
-    public static func filesInDefaultFolders() -> [URL] { fatalError() }
+    static func files(in folder: URL) -> [URL] {
+        func contents(_ folder: URL) -> [URL] {
+            do {
+                return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            } catch {
+                return []
+            }
+        }
+        let all = contents(folder).flatMap { FileSystem.isFolder($0.path) ? contents($0) : [$0] }
+        return all.filter { url in
+            guard url.pathExtension == "sqlite" else { return false }
+            do throws(VellumError) {
+                return try DatabaseFile.knownKind(ofFileAt: url) != nil
+            } catch {
+                return false
+            }
+        }
+        .sorted { $0.path < $1.path }
+    }
 }

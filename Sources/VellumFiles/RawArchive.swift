@@ -4,52 +4,167 @@ public import VellumCore
 internal import VellumEngine
 
 /// An archive, a cache or a storage of a file, without its type.
+///
+/// ```swift
+/// let file = try ArchiveFile(at: url)
+/// for archive in try file.archives() {
+///     let summary = try archive.summary()
+///     print(archive.name, summary.entries, summary.size)
+/// }
+/// ```
+///
+/// Every call reads the file, and blocks for the disk; none reads or changes memory of the program, or the eviction order. Entries whose age has
+/// ended are there until they are deleted: listings have them, queries do not.
+///
+/// Safe on any thread.
 public struct RawArchive: Sendable {
+    /// The name: ``Archivable/archiveName`` of the type, or that of the cache.
     public let name: String
 
-    /// An index that the file has.
+    let file: DatabaseFile
+    let archive: Archive
+
+    init(_ row: ArchiveTable.Listed, in file: DatabaseFile) {
+        self.init(name: row.name ?? "", ArchiveTable.Found(id: row.id, hash: row.hash), in: file)
+    }
+
+    init(name: String, _ found: ArchiveTable.Found, in file: DatabaseFile) {
+        (self.name, self.file) = (name, file)
+        archive = Archive(found, name: name)
+    }
+
+    /// Runs `body` with the tables of the archive, in one snapshot, and names the archive in its errors.
+    func reading<Result: Sendable>(_ body: (ArchiveTables) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+        do throws(VellumError) {
+            return try file.reading(archive, body)
+        } catch {
+            throw error.located(archive: Log.displayed(name), path: file.path)
+        }
+    }
+}
+
+// MARK: Summaries
+
+extension RawArchive {
+    /// An index that an archive has.
     public struct Index: Hashable, Sendable {
         /// The properties, most significant first.
-        public var properties: [String]
+        public let properties: [String]
         /// Whether it has an entry for each element of a collection.
-        public var isOfElements: Bool
+        public let isOfElements: Bool
     }
 
     /// What an archive holds.
     public struct Summary: Hashable, Sendable {
-        public var entries: Int
+        /// How many entries there are, also those whose age has ended.
+        public var entries = 0
         /// The sum of their encoded bytes.
-        public var size: DataSize
+        public var size = DataSize.zero
         /// The disk limit; `nil` for none.
         public var limit: DataSize?
         /// Whether a program has set the limit: otherwise it is the default.
-        public var isLimitGiven: Bool
-        /// When the oldest and the newest entry were recorded.
+        public var isLimitGiven = false
+        /// When the least recently used entry was last used, which is evicted next; `nil` if there is none.
         public var oldest: Date?
+        /// When an entry was last used.
         public var newest: Date?
-        public var lastUsed: Date?
-        /// The version of the cache; `nil` if it is not one.
+        /// The version of the cache; `nil` for an archive or a storage.
         public var cacheVersion: String?
         /// The version of the type that the newest entry was recorded with; 0 for none.
-        public var typeVersion: Int
-        public var indexes: [Index]
-        /// How many entries were removed and wait for being deleted.
-        public var waiting: Int
+        public var typeVersion = 0
+        /// The indexes.
+        public var indexes: [Index] = []
+        /// How many entries were removed with all others, and are being deleted.
+        public var waiting = 0
     }
 
+    /// Returns what the archive holds, without reading the entries.
+    ///
+    /// - Complexity: O(log n), and O(waiting entries).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func summary() throws(VellumError) -> Summary {
+        try reading { (tables) throws(SQLiteError) in
+            var summary = Summary()
+            let (usage, definition) = (try tables.totals(), try tables.indexDefinition())
+            (summary.entries, summary.size) = (usage.entries, DataSize(bytes: usage.bytes))
+            let read = try tables.connection.prepare(RawRows.archive, tables.id)
+            if try read.step() {
+                let row = RawRows.ArchiveRow(read)
+                summary.limit = row.limit < Int64.max >> 1 ? DataSize(bytes: Int(row.limit)) : nil
+                (summary.isLimitGiven, summary.cacheVersion) = (row.isLimitGiven, row.cacheVersion)
+            }
+            summary.typeVersion = try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
+            summary.waiting = try tables.connection.int(RawRows.waiting(tables.id))?.int ?? 0
+            summary.indexes = definition.flatMap(RawIndex.init)?.indexes ?? []
+            guard usage.entries > 0 else { return summary }
+            let oldest = try tables.connection.int(RawRows.oldestUse(tables.id))?.value ?? 0
+            summary.oldest = UseStamp(rawValue: oldest).possibleDate
+            summary.newest = try RecencyTables.readNewestStamp(of: tables.id, on: tables.connection).possibleDate
+            return summary
+        }
+    }
+
+    /// How the entries of an archive are distributed.
+    public struct Statistics: Hashable, Sendable {
+        /// How many entries have a size of at least a power of two and less than the next, by the exponent; empty ones by -1.
+        public var sizes: [Int: Int] = [:]
+        /// How many entries were recorded on a day, by the number of days before now.
+        public var ages: [Int: Int] = [:]
+        /// How many entries were last used on a day, by the number of days before now.
+        public var uses: [Int: Int] = [:]
+        /// How many entries were recorded with a version of the type.
+        public var typeVersions: [Int: Int] = [:]
+        /// How many entries have reached the end of an age of their own.
+        public var expired = 0
+    }
+
+    /// Reads every entry, without its value, in small steps.
+    ///
+    /// - Complexity: O(n).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func statistics() throws(VellumError) -> Statistics {
+        var statistics = Statistics()
+        let now = Date()
+        func day(_ date: Date) -> Int { Int(max(0, now.timeIntervalSince(date) / 86_400)) }
+        var batches = Batches(of: self, "")
+        while let entries = try batches.next() {
+            for entry in entries {
+                let exponent = entry.size == 0 ? -1 : Int.bitWidth - 1 - entry.size.leadingZeroBitCount
+                statistics.sizes[exponent, default: 0] += 1
+                statistics.ages[day(entry.recorded), default: 0] += 1
+                statistics.uses[day(entry.lastUsed), default: 0] += 1
+                statistics.typeVersions[entry.typeVersion, default: 0] += 1
+                if entry.hasExpired(at: now) { statistics.expired += 1 }
+            }
+        }
+        return statistics
+    }
+}
+
+// MARK: Entries
+
+extension RawArchive {
     /// What is known of an entry besides its value.
     public struct Entry: Hashable, Sendable {
-        public var key: String
-        /// Encoded bytes.
-        public var size: Int
-        public var recorded: Date
-        /// When it expires for every program; `nil` if it does not, or each program says.
-        public var expires: Date?
-        /// How long after its last use it expires; `nil` if that does not matter.
-        public var idle: Duration?
-        public var lastUsed: Date
+        /// The key, in the normal form in which keys are compared.
+        public let key: String
+        /// How many encoded bytes there are.
+        public let size: Int
+        /// When the value was recorded.
+        public let recorded: Date
+        /// When it expires for every program, if not used before; `nil` if it has no age of its own.
+        public let expires: Date?
+        /// How long after its last use it expires; `nil` if the last use does not matter.
+        public let idle: Duration?
+        /// When it was last recorded or accessed, as far as the file knows: programs that are running may know later uses.
+        public let lastUsed: Date
         /// The version of the type that it was recorded with; 0 for none.
-        public var typeVersion: Int
+        public let typeVersion: Int
+
+        /// Whether an age of its own has ended at a moment.
+        public func hasExpired(at now: Date) -> Bool {
+            (expires.map { $0 <= now } ?? false) || (idle.map { lastUsed.addingTimeInterval($0 / .seconds(1)) <= now } ?? false)
+        }
     }
 
     /// The order of a listing.
@@ -62,65 +177,225 @@ public struct RawArchive: Sendable {
         case size
     }
 
+    /// Returns entries, without their values.
+    ///
+    /// - Parameters:
+    ///   - prefix: What the keys begin with.
+    ///   - limit: How many at most. A long listing takes about 200 bytes of memory for each: use ``forEachEntry(withPrefix:_:)`` for all of a large
+    ///     archive.
+    /// - Complexity: O(n) by size and for a prefix, otherwise O(limit × log n).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func entries(withPrefix prefix: String = "", order: Order = .recorded, limit: Int = .max) throws(VellumError) -> [Entry] {
+        var found: [Entry] = []
+        let start = EntryKey(prefix)
+        switch order {
+        case .recorded:
+            var batches = Batches(of: self, prefix)
+            batches.left = limit
+            while let entries = try batches.next() { found += entries }
+        case .size: found = try rows(after: .min, start, limit, bySize: true).entries
+        case .use:
+            let keys = try reading { (tables) throws(SQLiteError) in
+                try tables.keysByUse(
+                    limit: prefix.isEmpty ? limit : .max, validAt: .never, under: .never, withExpired: true, pending: [])
+            }
+            for listed in keys where found.count < limit && listed.key.normalized.utf8.starts(with: start.normalized.utf8) {
+                if let entry = try entry(forKey: listed.key.normalized) { found.append(entry) }
+            }
+        }
+        return found
+    }
+
+    /// Calls `body` with every entry, without its value, in the order in which the keys were first recorded.
+    ///
+    /// Reads in small steps, between which others write: what is written meanwhile may be missed.
+    ///
+    /// - Complexity: O(n).
+    /// - Throws: ``VellumError`` if the file cannot be read, or what `body` throws.
+    public func forEachEntry(withPrefix prefix: String = "", _ body: (Entry) throws -> Void) throws {
+        var batches = Batches(of: self, prefix)
+        while let entries = try batches.next() {
+            for entry in entries { try body(entry) }
+        }
+    }
+
+    /// Entries in the order in which their keys were first recorded, some at a time.
+    private struct Batches {
+        private let archive: RawArchive
+        private let prefix: EntryKey
+        private var last = Int64.min
+        var left = Int.max
+
+        init(of archive: RawArchive, _ prefix: String) { (self.archive, self.prefix) = (archive, EntryKey(prefix)) }
+
+        /// The next entries; `nil` at the end.
+        mutating func next() throws(VellumError) -> [Entry]? {
+            guard left > 0 else { return nil }
+            let (entries, last) = try archive.rows(after: last, prefix, min(4096, left))
+            guard let last else { return nil }
+            self.last = last
+            left -= entries.count
+            return entries
+        }
+    }
+
+    /// - Returns: Also the id of the last entry; `nil` if there are none.
+    private func rows(
+        after id: Int64, _ prefix: EntryKey, _ limit: Int, bySize: Bool = false
+    ) throws(VellumError) -> (entries: [Entry], last: Int64?) {
+        try reading { (tables) throws(SQLiteError) in
+            try tables.clearedThrough()
+            let read = try tables.prepared(query: RawRows.entries(tables.id, bySize: bySize))
+            defer { read.reset() }
+            read.bind(id, at: 1)
+            read.bind(copying: prefix, at: 2)
+            read.bind(Int64(limit), at: 3)
+            var (entries, last) = ([Entry](), Int64?.none)
+            while try read.step() {
+                let row = RawRows.EntryRow(read)
+                entries.append(row.entry)
+                last = row.id
+            }
+            return (entries, last)
+        }
+    }
+
+    /// Returns what is known of an entry; `nil` if there is none.
+    ///
+    /// - Complexity: O(log n).
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func entry(forKey key: String) throws(VellumError) -> Entry? {
+        let key = EntryKey(key)
+        return try reading { (tables) throws(SQLiteError) in
+            guard let use = try tables.lastUse(ofKey: key) else { return nil }
+            return try tables.rawEntry(use.entryID)
+        }
+    }
+
+    /// Returns the bytes as they were recorded; `nil` if there are none.
+    ///
+    /// - Complexity: O(log n + size).
+    /// - Throws: ``VellumError``, with ``VellumError/Code/damagedEntry`` if the entry does not match its checksum.
+    public func encodedData(forKey key: String) throws(VellumError) -> Data? {
+        switch try reading({ (tables) throws(SQLiteError) in try tables.entry(forKey: EntryKey(key)) }) {
+        case .entry(let entry): return entry.bytes
+        case .damaged: throw .corruptEntry.located(archive: Log.displayed(name), path: file.path)
+        case nil: return nil
+        }
+    }
+
+    /// Returns the value, of whatever type; `nil` if there is none.
+    ///
+    /// A value that a type encoded in a form of its own, neither CBOR nor JSON, is a ``CBORValue/bytes(_:)``.
+    ///
+    /// - Complexity: O(log n + size).
+    /// - Throws: As ``encodedData(forKey:)``.
+    public func value(forKey key: String) throws(VellumError) -> CBORValue? { try encodedData(forKey: key).map(RawCodec.value) }
+}
+
+// MARK: Queries
+
+extension RawArchive {
     /// An entry and its value.
     public struct Object: Sendable {
-        public var entry: Entry
-        public var value: CBORValue
+        /// What is known of the entry.
+        public let entry: Entry
+        /// The value, as ``RawArchive/value(forKey:)`` returns it.
+        public let value: CBORValue
     }
 
-    /// What a report shows.
-    public struct Statistics: Sendable {
-        /// How many entries have sizes from a power of two up to the next, by that power.
-        public var sizes: [Int: Int]
-        /// How many entries were recorded on a day, by the number of days before today.
-        public var ages: [Int: Int]
-        /// How many entries were recorded with a version of the type.
-        public var typeVersions: [Int: Int]
-        public var expired: Int
+    /// Returns the objects that match a query. Those whose age has ended do not.
+    ///
+    /// Uses the indexes that the file has, whoever declared them. A column of an index is used if it has the values of the field of its name.
+    ///
+    /// - Complexity: O(log n + r) for r results of an index, O(n) without one.
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func find(_ query: RawQuery) throws(VellumError) -> [Object] {
+        var objects: [Object] = []
+        do {
+            try find(query) { objects.append($0) }
+        } catch let error as VellumError {
+            throw error
+        } catch {
+            throw VellumError(.failedQuery, "A query could not be answered.", cause: error)
+        }
+        return objects
     }
 
-    public func summary() throws(VellumError) -> Summary { fatalError() }
+    /// Calls `body` with the objects that match a query, and holds few of them in memory, unless they are sorted without an index.
+    ///
+    /// - Throws: As ``find(_:)``, and what `body` throws.
+    public func find(_ query: RawQuery, _ body: (Object) throws -> Void) throws {
+        let (store, index) = try store()
+        let cursor = QueryCursor(index.description(of: query), in: store, batchSize: 256, undecodable: .skip)
+        while let item = try cursor.nextItem() {
+            // It may have been removed since it was read.
+            guard let entry = try reading({ (tables) throws(SQLiteError) in try tables.rawEntry(item.origin.entryID) }) else { continue }
+            try body(Object(entry: entry, value: item.value))
+        }
+    }
 
-    /// Reads every entry, without its value.
-    public func statistics() throws(VellumError) -> Statistics { fatalError() }
+    /// Returns how many objects match a query.
+    ///
+    /// - Throws: As ``find(_:)``.
+    public func count(_ query: RawQuery) throws(VellumError) -> Int {
+        let (store, index) = try store()
+        return try store.count(index.description(of: query), undecodable: .skip)
+    }
 
-    /// The entries of keys.
-    public func entries(withPrefix prefix: String = "", order: Order = .recorded, limit: Int? = nil) throws(VellumError) -> [Entry] { fatalError() }
+    /// Runs a query, and explains how it was answered.
+    ///
+    /// - Throws: As ``find(_:)``.
+    public func explain(_ query: RawQuery) throws(VellumError) -> QueryExplanation {
+        let (store, index) = try store()
+        var explanation = try store.explain(index.description(of: query), undecodable: .skip)
+        if !explanation.remaining.isEmpty { explanation.remaining = ["what no index answers"] }
+        return explanation
+    }
 
-    public func entry(forKey key: String) throws(VellumError) -> Entry? { fatalError() }
-
-    /// The bytes as they were recorded.
-    public func encodedData(forKey key: String) throws(VellumError) -> Data? { fatalError() }
-
-    /// The value, of CBOR or JSON; `.bytes` if the bytes are neither.
-    public func value(forKey key: String) throws(VellumError) -> CBORValue? { fatalError() }
-
-    /// The objects that match.
-    public func find(_ query: RawQuery) throws(VellumError) -> [Object] { fatalError() }
-
-    public func count(_ query: RawQuery) throws(VellumError) -> Int { fatalError() }
-
-    public func explain(_ query: RawQuery) throws(VellumError) -> QueryExplanation { fatalError() }
-
-    /// Removes entries. Returns how many there were.
-    public func remove(keys: [String]) throws(VellumError) -> Int { fatalError() }
+    /// The engine's view of the archive, with the index of the file.
+    private func store() throws(VellumError) -> (Store<CBORValue>, RawIndex) {
+        let archive = Archive(ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash), name: name)
+        let index = try reading { (tables) throws(SQLiteError) in
+            guard let definition = try tables.indexDefinition(), var index = RawIndex(definition: definition) else { return RawIndex.none }
+            let newest = try tables.newestIndexed(8, index.catalog.shape)
+            index.compare(
+                with: newest.compactMap { stored, values in values.map { (RawCodec.value(of: stored.entry.bytes), $0) } })
+            return index
+        }
+        var options = StoreOptions<CBORValue>()
+        options.indexing = index.catalog
+        archive.setShape(index.catalog.shape)
+        let disk = DiskArchive(file: file, archive)
+        return (Store(disk: disk, codec: RawCodec(), memory: Capacity(bytes: 1, entries: 1), options), index)
+    }
 }
 
-/// A query of fields: `country == "CH" and elevation > 2000 sort name desc limit 10`.
-public struct RawQuery: Sendable {
-    /// Where the text is wrong, and why.
-    public struct SyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The offset in characters.
-        public var offset: Int
-        public var message: String
-        /// The text with a mark under the place.
-        public var description: String
+// MARK: Removing
+
+extension RawArchive {
+    /// Removes entries, in one transaction. Blocks for the disk; survives `kill -9` once it has returned.
+    ///
+    /// - Returns: How many there were.
+    /// - Complexity: O(keys × log n).
+    /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has the archive open: remove them there; with
+    ///   ``VellumError/Code/readOnly`` if the file was opened for reading. Nothing is removed then.
+    @discardableResult
+    public func remove(keys: [String]) throws(VellumError) -> Int {
+        try changing { (store) throws(VellumError) in
+            var transaction = StoreTransaction()
+            for key in keys { transaction.remove(EntryKey(key), in: store) }
+            return try transaction.commit().count { $0 }
+        }
     }
 
-    public init(_ text: String) throws(SyntaxError) { fatalError() }
-}
-
-extension CBORValue {
-    /// The value as JSON that a person reads: dates by ISO 8601, decimal numbers in full, bytes in Base64.
-    public func json(isPretty: Bool = false) -> String { fatalError() }
+    /// Runs `body` with the archive open for writing, with the limit and the index that it has.
+    func changing<Result>(_ body: (Store<CBORValue>) throws(VellumError) -> Result) throws(VellumError) -> Result {
+        let hold = try StoreHold<CBORValue>.open { () throws(VellumError) in
+            try file.hold(named: name, codec: RawCodec(), StoreOptions())
+        }
+        let result = try body(hold.store)
+        try hold.close()
+        return result
+    }
 }

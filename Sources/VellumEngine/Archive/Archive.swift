@@ -10,7 +10,7 @@ internal import VellumCore
     let name: String
     /// The version of the cache that the archive holds; `nil` if it is not one.
     let cacheVersion: String?
-    let checksum: Checksum
+    package let checksum: Checksum
     /// The disk limit, as the last transaction of this process knew it.
     let limit: KnownLimit
     /// What the writer plans for expired entries and uses. Locked inside the writer's lock.
@@ -39,10 +39,15 @@ internal import VellumCore
     }
 
     /// - Parameter limit: Ignores limits where the content of a damaged or foreign file is copied.
-    init(_ found: ArchiveTable.Found, name: String, cacheVersion: String? = nil, limit: consuming KnownLimit = KnownLimit(entries: .max)) {
+    init(_ found: ArchiveTable.Found, name: String, cacheVersion: String? = nil, limit: consuming KnownLimit) {
         (id, self.name, self.cacheVersion) = (found.id, name, cacheVersion)
         self.limit = limit
         checksum = Checksum(archiveName: name, hash: found.hash)
+    }
+
+    /// One of which nobody is told: to look at it, or to edit it in a transaction of its own. It has no limit.
+    package convenience init(_ found: ArchiveTable.Found, name: String) {
+        self.init(found, name: name, cacheVersion: nil, limit: KnownLimit(entries: .max))
     }
 
     /// Whether the file lists it among its open archives. Changed under the writer's lock.
@@ -74,7 +79,7 @@ internal import VellumCore
     /// The index that this process declared; `nil` if it declared none.
     var shape: IndexShape? { owned.withLock { $0.shape } }
 
-    func setShape(_ new: IndexShape) { owned.withLock { $0.shape = new } }
+    package func setShape(_ new: IndexShape) { owned.withLock { $0.shape = new } }
 
     /// Whether the archive was opened with another version of its cache since. It then finds nothing and refuses every write, for good.
     @usableFromInline package var isReplaced: Bool { replaced.load(ordering: .acquiring) }

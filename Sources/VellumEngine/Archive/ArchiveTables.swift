@@ -1,14 +1,14 @@
 internal import Foundation
-internal import VellumCore
+package import VellumCore
 
 /// One archive as one connection sees it: the prepared statements for its rows in the shared tables and for its index, and what was read of them.
 ///
 /// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded by the lock of its connection,
 /// so Swift's checks for exclusive access are off.
-final class ArchiveTables {
-    let id: Int64
-    let checksum: Checksum
-    let connection: Connection
+package final class ArchiveTables {
+    package let id: Int64
+    package let checksum: Checksum
+    package let connection: Connection
     /// The number of the snapshot that is read.
     @exclusivity(unchecked) var snapshot: UInt64 = 0 {
         didSet { if snapshot != oldValue { (cleared, knownExtent) = (nil, nil) } }
@@ -34,7 +34,7 @@ final class ArchiveTables {
     }
 
     /// An entry, or the fact that it does not match its checksum. Indirect, because it is passed through many closures.
-    indirect enum Found {
+    package indirect enum Found {
         case entry(Entry)
         case damaged
     }
@@ -47,7 +47,7 @@ final class ArchiveTables {
         return found
     }
 
-    func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
+    package func entry(forKey key: EntryKey) throws(SQLiteError) -> Found? {
         let cleared = try clearedThrough()
         let read = try statement(.readEntry)
         defer { read.reset() }
@@ -73,7 +73,7 @@ final class ArchiveTables {
 
     /// The id up to which the archive was emptied. Read before any entry: a damaged one must not hide entries.
     @discardableResult
-    func clearedThrough() throws(SQLiteError) -> Int64 {
+    package func clearedThrough() throws(SQLiteError) -> Int64 {
         if let cleared { return cleared }
         let read = try statement(.cleared)
         defer { read.reset() }
@@ -91,7 +91,7 @@ final class ArchiveTables {
     }
 
     /// The entry's id and its last use in the file.
-    func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Touch? {
+    package func lastUse(ofKey key: EntryKey) throws(SQLiteError) -> Touch? {
         try lastUse(ofKey: key, after: try clearedThrough())
     }
 
@@ -105,7 +105,7 @@ final class ArchiveTables {
         return try RecencyTables.readLastUse(read)
     }
 
-    func totals() throws(SQLiteError) -> StorageUsage {
+    package func totals() throws(SQLiteError) -> StorageUsage {
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
@@ -132,7 +132,7 @@ final class ArchiveTables {
 
     /// The keys of valid entries, or of all, by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
     /// the uses that are not in the file yet.
-    func keysByUse(
+    package func keysByUse(
         limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool, pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
         try clearedThrough()
@@ -200,7 +200,7 @@ final class ArchiveTables {
     // MARK: Statements
 
     /// A query, kept prepared until there are many of them.
-    func prepared(query sql: String) throws(SQLiteError) -> Statement {
+    package func prepared(query sql: String) throws(SQLiteError) -> Statement {
         // A text of thousands of tests is not asked again in the same words, and takes memory.
         guard sql.utf8.count < 1 << 14 else { return try connection.prepare(sql) }
         if let statement = queries[sql] { return statement }

@@ -1,9 +1,9 @@
 package import VellumCore
 
 /// A value in a pipeline, and its origin.
-struct QueryItem<Value> {
-    var value: Value
-    var origin: QueryOrigin
+package struct QueryItem<Value> {
+    package var value: Value
+    package var origin: QueryOrigin
     /// When the entry expires, if that is before another use of it.
     var end = WallInstant.never
     /// ``Store/digest(of:)``; 0 unless it is wanted.
@@ -11,10 +11,10 @@ struct QueryItem<Value> {
 }
 
 /// The entry of a value.
-struct QueryOrigin: Hashable, Sendable {
-    var key: EntryKey
+package struct QueryOrigin: Hashable, Sendable {
+    package var key: EntryKey
     /// The id of the entry, in the order in which keys were first recorded. Entries that are only in memory are last.
-    var entryID: Int64
+    package var entryID: Int64
     var revision: UInt32
 }
 

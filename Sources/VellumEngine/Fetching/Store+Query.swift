@@ -245,6 +245,9 @@ package final class QueryCursor<Value> {
         while values.count < batchSize, let item = try execution.next() { values.append(item.value) }
         return values
     }
+
+    /// Returns the next value with its origin; `nil` at the end.
+    package func nextItem() throws(VellumError) -> QueryItem<Value>? { try execution.next() }
 }
 
 extension StoreTransaction {

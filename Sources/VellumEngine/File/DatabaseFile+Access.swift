@@ -49,7 +49,7 @@ extension DatabaseFile {
     ///
     /// - Parameter onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
-    func reading<Result: Sendable>(
+    package func reading<Result: Sendable>(
         _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try archive.checkOpen()

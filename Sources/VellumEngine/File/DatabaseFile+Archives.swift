@@ -115,6 +115,21 @@ extension DatabaseFile {
         return outcome
     }
 
+    /// How many bytes of the file are in no use. A part of them is returned to the file system in the background.
+    package func unusedSize() throws(VellumError) -> DataSize {
+        let pages = try withUsableFile { () throws(SQLiteError) in
+            try withWriter { (writer) throws(SQLiteError) -> Int64? in
+                let connection = writer.connection
+                return try (connection.int(SQL.freePageCount) ?? 0).value * (connection.int(SQL.pageSize) ?? 0).value
+            }
+        }
+        guard let pages else { throw unusable }
+        return DataSize(bytes: Int(pages))
+    }
+
+    /// The events of opening the file that no store has received.
+    package var openingEvents: [StoreEvent] { opening.withLock { $0.events } }
+
     /// Returns the names of the archives in the file, in the order of their creation.
     package func archiveNames() throws(VellumError) -> [String] { try storedArchives().map { $0.name ?? "" } }
 
@@ -146,6 +161,8 @@ extension DatabaseFile {
         } catch {
             Log.error("The eviction order of an archive could not be read.", error)
         }
+        // Whoever only looks at an archive takes nothing away.
+        guard archive.isListed else { return }
         let events = opening.withLock { opening in
             defer { opening.events = [] }
             return opening.events
@@ -214,7 +231,7 @@ extension DatabaseFile {
         return found
     }
 
-    private func storedArchives() throws(VellumError) -> [ArchiveTable.Listed] {
+    package func storedArchives() throws(VellumError) -> [ArchiveTable.Listed] {
         let rows = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) -> [ArchiveTable.Listed] in
                 let list = try writer.connection.prepare(ArchiveTable.list)

@@ -147,7 +147,7 @@ package import VellumCore
 }
 
 extension DatabaseFile {
-    var path: String { location.path }
+    package var path: String { location.path }
     var state: FileState { location.state }
 
     /// Whether the file was closed or has vanished. It must be opened again then.
@@ -159,7 +159,7 @@ extension DatabaseFile {
     /// Runs `body` if the file may be used and is still at its path, and maps its errors.
     ///
     /// - Throws: ``VellumError``, as ``checkUsable()`` and ``mappingErrors(_:)`` do.
-    func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    package func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
         try checkUsable()
         return try mappingErrors(body)
     }

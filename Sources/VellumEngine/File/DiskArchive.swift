@@ -11,7 +11,7 @@ public import VellumCore
     @usableFromInline package let archive: Archive
     let changes: ArchiveChanges
 
-    init(file: DatabaseFile, _ archive: Archive) {
+    package init(file: DatabaseFile, _ archive: Archive) {
         (self.file, self.archive) = (file, archive)
         changes = ArchiveChanges(file.location.changesFile, archive: archive.id, hash: archive.checksum.hash)
     }

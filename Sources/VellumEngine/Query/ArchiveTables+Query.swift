@@ -89,6 +89,24 @@ extension ArchiveTables {
         return entries
     }
 
+    /// Calls `body` with the rows of the next entries of a scan, until they have so many bytes.
+    package func scan(_ scan: inout EntryScan, most: Int, _ body: (EntryRow) -> Void) throws(SQLiteError) {
+        let through = if let last = scan.through { last } else { try lastEntryID() }
+        try clearedThrough()
+        let read = try statement(.between)
+        defer { read.reset() }
+        read.bind(scan.after, at: 1)
+        read.bind(through, at: 2)
+        var (last, bytes) = (Int64?.none, 0)
+        while bytes < most, try read.step() {
+            let row = EntryRow(read)
+            body(row)
+            last = row.id
+            bytes += 100 + row.size
+        }
+        scan = EntryScan(after: last ?? scan.after, through: through, hasMore: last.map { $0 < through } ?? false)
+    }
+
     // MARK: Explaining and checking
 
     func describe(
@@ -103,7 +121,7 @@ extension ArchiveTables {
     }
 
     /// The newest indexed entries with their values in the index; empty if another process replaced the index.
-    func newestIndexed(_ count: Int, _ shape: IndexShape) throws(SQLiteError) -> [(StoredEntry, IndexedValues?)] {
+    package func newestIndexed(_ count: Int, _ shape: IndexShape) throws(SQLiteError) -> [(StoredEntry, IndexedValues?)] {
         guard try extent(of: shape).isUsable else { return [] }
         var found: [(StoredEntry, IndexedValues?)] = []
         let newest = try IndexTables.newest(count, of: id, on: connection)

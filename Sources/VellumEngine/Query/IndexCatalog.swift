@@ -2,7 +2,7 @@ public import VellumCore
 
 /// The indexes of a type: their columns, and how to compute the index values of an object.
 @usableFromInline package struct IndexCatalog<Value>: Sendable {
-    package private(set) var shape = IndexShape()
+    package var shape = IndexShape()
     /// The names of the indexes that no query can use.
     package var unusable: [String] = []
     /// The columns as queries see them.

@@ -1,4 +1,4 @@
-internal import VellumCore
+package import VellumCore
 
 /// SQL that belongs to no table: settings, transactions, and statements about the file as a whole.
 ///
@@ -115,19 +115,19 @@ enum SQL {
 
 /// A statement has one enum of columns beside it, in the order in which it selects them.
 extension Statement {
-    func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
-    func int(_ column: some RawRepresentable<Int32>) -> StoredInteger { int(column.rawValue) }
-    func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? { optionalInt(column.rawValue) }
-    func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
-    func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
-    func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }
+    package func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
+    package func int(_ column: some RawRepresentable<Int32>) -> StoredInteger { int(column.rawValue) }
+    package func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? { optionalInt(column.rawValue) }
+    package func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
+    package func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
+    package func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }
 
-    func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column).value) }
-    func optionalInstant(_ column: some RawRepresentable<Int32>) -> WallInstant? {
+    package func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column).value) }
+    package func optionalInstant(_ column: some RawRepresentable<Int32>) -> WallInstant? {
         optionalInt(column).map { WallInstant(rawValue: $0.value) }
     }
-    func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column).value) }
-    func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? { isNull(column) ? nil : stamp(column) }
-    func key(_ column: some RawRepresentable<Int32>) -> EntryKey { EntryKey(String(decoding: bytes(column), as: UTF8.self)) }
-    func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column).value) }
+    package func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column).value) }
+    package func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? { isNull(column) ? nil : stamp(column) }
+    package func key(_ column: some RawRepresentable<Int32>) -> EntryKey { EntryKey(String(decoding: bytes(column), as: UTF8.self)) }
+    package func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column).value) }
 }

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import VellumCore
+package import VellumCore
 
 #if canImport(SQLite3)
     internal import SQLite3
@@ -35,7 +35,7 @@ package final class Statement {
 
     package func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
 
-    func bind(_ value: Int64?, at index: Int32) {
+    package func bind(_ value: Int64?, at index: Int32) {
         if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
     }
 
@@ -43,7 +43,7 @@ package final class Statement {
     func bind(copying data: Data, at index: Int32) { data.withUnsafeBytes { bind($0, at: index, Self.copied) } }
 
     /// Binds a copy of the key's bytes, which is valid until another statement of the connection binds a key.
-    func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, in: owner.keyRoom) } }
+    package func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, in: owner.keyRoom) } }
 
     /// Copies small values to room that the connection has anyway: SQLite would allocate some for each.
     private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, in room: UnsafeMutableRawBufferPointer) {
@@ -152,11 +152,11 @@ package final class Statement {
 
     // MARK: Reading the row
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
     package func int(_ column: Int32) -> StoredInteger { StoredInteger(sqlite3_column_int64(pointer, column)) }
 
-    func optionalInt(_ column: Int32) -> StoredInteger? { isNull(column) ? nil : int(column) }
+    package func optionalInt(_ column: Int32) -> StoredInteger? { isNull(column) ? nil : int(column) }
 
     package func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
@@ -178,7 +178,7 @@ package final class Statement {
     }
 
     /// Returns the bytes of the column, which are valid until the next step or reset.
-    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
     }

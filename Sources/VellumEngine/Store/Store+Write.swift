@@ -177,11 +177,15 @@ extension Store {
     package mutating func record<Value>(
         encoded bytes: Data, version: Int64, forKey key: EntryKey, in store: Store<Value>
     ) throws(VellumError) {
-        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
-        let now = store.clock.now()
-        var entry = Entry(bytes: bytes, written: now, indexed: nil)
+        var entry = Entry(bytes: bytes, written: store.clock.now())
         entry.typeVersion = version
-        add(.store(entry), key, to: store, at: now) { outcome, _ in
+        try record(entry, forKey: key, in: store)
+    }
+
+    /// Adds a write of an entry as it is, with its dates.
+    package mutating func record<Value>(_ entry: Entry, forKey key: EntryKey, in store: Store<Value>) throws(VellumError) {
+        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        add(.store(entry), key, to: store, at: store.clock.now()) { outcome, _ in
             let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
             return MemoryUpdate(didChange: true) { store.release(effects) }
         }

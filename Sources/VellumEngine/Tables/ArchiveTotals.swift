@@ -1,4 +1,4 @@
-internal import VellumCore
+package import VellumCore
 
 /// The table `archives`: the archives of the file, with the totals and the limit of each.
 ///
@@ -11,7 +11,7 @@ internal import VellumCore
 /// - The format of the file stands here a second time, because one damaged byte of the header must not make it look newer.
 /// - `hash_seed` is that of the archive's ``SeededHash``, a random number, and `hash_seed_check` its complement.
 /// - `cache_version` is the version of the cache whose values the archive holds, if it is one; `version_since` is when it was last emptied for another version, or 0.
-enum ArchiveTable {
+package enum ArchiveTable {
     static let create = """
         CREATE TABLE archives( -- format \(Schema.formatVersion)
             id INTEGER PRIMARY KEY,
@@ -63,9 +63,11 @@ enum ArchiveTable {
     static let lastID = "SELECT max(id) FROM archives"
 
     /// The number of an archive and the hash of its keys.
-    struct Found {
-        var id: Int64
-        var hash: SeededHash
+    package struct Found {
+        package var id: Int64
+        package var hash: SeededHash
+
+        package init(id: Int64, hash: SeededHash) { (self.id, self.hash) = (id, hash) }
     }
 
     /// Adds an archive.
@@ -103,24 +105,24 @@ enum ArchiveTable {
 
     private static let intactCleared = "iif(cleared_check = -1 - cleared, cleared, 0)"
 
-    static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id"
+    package static let list = "SELECT id, name, cache_version, max_bytes, is_max_given, \(intactCleared), hash_seed FROM archives ORDER BY id"
     static let listBackwards = "\(list) DESC"
     /// Reads the index on the names alone, which may be readable where the table is not.
     static let listByName = "SELECT id, name, NULL, NULL, NULL, 0, 0 FROM archives ORDER BY name"
 
     /// An archive of the file, as the statements that list them select it.
-    struct Listed {
-        var id: Int64
-        var name: String?
+    package struct Listed {
+        package var id: Int64
+        package var name: String?
         var cacheVersion: String?
         var limit: StoredLimit
         /// The number of the last entry that was there when the archive was emptied; 0 if it is damaged.
         var cleared: Int64
-        var hash: SeededHash
+        package var hash: SeededHash
 
         private enum Column: Int32 { case id, name, cacheVersion, bytes, isGiven, cleared, hashSeed }
 
-        init(_ row: Statement) {
+        package init(_ row: Statement) {
             id = row.int(Column.id).value
             name = row.text(Column.name)
             cacheVersion = row.text(Column.cacheVersion)

@@ -91,11 +91,11 @@ public import VellumCore
 }
 
 /// An entry that a query has read.
-struct StoredEntry: Sendable {
-    var key: EntryKey
-    var entry: Entry
+package struct StoredEntry: Sendable {
+    package var key: EntryKey
+    package var entry: Entry
     /// Whether it matches its checksum.
-    var isIntact: Bool
+    package var isIntact: Bool
 }
 
 /// The size of a batch of reads.
@@ -106,10 +106,10 @@ struct ReadLimit: Sendable {
 
 /// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that neither another entry's value nor an old value
 /// under a new date matches it.
-struct Checksum: Equatable {
+package struct Checksum: Equatable {
     private let ofArchive: UInt32
     /// The hash of the archive's keys.
-    let hash: SeededHash
+    package let hash: SeededHash
 
     init(archiveName: String, hash: SeededHash) {
         self.hash = hash
@@ -141,7 +141,7 @@ struct Checksum: Equatable {
     }
 
     /// - Parameter key: The bytes of the normalized key.
-    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
+    package func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
         let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
         var crc = Self.extend(ofArchive, key)
         // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.

@@ -7,7 +7,7 @@ internal import VellumCore
 /// key in the index that finds it: a key of any length takes the same room there. `stamp` is the use under which the entry was inserted;
 /// ``RecencyTables`` holds the later ones. `type_version` is that of an ``Entry``. `bytes` come last, because SQLite reads all
 /// pages of a large value to find what stands behind it.
-enum EntryTable {
+package enum EntryTable {
     static let create = """
         CREATE TABLE entries(
             id INTEGER PRIMARY KEY,
@@ -42,10 +42,10 @@ enum EntryTable {
     }
 
     /// The id up to which archive N was emptied, in a statement.
-    static func clearedThrough(_ n: Int64) -> String { "(SELECT cleared + \(EntryID.zero(of: n)) FROM archives WHERE id = \(n))" }
+    package static func clearedThrough(_ n: Int64) -> String { "(SELECT cleared + \(EntryID.zero(of: n)) FROM archives WHERE id = \(n))" }
 
     /// The size of an entry's value, for which SQLite does not read the value.
-    static let size = "length(bytes)"
+    package static let size = "length(bytes)"
 
     /// The last use in the file, or 0 for an entry whose validity does not depend on it.
     private static let lastUse = """
@@ -61,7 +61,7 @@ enum EntryTable {
     static let deleteFirst = "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)"
 
     /// The version of the type that the newest entry was recorded with.
-    static func newestVersion(_ n: Int64) -> String {
+    package static func newestVersion(_ n: Int64) -> String {
         "SELECT type_version FROM entries WHERE id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n)) ORDER BY id DESC LIMIT 1"
     }
 
@@ -82,7 +82,7 @@ enum EntryTable {
     static func readByID(_ n: Int64) -> String {
         entriesWithKeys("id = ?1 AND id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n))")
     }
-    static func between(_ n: Int64) -> String {
+    package static func between(_ n: Int64) -> String {
         entriesWithKeys("id > max(?1, \(clearedThrough(n))) AND id <= min(?2, \(EntryID.end(of: n) - 1)) ORDER BY id")
     }
 
@@ -206,18 +206,20 @@ package enum EntryID {
 }
 
 /// The current row of a statement that selects a whole entry. Valid until the statement's next step.
-struct EntryRow {
+package struct EntryRow {
     let row: Statement
 
     private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, lastUse, key }
 
-    init(_ row: Statement) { self.row = row }
+    package init(_ row: Statement) { self.row = row }
 
-    var id: Int64 { row.int(Column.id).value }
+    package var id: Int64 { row.int(Column.id).value }
     var checksum: UInt32 { row.checksum(Column.checksum) }
+    /// The encoded bytes.
+    var size: Int { row.bytes(Column.bytes).count }
 
     /// The key, where the statement selects it.
-    var keyBytes: UnsafeRawBufferPointer { row.bytes(Column.key) }
+    package var keyBytes: UnsafeRawBufferPointer { row.bytes(Column.key) }
 
     /// The entry, its key, and whether both match the checksum.
     func stored(_ checksum: Checksum) -> StoredEntry {
@@ -226,7 +228,7 @@ struct EntryRow {
             key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, isIntact: checksum.of(entry, key: key) == entry.revision)
     }
 
-    var entry: Entry {
+    package var entry: Entry {
         var entry = Entry(
             bytes: Data(row.bytes(Column.bytes)), written: row.instant(Column.written), expires: row.optionalInstant(Column.expires),
             idle: row.optionalInt(Column.idle)?.value)

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 /// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are equal in all files of this package.
 ///
@@ -24,9 +24,10 @@ struct FileHeader {
 
     /// Returns the kind of file that the header names; `nil` if it names none.
     static func kind(of path: String) throws -> FileKind? {
-        guard let header = try FileHeader(path: path) else { return nil }
-        return FileKind(rawValue: Int32(truncatingIfNeeded: header.number(at: 68)))
+        try FileHeader(path: path)?.kind
     }
+
+    fileprivate var kind: FileKind? { FileKind(rawValue: Int32(truncatingIfNeeded: number(at: 68))) }
 
     /// The header bytes that are equal in all files of a kind: all but the page size, counters and page numbers.
     private func fixed(_ kind: FileKind) -> [(offset: Int, byte: UInt8)] {
@@ -80,7 +81,7 @@ struct FileHeader {
         return copy
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
 
     private func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
@@ -122,6 +123,33 @@ package enum FileKind: Int32, Sendable, CaseIterable {
         case .archives: "archives of Vellum"
         case .caches: "caches of MiniCache"
         case .storage: "a storage of ShallowsSQLite"
+        }
+    }
+}
+
+extension DatabaseFile {
+    /// Returns what a file holds, without opening it: archives if its header does not say, so that opening it says what it is.
+    ///
+    /// - Throws: ``VellumError`` if there is no file that can be read.
+    package static func kind(ofFileAt url: URL) throws(VellumError) -> FileKind { try knownKind(ofFileAt: url) ?? .archives }
+
+    /// The same; `nil` if the header does not say.
+    package static func knownKind(ofFileAt url: URL) throws(VellumError) -> FileKind? {
+        do {
+            let path = try FileSystem.resolved(url.path)
+            try FilePaths.check(path)
+            guard let identity = FileIdentity(path: path), let open = OpenDatabases.shared.file(of: identity) else {
+                return try FileHeader.kind(of: path)
+            }
+            // Another descriptor would release the locks of this process when it is closed.
+            var bytes = [UInt8](repeating: 0, count: FileHeader.size)
+            return pread(open, &bytes, bytes.count, 0) == bytes.count ? FileHeader(bytes: bytes).kind : nil
+        } catch let error as SQLiteError where error.isUnsafePath {
+            throw VellumError(error)
+        } catch {
+            let isMissing = FileIdentity(path: url.path) == nil && FileSystem.isReadable(FileSystem.folder(of: url.path))
+            let reason = isMissing ? "There is no file at this path." : "The file cannot be read. \(OpeningProblem(path: url.path).advice)"
+            throw VellumError(.cannotOpen, reason, path: url.path, cause: error)
         }
     }
 }

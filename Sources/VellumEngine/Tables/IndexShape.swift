@@ -6,6 +6,8 @@ public import VellumCore
     @usableFromInline package struct Column: Hashable, Sendable {
         @usableFromInline package var name: String
         @usableFromInline package var encoding: String
+
+        package init(name: String, encoding: String) { (self.name, self.encoding) = (name, encoding) }
     }
 
     /// The columns. A property in several indexes has one column.
@@ -42,11 +44,15 @@ public import VellumCore
 }
 
 /// A range of entries that is read in batches. Rows that are added later are left out, so that no key is returned twice.
-struct EntryScan: Sendable {
+package struct EntryScan: Sendable {
     /// The entry after which the next batch begins.
-    var after = Int64.min
+    package var after = Int64.min
     /// The last entry of the range; `nil` for the last one when the first batch is read.
     var through: Int64?
     /// Whether there may be more.
-    var hasMore = true
+    package var hasMore = true
+
+    package init(after: Int64 = .min) { self.after = after }
+
+    init(after: Int64, through: Int64?, hasMore: Bool = true) { (self.after, self.through, self.hasMore) = (after, through, hasMore) }
 }

@@ -1,11 +1,11 @@
-internal import VellumCore
+package import VellumCore
 
 /// The tables `touches` and `recency`: when the entries were last used (decision 6).
 ///
 /// `touches` holds the last use of each entry that was used since it was inserted, by entry. `recency` is the recency log of each archive: uses
 /// in their order. A record of the log whose stamp is no longer the entry's touch is obsolete. `ArchiveEdit+Eviction.swift` describes how
 /// both give the eviction order.
-enum RecencyTables {
+package enum RecencyTables {
     static let createTouches = "CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
     static let createRecency = """
         CREATE TABLE recency(
@@ -46,7 +46,7 @@ enum RecencyTables {
     }
 
     /// The last use of any entry of the archive in the file; 0 if it has none.
-    static func readNewestStamp(of n: Int64, on connection: Connection) throws(SQLiteError) -> UseStamp {
+    package static func readNewestStamp(of n: Int64, on connection: Connection) throws(SQLiteError) -> UseStamp {
         let newest = try connection.int(
             """
             SELECT max(coalesce((SELECT max(stamp) FROM recency WHERE archive = \(n)), 0), \

@@ -1,0 +1,187 @@
+public import Foundation
+internal import VellumCore
+internal import VellumEngine
+
+extension ArchiveFile {
+    /// Records the entries of an export, with their dates, ages and versions. Entries of the same keys are replaced.
+    ///
+    /// Archives that the file does not have are created with their limits; the limits of others hold, and evict. The order of use is that of the export,
+    /// and indexes are built when a program of the type opens the archive. Blocks for the disk; 500 entries are one transaction. What an
+    /// import that was interrupted has recorded is recorded again by the next one.
+    ///
+    /// - Parameter progress: Called after each transaction. What it throws ends the import.
+    /// - Returns: How many entries were recorded.
+    /// - Complexity: O(n log n).
+    /// - Throws: ``VellumError``: the disk fails, the export is of another kind of file, of values that were left out, or not whole, or a cache has another
+    ///   version here. What came before is recorded.
+    @discardableResult
+    public func `import`(from url: URL, progress: (Progress) throws -> Void = { _ in }) throws -> Int {
+        let input: FileHandle
+        do {
+            input = try FileHandle(forReadingFrom: url)
+        } catch {
+            throw VellumError(.cannotOpen, "The export cannot be read.", path: url.path, cause: error)
+        }
+        var (number, bytes) = (0, 0)
+        func malformed(_ reason: String) -> VellumError {
+            VellumError(.invalidImport, "Line \(number) of the export \(reason)", path: url.path)
+        }
+        let total = FileSystem.size(url.path)
+        var (recorded, isWhole) = (0, false)
+        var lines: [ImportLine] = []
+        var archive: ImportLine?
+        func record() throws {
+            guard let archive else { return }
+            recorded += try importEntries(lines, of: archive)
+            lines.removeAll(keepingCapacity: true)
+            try progress(Progress(completed: bytes, total: total))
+        }
+        var reader = LineReader(input)
+        while let line = try reader.next() {
+            number += 1
+            bytes += line.bytes.count + 1
+            let parsed: ImportLine
+            do {
+                parsed = try ImportLine.decoder.decode(ImportLine.self, from: line.bytes)
+            } catch {
+                throw malformed("is not one of an export.")
+            }
+            if number == 1 {
+                guard parsed.vellum == 1, let found = parsed.kind else { throw malformed("does not say that it is one of this version.") }
+                guard found == kind.rawValue else { throw malformed("says that it is of \(found), and this file has \(kind.rawValue).") }
+            } else if let count = parsed.entries {
+                try record()
+                guard count == recorded else { throw malformed("says \(count) entries, and there were \(recorded).") }
+                isWhole = true
+            } else if parsed.archive != nil {
+                try record()
+                archive = parsed
+            } else {
+                guard archive != nil else { throw malformed("has an entry without an archive.") }
+                guard parsed.key != nil, parsed.recorded != nil, parsed.data != nil else {
+                    throw malformed("has an entry without a value.")
+                }
+                lines.append(parsed)
+                if lines.count >= 500 { try record() }
+            }
+        }
+        guard isWhole else { throw malformed("is the last, and does not end it: the export was interrupted. Its entries were recorded.") }
+        return recorded
+    }
+
+    private func importEntries(_ lines: [ImportLine], of archive: ImportLine) throws -> Int {
+        guard let name = archive.archive else { return 0 }
+        var options = StoreOptions<CBORValue>()
+        let present = try self.archive(named: name)?.summary()
+        options.cacheVersion = archive.cacheVersion
+        guard present == nil || present?.entries == 0 || present?.cacheVersion == archive.cacheVersion else {
+            throw VellumError(.contradiction, "The cache has another version in this file.").located(
+                archive: Log.displayed(name), path: file.path)
+        }
+        if present == nil, let limit = archive.limit { options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max) }
+        let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
+            try file.hold(named: name, codec: RawCodec(), options)
+        }
+        var transaction = StoreTransaction()
+        for line in lines { try transaction.record(line.entry, forKey: EntryKey(line.key ?? ""), in: hold.store) }
+        try transaction.commit()
+        try hold.close()
+        return lines.count
+    }
+}
+
+extension VellumError.Code {
+    /// A file is not an export that can be imported.
+    public static let invalidImport = VellumError.Code("invalidImport")
+}
+
+/// A line of an export: the first one, one before an archive, an entry, or the last one.
+struct ImportLine: Decodable {
+    var vellum: Int?
+    var kind: String?
+    var archive: String?
+    var limit: Int?
+    var cacheVersion: String?
+    var id: Int64?
+    var key: String?
+    var recorded: Date?
+    /// `.some(nil)` if it never expires by its own age.
+    var expires: Date??
+    var idle: Int64?
+    var version: Int64?
+    var data: Data?
+    var entries: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case vellum, kind, archive, limit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
+    }
+
+    init(from decoder: any Decoder) throws {
+        let line = try decoder.container(keyedBy: CodingKeys.self)
+        vellum = try line.decodeIfPresent(Int.self, forKey: .vellum)
+        kind = try line.decodeIfPresent(String.self, forKey: .kind)
+        archive = try line.decodeIfPresent(String.self, forKey: .archive)
+        limit = try line.decodeIfPresent(Int.self, forKey: .limit)
+        cacheVersion = try line.decodeIfPresent(String.self, forKey: .cacheVersion)
+        id = try line.decodeIfPresent(Int64.self, forKey: .id)
+        key = try line.decodeIfPresent(String.self, forKey: .key)
+        recorded = try line.decodeIfPresent(Date.self, forKey: .recorded)
+        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Date.self, forKey: .expires)) : nil
+        idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
+        version = try line.decodeIfPresent(Int64.self, forKey: .version)
+        data = try line.decodeIfPresent(Data.self, forKey: .data)
+        entries = try line.decodeIfPresent(Int.self, forKey: .entries)
+    }
+
+    var entry: Entry {
+        var entry = Entry(bytes: data ?? Data(), written: WallInstant(recorded ?? Date()))
+        if let expires { entry.expires = expires.map { WallInstant($0) } ?? .never }
+        (entry.idle, entry.typeVersion) = (idle, version ?? 0)
+        return entry
+    }
+
+    static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let value = try decoder.singleValueContainer()
+            do { return Date(timeIntervalSince1970: Double(try value.decode(Int64.self)) / 1000) } catch {}  // Then it is a text.
+            let text = try value.decode(String.self)
+            return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        }
+        return decoder
+    }()
+}
+
+/// The lines of a file, without their ends.
+struct LineReader {
+    struct Line {
+        var bytes: Data
+        /// Whether it has an end.
+        var isWhole: Bool
+    }
+
+    private let file: FileHandle
+    private var buffer = Data()
+    /// Where in the buffer the next line begins, and from where on an end was not looked for.
+    private var (start, looked) = (0, 0)
+
+    init(_ file: FileHandle) { self.file = file }
+
+    /// Returns the next line; `nil` at the end.
+    mutating func next() throws -> Line? {
+        while true {
+            if let end = buffer[looked...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { (start, looked) = (end + 1, end + 1) }
+                return Line(bytes: buffer[start..<end], isWhole: true)
+            }
+            let rest = buffer[start...]
+            guard let more = try file.read(upToCount: 1 << 20), !more.isEmpty else {
+                (buffer, start, looked) = (Data(), 0, 0)
+                return rest.isEmpty ? nil : Line(bytes: rest, isWhole: false)
+            }
+            looked = rest.count
+            buffer = Data(rest) + more
+            start = 0
+        }
+    }
+}

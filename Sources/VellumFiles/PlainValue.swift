@@ -1,0 +1,156 @@
+internal import CBORCoding
+internal import Foundation
+
+/// A value of CBOR as Swift's types write it, in the form in which a person reads it.
+struct PlainValue {
+    let value: CBORValue
+
+    init(_ value: CBORValue) { self.value = value }
+
+    /// The text of a text, a URL, a UUID, or a case of an enum without associated values; `nil` for others.
+    var text: String? {
+        switch value {
+        case .text(let text), .tagged(32, .text(let text)): return text
+        case .tagged(37, .bytes(let bytes)) where bytes.count == 16:
+            return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
+        case .map(let pairs):
+            guard pairs.count == 1, let (name, content) = pairs.first, case .text(let text) = name, content == .map([:]) else { return nil }
+            return text
+        default: return nil
+        }
+    }
+
+    /// A date; `nil` for others.
+    var date: Date? {
+        switch value {
+        case .tagged(1, .integer(let seconds)): Date(timeIntervalSince1970: Double(seconds))
+        case .tagged(1, .float(let seconds)): Date(timeIntervalSince1970: seconds)
+        default: nil
+        }
+    }
+
+    /// The digits of a decimal fraction, its mantissa times a power of ten (RFC 8949, 3.4.4); `nil` for others.
+    var decimalText: String? {
+        guard case .tagged(4, .array(let parts)) = value, parts.count == 2, case .integer(let exponent) = parts[0],
+            case .integer(let mantissa) = parts[1], -400...400 ~= exponent
+        else { return nil }
+        let digits = "\(mantissa.magnitude)"
+        let sign = mantissa < 0 ? "-" : ""
+        guard exponent < 0 else { return sign + digits + String(repeating: "0", count: mantissa == 0 ? 0 : Int(exponent)) }
+        let padded = String(repeating: "0", count: max(0, Int(-exponent) + 1 - digits.count)) + digits
+        return "\(sign)\(padded.dropLast(Int(-exponent))).\(padded.suffix(Int(-exponent)))"
+    }
+
+    /// The nearest number of a decimal fraction.
+    var decimal: Double? { decimalText.flatMap(Double.init) }
+}
+
+extension CBORValue {
+    /// Returns the value as JSON that a person reads.
+    ///
+    /// ```swift
+    /// print(value.json())
+    /// // {"born":"1981-06-24T00:00:00Z","name":"Ann","role":"admin"}
+    /// ```
+    ///
+    /// Dates are those of ISO 8601 in UTC, data is Base64, decimal numbers have all their digits, a case of an enum without associated values is its
+    /// name, and one with a single unnamed value has that under its name. Keys are sorted. What JSON has no number for is a text: `"NaN"`.
+    /// This is not a form to store: it says less than the value.
+    ///
+    /// - Parameter isPretty: Whether to use several lines.
+    /// - Complexity: O(n log n) in the size of the value.
+    public func json(isPretty: Bool = false) -> String {
+        var text = ""
+        JSONText.append(self, to: &text, indentation: isPretty ? 0 : nil)
+        return text
+    }
+}
+
+/// Writes JSON (RFC 8259).
+enum JSONText {
+    static func append(_ value: CBORValue, to text: inout String, indentation: Int?) {
+        let plain = PlainValue(value)
+        if let name = plain.text { return append(quoted: name, to: &text) }
+        if let date = plain.date { return append(quoted: self.text(of: date), to: &text) }
+        if let decimal = plain.decimalText { return text += decimal }
+        switch value {
+        case .integer(let integer): text += "\(integer)"
+        case .float(let number): append(number, to: &text)
+        case .bytes(let data): append(quoted: data.base64EncodedString(), to: &text)
+        case .bool(let value): text += value ? "true" : "false"
+        case .null, .undefined: text += "null"
+        case .simple(let number): text += "\(number)"
+        case .tagged(_, let inner): append(inner, to: &text, indentation: indentation)
+        case .array(let elements): append(elements.map { (nil, $0) }, "[", "]", to: &text, indentation)
+        case .map(let pairs): append(map: pairs, to: &text, indentation)
+        case .text(let string): append(quoted: string, to: &text)
+        }
+    }
+
+    private static func append(map pairs: [CBORValue: CBORValue], to text: inout String, _ indentation: Int?) {
+        let named = pairs.map { (name: self.name(of: $0.key), value: unwrapped($0.value)) }
+        append(named.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }, "{", "}", to: &text, indentation)
+    }
+
+    private static func name(of key: CBORValue) -> String {
+        if let text = PlainValue(key).text { return text }
+        if case .bytes(let data) = key { return data.base64EncodedString() }
+        return key.json()
+    }
+
+    /// The associated value of a case of an enum that has one without a name, as Swift writes it.
+    private static func unwrapped(_ value: CBORValue) -> CBORValue {
+        guard case .map(let pairs) = value, pairs.count == 1, let only = pairs["_0"] else { return value }
+        return only
+    }
+
+    private static func append(
+        _ items: [(name: String?, value: CBORValue)], _ open: String, _ close: String, to text: inout String, _ indentation: Int?
+    ) {
+        text += open
+        for (number, item) in items.enumerated() {
+            if number > 0 { text += "," }
+            if let indentation { text += "\n" + String(repeating: "  ", count: indentation + 1) }
+            if let name = item.name {
+                append(quoted: name, to: &text)
+                text += indentation == nil ? ":" : ": "
+            }
+            append(item.value, to: &text, indentation: indentation.map { $0 + 1 })
+        }
+        if let indentation, !items.isEmpty { text += "\n" + String(repeating: "  ", count: indentation) }
+        text += close
+    }
+
+    private static func append(_ number: Double, to text: inout String) {
+        guard number.isFinite else { return append(quoted: number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity", to: &text) }
+        text += "\(number)"
+    }
+
+    /// Appends a text in quotes. Control characters, and marks that change the direction of a text, are escaped.
+    static func append(quoted string: String, to text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+
+    /// A date by RFC 3339, in UTC, with milliseconds if it has any.
+    static func text(of date: Date) -> String {
+        guard date.timeIntervalSince1970.isFinite, -62_135_596_800..<253_402_300_800 ~= date.timeIntervalSince1970 else {
+            return "\(date.timeIntervalSince1970) s"
+        }
+        let hasFraction = date.timeIntervalSince1970 != date.timeIntervalSince1970.rounded(.down)
+        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+    }
+}
