@@ -1,7 +1,6 @@
 import Foundation
 import Synchronization
 import Testing
-import VellumFiles
 
 @testable import VellumToolKit
 
@@ -110,18 +109,17 @@ struct ConsoleTests {
 @Suite(.timeLimit(.minutes(1)))
 struct ProgressBarTests {
     @Test func fitsTheTerminal() {
-        let progress = ArchiveFile.Progress(completed: 50, total: 100)
         for width in 0...120 {
-            #expect(DisplayWidth.of(ProgressBar.text("backup", progress, width: width) { "\($0) B" }) <= max(width, 0))
+            #expect(DisplayWidth.of(ProgressBar.text("backup", 50, of: 100, width: width) { "\($0) B" }) <= max(width, 0))
         }
-        #expect(ProgressBar.text("backup", progress, width: 60) { "\($0)" } == "backup " + String(repeating: "█", count: 15) + String(repeating: "░", count: 15) + "  50 %  50 of 100")
+        #expect(ProgressBar.text("backup", 50, of: 100, width: 60) { "\($0)" } == "backup " + String(repeating: "█", count: 15) + String(repeating: "░", count: 15) + "  50 %  50 of 100")
     }
 
     @Test func isOnATerminalOnly() throws {
         let (pipe, terminal) = (TestConsole(), TestConsole())
-        try ProgressBar("x", console: pipe.console()).update(.init(completed: 1, total: 2))
+        try ProgressBar("x", console: pipe.console()).update(completed: 1, of: 2)
         let bar = ProgressBar("x", console: terminal.console { $0.isErrorTerminal = true })
-        try bar.update(.init(completed: 1, total: 2))
+        try bar.update(completed: 1, of: 2)
         bar.end()
         #expect(pipe.error.isEmpty)
         #expect(terminal.error.hasPrefix("\rx "))

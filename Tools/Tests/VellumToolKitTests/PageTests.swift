@@ -16,11 +16,12 @@ struct PageTests {
         let day = 86_400.0
         let airports = ReportView.Archive(
             archive: ArchiveView(
-                name: "Airport", entries: 28_298, bytes: 5_400_000, limit: 8 << 20, isLimitGiven: true, oldest: Date(timeIntervalSince1970: 0),
-                newest: Date(timeIntervalSince1970: 100 * day), typeVersion: 2,
+                name: "Airport", entries: 28_298, bytes: 5_400_000, limit: 8 << 20, isLimitGiven: true, oldestUse: Date(timeIntervalSince1970: 0),
+                newestUse: Date(timeIntervalSince1970: 100 * day), typeVersion: 2,
                 indexes: [.init(properties: ["country", "elevation"], isOfElements: false), .init(properties: ["keywords"], isOfElements: true)]),
             statistics: StatisticsView(
                 sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8], ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
+                uses: [0: 20_000, 20: 8298],
                 typeVersions: [1: 8000, 2: 20_298], expired: 12, advisedLimit: 6 << 20,
                 largest: [EntryView(key: "LSZH", bytes: 2900), EntryView(key: "LSGG", bytes: 2200)]))
         let images = ReportView.Archive(
@@ -63,7 +64,7 @@ struct PageTests {
         let pictures = page.ranges(of: "<svg").count
         #expect(pictures > 6)
         for part in ["</svg>", "role=\"img\"", "<desc", "class=\"pair\""] { #expect(page.ranges(of: part).count == pictures, "\(part)") }
-        let ids = page.matches(of: / id="([^"]*)"/).map { String($0.1) }
+        let ids = page.matches(of: /\sid="([^"]*)"/).map { String($0.1) }
         #expect(Set(ids).count == ids.count)
     }
 

@@ -22,7 +22,7 @@ struct BackupCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let copy = try OutputFile(target, replaces: force.force)
-        let bar = ProgressBar("backup", console: console, unit: { Numbers.size($0) })
+        let bar = ProgressBar("backup", console: console, unit: { Numbers.count($0, "page", "pages") })
         defer { bar.end() }
         try Opening.file(file.file) { file in
             try copy.finishing {

@@ -30,7 +30,7 @@ struct DeleteCommand: ParsableCommand {
         let console = Console.current
         let query = try self.query.map { try Reading.query($0, width: console.surroundings.width) }
         // Asked before the file is opened for writing, which may repair it.
-        let found = try Opening.archive(archive.archive, of: archive.path) { try found(in: $0, query) }
+        let found = try Opening.archive(archive.archive, of: archive.path) { try matching(in: $0, query) }
         guard !found.isEmpty else { throw Failure(.nothing, "nothing to delete") }
         let name = TerminalText.shown(archive.archive, width: 60)
         try console.confirm("Delete \(Numbers.count(found.count, "entry", "entries")) of \(name)?", isAnswered: yes.yes)
@@ -39,7 +39,7 @@ struct DeleteCommand: ParsableCommand {
         try console.print("\(Numbers.count(removed, "entry", "entries")) deleted")
     }
 
-    private func found(in archive: RawArchive, _ query: RawQuery?) throws -> [String] {
+    private func matching(in archive: RawArchive, _ query: RawQuery?) throws -> [String] {
         if let query { return try archive.find(query).map(\.entry.key) }
         var seen: Set<String> = []
         return try keys.map { escaped ? TerminalText.unescaped($0) : $0 }

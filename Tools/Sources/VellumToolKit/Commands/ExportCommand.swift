@@ -8,7 +8,8 @@ struct ExportCommand: ParsableCommand {
         commandName: "export", abstract: "Write entries as lines of JSON.",
         discussion: """
             With -o, the lines are first written to FILE.part. An export that was killed goes on with --resume. Ctrl-C removes the part, \
-            unless --resume was given. With --redact, values and keys are left out.
+            unless --resume was given. --values adds each value as JSON, for other programs. With --redact, values and keys are left out: \
+            a key becomes a short name, equal ones for equal keys, which differ in each run. Nothing can be imported from that.
 
             EXAMPLES
               vellum export Archives.sqlite -o airports.jsonl --archive Airport
@@ -19,6 +20,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var file: FileArgument
     @Option(name: [.customShort("o"), .customLong("output")], help: "The file for the lines.", completion: .file()) var target: String?
     @Option(help: "Only this archive. May be given several times.") var archive: [String] = []
+    @Flag(help: "Add each value as JSON, too.") var values = false
     @Flag(help: "Leave values and keys out.") var redact = false
     @Flag(help: "Continue an export that was interrupted.") var resume = false
     @OptionGroup var force: ForceOption
@@ -26,6 +28,7 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         if resume, target == nil { throw ValidationError("--resume needs -o FILE.") }
+        if redact, resume || values { throw ValidationError("--redact goes with neither --resume nor --values.") }
         if output.json, target == nil { throw ValidationError("--json says what was done, and needs -o FILE.") }
     }
 
@@ -33,20 +36,51 @@ struct ExportCommand: ParsableCommand {
         let console = Console.current
         guard let target else { return try exportToOutput(console) }
         if !force.force { try OutputFile.checkIsFree(target) }
-        let part = target + ".part"
-        let entries = try export(to: part, console: console, keepsPart: resume)
-        guard chmod(part, 0o600) == 0, rename(part, target) == 0 else {
-            throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
-        }
+        let entries = try redact ? exportRedacted(to: target, console: console) : exportPart(of: target, console: console)
         if output.json {
             return try console.print(["path": .text(target), "entries": .integer(entries), "bytes": .integer(try FileSize.of(target))])
         }
         if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.count(entries, "entry", "entries"))") }
     }
 
+    private func exportPart(of target: String, console: Console) throws -> Int {
+        let part = target + ".part"
+        let entries = try export(to: part, console: console, keepsPart: resume)
+        guard rename(part, target) == 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
+        return entries
+    }
+
+    private func exportRedacted(to target: String, console: Console) throws -> Int {
+        let copy = try OutputFile(target, replaces: force.force)
+        var entries = 0
+        try copy.finishing {
+            let descriptor = open(copy.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
+            defer { _ = close(descriptor) }
+            let stream = OutputStream(descriptor)
+            entries = try redacted(console) { try stream.write($0) }
+            try stream.flush()
+        }
+        return entries
+    }
+
+    /// Writes lines without keys and values.
+    private func redacted(_ console: Console, write: ([UInt8]) throws -> Void) throws -> Int {
+        let bar = ProgressBar("export", console: console)
+        defer { bar.end() }
+        return try Opening.file(file.file) { file in
+            try Self.check(archive, in: file)
+            return try Interrupts.shared.whileChecking { try RedactedExport().write(file, archives: archive, bar: bar, to: write) }
+        }
+    }
+
     /// Writes the lines to a folder that only this process knows, then to the output.
     private func exportToOutput(_ console: Console) throws {
         if console.surroundings.isOutputTerminal { throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal") }
+        if redact {
+            _ = try redacted(console, write: console.write)
+            return
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -66,7 +100,10 @@ struct ExportCommand: ParsableCommand {
     private func export(to path: String, console: Console, keepsPart: Bool) throws -> Int {
         let bar = ProgressBar("export", console: console)
         defer { bar.end() }
-        let archives = archive.isEmpty ? nil : archive
+        var options = ArchiveFile.ExportOptions()
+        options.archives = archive.isEmpty ? nil : archive
+        options.includesJSON = values
+        options.resumes = resume
         return try Opening.file(file.file) { file in
             try Self.check(archive, in: file)
             if !keepsPart {
@@ -75,9 +112,14 @@ struct ExportCommand: ParsableCommand {
             }
             defer { Interrupts.shared.forget(leftover: path) }
             do {
-                return try Interrupts.shared.whileChecking {
-                    try file.export(to: URL(fileURLWithPath: path), archives: archives, redacted: redact, resuming: resume) { try bar.update($0) }
+                let done = try Interrupts.shared.whileChecking {
+                    try file.export(to: URL(fileURLWithPath: path), options) { try bar.update($0) }
                 }
+                bar.end()
+                if done.damaged > 0 {
+                    console.writeError("vellum: \(Numbers.count(done.damaged, "damaged entry was", "damaged entries were")) left out\n")
+                }
+                return done.entries
             } catch {
                 if !keepsPart { unlink(path) }
                 throw error

@@ -35,7 +35,7 @@ struct FindCommand: ParsableCommand {
         try Opening.archive(archive.archive, of: archive.path) { archive in
             if explain { return try printExplanation(archive, query) }
             if count { return try printCount(archive, query) }
-            try printObjects(archive.find(query).map { ObjectView(key: $0.entry.key, value: $0.value) })
+            try printObjects(archive, query)
         }
     }
 
@@ -53,15 +53,21 @@ struct FindCommand: ParsableCommand {
         if count == 0 { throw Failure(.nothing, nil) }
     }
 
-    private func printObjects(_ objects: [ObjectView]) throws {
+    private func printObjects(_ archive: RawArchive, _ query: RawQuery) throws {
         let console = Console.current
         let fields = self.fields?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        if let width = console.outputWidth, !output.json {
-            if !objects.isEmpty { try console.print(ObjectTable.table(objects, fields: fields, width: width, zone: console.surroundings.zone)) }
-        } else {
-            for object in objects { try console.print(object.json(fields: fields).line) }
+        guard let width = console.outputWidth, !output.json else {
+            var isEmpty = true
+            try archive.find(query) { object in
+                isEmpty = false
+                try console.print(ObjectView(key: object.entry.key, value: object.value).json(fields: fields).line)
+            }
+            if isEmpty { throw Failure(.nothing, nil) }
+            return
         }
-        if objects.isEmpty { throw Failure(.nothing, console.outputWidth == nil || output.json ? nil : "nothing matches") }
+        let objects = try archive.find(query).map { ObjectView(key: $0.entry.key, value: $0.value) }
+        guard !objects.isEmpty else { throw Failure(.nothing, "nothing matches") }
+        try console.print(ObjectTable.table(objects, fields: fields, width: width, zone: console.surroundings.zone))
     }
 }
 

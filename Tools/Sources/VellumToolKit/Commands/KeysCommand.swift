@@ -40,17 +40,31 @@ struct KeysCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let entries = try Opening.archive(archive.archive, of: archive.path) { archive in
-            try archive.entries(withPrefix: prefix, order: order.raw, limit: limit).map(Reading.entry)
+        let count = try Opening.archive(archive.archive, of: archive.path) { archive in
+            if order == .recorded, limit == nil, !(long && !output.json) { return try stream(archive, to: console) }
+            let entries = try archive.entries(withPrefix: prefix, order: order.raw, limit: limit ?? .max).map(Reading.entry)
+            if long, !output.json {
+                if !entries.isEmpty { try console.print(Self.table(entries, zone: console.surroundings.zone)) }
+            } else {
+                for entry in entries { try console.print(line(entry, width: console.outputWidth)) }
+            }
+            return entries.count
         }
-        if output.json {
-            for entry in entries { try console.print(entry.json.line) }
-        } else if long {
-            if !entries.isEmpty { try console.print(Self.table(entries, zone: console.surroundings.zone)) }
-        } else {
-            for entry in entries { try console.print(Self.line(entry.key, width: console.outputWidth)) }
+        if count == 0 { throw Failure(.nothing, output.json ? nil : "no such key") }
+    }
+
+    /// Prints all entries as they are read, and returns how many there were.
+    private func stream(_ archive: RawArchive, to console: Console) throws -> Int {
+        var count = 0
+        try archive.forEachEntry(withPrefix: prefix) { entry in
+            count += 1
+            try console.print(line(Reading.entry(entry), width: console.outputWidth))
         }
-        if entries.isEmpty { throw Failure(.nothing, output.json ? nil : "no such key") }
+        return count
+    }
+
+    private func line(_ entry: EntryView, width: Int?) -> String {
+        output.json ? entry.json.line : Self.line(entry.key, width: width)
     }
 
     private static func line(_ key: String, width: Int?) -> String {

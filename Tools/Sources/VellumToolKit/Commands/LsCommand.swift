@@ -7,7 +7,7 @@ struct LsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "List the archives or caches of a file.",
         discussion: """
-            The limit is that on the disk; "default" stands beside one that no program has given. Entries wait if they were removed and \
+            The least recently used entries are evicted first. The limit is that on the disk; "default" stands beside one that no program has given. Entries wait if they were removed and \
             are still to be deleted.
 
             EXAMPLES
@@ -45,15 +45,15 @@ struct LsCommand: ParsableCommand {
     static func table(_ archives: [ArchiveView], zone: TimeZone) -> Table {
         let day = { (date: Date?) in date.flatMap { Dates.day($0, zone: zone) } ?? "–" }
         var table = Table([
-            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest"), .fixed("newest"),
+            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest use"), .fixed("newest use"),
             .text("version", minimum: 7),
         ])
         let hasWaiting = archives.contains { $0.waiting > 0 }
         if hasWaiting { table.columns.append(.number("waiting")) }
         table.rows = archives.map { archive in
             [
-                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes), archive.limitText, day(archive.oldest),
-                day(archive.newest), archive.versionText,
+                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes), archive.limitText, day(archive.oldestUse),
+                day(archive.newestUse), archive.versionText,
             ] + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
         }
         return table

@@ -1,8 +1,8 @@
-package import ArgumentParser
+internal import ArgumentParser
 
 /// The command `vellum`.
-package struct VellumCommand: AsyncParsableCommand {
-    package static let configuration = CommandConfiguration(
+struct VellumCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
         commandName: "vellum",
         abstract: "Looks into files of Vellum, MiniCache and ShallowsSQLite, and carries them away.",
         usage: """
@@ -39,5 +39,4 @@ package struct VellumCommand: AsyncParsableCommand {
         ],
         defaultSubcommand: FilesCommand.self)
 
-    package init() {}
 }

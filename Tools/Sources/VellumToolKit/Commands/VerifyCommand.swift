@@ -63,10 +63,21 @@ struct SalvageCommand: ParsableCommand {
         try console.confirm("Move \(name) aside if it is damaged, and make it anew of what can be read?", isAnswered: yes.yes)
         let salvage = try ArchiveFile.salvage(at: url)
         if output.json {
-            return try console.print(
-                ["damagedFile": .optional(salvage.damagedFile?.path, JSON.text), "entries": .integer(salvage.entries)])
+            try console.print(
+                [
+                    "damagedFile": .optional(salvage.damagedFile?.path, JSON.text), "salvaged": .integer(salvage.salvaged),
+                    "isIntact": .bool(salvage.verification.isIntact), "soundEntries": .integer(salvage.verification.soundEntries),
+                ])
+        } else {
+            let sound = Numbers.count(salvage.verification.soundEntries, "sound entry", "sound entries")
+            if let damaged = salvage.damagedFile {
+                let saved = Numbers.count(salvage.salvaged, "entry", "entries")
+                try console.print("\(saved) saved. The damaged file is \(console.path(damaged.path))")
+            } else if salvage.verification.isIntact {
+                try console.print("intact: \(sound). Nothing was moved aside.")
+            }
         }
-        guard let damaged = salvage.damagedFile else { return try console.print("The file is intact and was left as it is.") }
-        try console.print("\(Numbers.count(salvage.entries, "entry", "entries")) saved. The damaged file is \(console.path(damaged.path))")
+        guard !salvage.verification.isIntact else { return }
+        throw Failure(.damaged, "some entries are still damaged: vellum verify names them")
     }
 }

@@ -10,7 +10,7 @@ struct FileView: Sendable {
     var isOpenElsewhere: Bool
     var archives: [ArchiveView]
 
-    var entries: Int { archives.reduce(0) { $0 + $1.entries } }
+    var entries: Int { archives.reduce(0) { Numbers.sum($0, $1.entries) } }
 
     var json: JSON {
         [
@@ -38,9 +38,9 @@ struct ArchiveView: Sendable {
     /// The limit; `nil` for none.
     var limit: Int?
     var isLimitGiven = false
-    var oldest: Date?
-    var newest: Date?
-    var lastUsed: Date?
+    /// When the entry that is evicted next was last used.
+    var oldestUse: Date?
+    var newestUse: Date?
     var cacheVersion: String?
     var typeVersion = 0
     var indexes: [Index] = []
@@ -55,7 +55,7 @@ struct ArchiveView: Sendable {
     var json: JSON {
         [
             "name": .text(name), "entries": .integer(entries), "bytes": .integer(bytes), "limitBytes": .optional(limit, JSON.integer),
-            "isLimitGiven": .bool(isLimitGiven), "oldest": .date(oldest), "newest": .date(newest), "lastUsed": .date(lastUsed),
+            "isLimitGiven": .bool(isLimitGiven), "oldestUse": .date(oldestUse), "newestUse": .date(newestUse),
             "cacheVersion": .optional(cacheVersion, JSON.text), "typeVersion": .integer(typeVersion),
             "indexes": .array(indexes.map(\.json)), "waiting": .integer(waiting),
         ]

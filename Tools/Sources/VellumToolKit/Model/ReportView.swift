@@ -6,6 +6,8 @@ struct StatisticsView: Sendable {
     var sizes: [Int: Int] = [:]
     /// How many entries were recorded so many days before today.
     var ages: [Int: Int] = [:]
+    /// How many entries were last used so many days before today.
+    var uses: [Int: Int] = [:]
     /// How many entries were recorded with a version of the type; 0 for none.
     var typeVersions: [Int: Int] = [:]
     var expired = 0
@@ -39,8 +41,9 @@ struct ReportView: Sendable {
         let archives = self.archives.map { part -> JSON in
             [
                 "name": .text(part.archive.name),
-                "sizes": Self.counts(part.statistics.sizes, key: "from") { $0 < 62 ? 1 << max(0, $0) : .max },
+                "sizes": Self.counts(part.statistics.sizes, key: "from") { Buckets.size(of: $0) },
                 "ages": Self.counts(part.statistics.ages, key: "days") { $0 },
+                "uses": Self.counts(part.statistics.uses, key: "days") { $0 },
                 "typeVersions": Self.counts(part.statistics.typeVersions, key: "version") { $0 },
                 "expired": .integer(part.statistics.expired), "advisedLimitBytes": .optional(part.statistics.advisedLimit, JSON.integer),
                 "largest": .array(

@@ -15,13 +15,16 @@ final class ProgressBar: Sendable {
     }
 
     /// Shows how far an operation is, at most ten times a second, and ends it if the user has cancelled.
-    func update(_ progress: ArchiveFile.Progress) throws {
+    func update(_ progress: ArchiveFile.Progress) throws { try update(completed: progress.completed, of: progress.total) }
+
+    /// The same with numbers.
+    func update(completed: Int, of total: Int) throws {
         try Interrupts.shared.check()
         guard console.surroundings.isErrorTerminal else { return }
         let now = Date()
         drawn.withLock { drawn in
             if let drawn, now.timeIntervalSince(drawn.time) < 0.1, now >= drawn.time { return }
-            let text = Self.text(label, progress, width: console.surroundings.width - 1, unit: unit)
+            let text = Self.text(label, completed, of: total, width: console.surroundings.width - 1, unit: unit)
             if text != drawn?.text { console.writeError("\r\(text)\u{1B}[K") }
             drawn = (text, now)
         }
@@ -36,9 +39,9 @@ final class ProgressBar: Sendable {
     }
 
     /// The bar as a text that fits a width.
-    static func text(_ label: String, _ progress: ArchiveFile.Progress, width: Int, unit: (Int) -> String) -> String {
-        let percent = min(100, Numbers.percent(progress.completed, of: progress.total))
-        let amount = "\(unit(progress.completed)) of \(unit(progress.total))"
+    static func text(_ label: String, _ completed: Int, of total: Int, width: Int, unit: (Int) -> String) -> String {
+        let percent = min(100, Numbers.percent(completed, of: total))
+        let amount = "\(unit(completed)) of \(unit(total))"
         let figures = DisplayWidth.padded("\(percent) %", to: 5, isRight: true)
         let room = width - label.count - figures.count - amount.count - 6
         guard room >= 8 else { return DisplayWidth.shortened("\(label) \(figures)", to: max(0, width)) }

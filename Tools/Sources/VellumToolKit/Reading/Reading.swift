@@ -14,7 +14,7 @@ enum Reading {
         let summary = try archive.summary()
         return ArchiveView(
             name: archive.name, entries: summary.entries, bytes: summary.size.bytes, limit: summary.limit?.bytes,
-            isLimitGiven: summary.isLimitGiven, oldest: summary.oldest, newest: summary.newest, lastUsed: summary.lastUsed,
+            isLimitGiven: summary.isLimitGiven, oldestUse: summary.oldest, newestUse: summary.newest,
             cacheVersion: summary.cacheVersion, typeVersion: summary.typeVersion,
             indexes: summary.indexes.map { ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements) },
             waiting: summary.waiting)
@@ -43,7 +43,7 @@ enum Reading {
     private static func statistics(_ archive: RawArchive) throws -> StatisticsView {
         let statistics = try archive.statistics()
         return StatisticsView(
-            sizes: statistics.sizes, ages: statistics.ages, typeVersions: statistics.typeVersions, expired: statistics.expired,
+            sizes: statistics.sizes, ages: statistics.ages, uses: statistics.uses, typeVersions: statistics.typeVersions, expired: statistics.expired,
             largest: try archive.entries(order: .size, limit: 5).map(entry))
     }
 

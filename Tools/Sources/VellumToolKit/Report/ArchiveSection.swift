@@ -10,7 +10,7 @@ struct ArchiveSection {
     private var statistics: StatisticsView { part.statistics }
 
     var node: Node {
-        let parts = [limit, sizes, ages, versions, indexes, largest].compactMap(\.self)
+        let parts = [limit, sizes, ages, uses, versions, indexes, largest].compactMap(\.self)
         return .tag("section", ["class": "archive"], [.tag("h2", [.short(archive.name, 60)]), facts] + parts)
     }
 
@@ -18,8 +18,8 @@ struct ArchiveSection {
 
     private var facts: Node {
         var facts = [
-            ("Entries", Numbers.count(archive.entries)), ("Bytes", Numbers.size(archive.bytes)), ("Oldest", day(archive.oldest)),
-            ("Newest", day(archive.newest)),
+            ("Entries", Numbers.count(archive.entries)), ("Bytes", Numbers.size(archive.bytes)), ("Oldest use", day(archive.oldestUse)),
+            ("Newest use", day(archive.newestUse)),
         ]
         if let version = archive.cacheVersion { facts.append(("Cache version", version)) }
         if statistics.expired > 0 { facts.append(("Expired", Numbers.count(statistics.expired))) }
@@ -56,7 +56,7 @@ struct ArchiveSection {
 
     private func histogram(_ title: String, _ picture: Node, _ first: String, _ items: [Picture.Item]) -> Node? {
         guard !items.isEmpty else { return nil }
-        let all = items.reduce(0) { $0 + $1.value }
+        let all = items.reduce(0) { Numbers.sum($0, $1.value) }
         let rows = items.filter { $0.value > 0 }.map { [$0.label, $0.text, "\(Numbers.percent($0.value, of: all)) %"] }
         return block(title, [Facts.pair(picture, Facts.table("\(title), in numbers", [first, "Entries", "Share"], rows))])
     }
@@ -72,6 +72,14 @@ struct ArchiveSection {
         let items = Buckets.ages(statistics.ages)
         let picture = picture("ages", "Entries by age", "A bar for each span of time since an entry was recorded.")
         return histogram("Ages of entries", picture.bars(items), "Recorded", items)
+    }
+
+    private var uses: Node? {
+        let items = Buckets.ages(statistics.uses)
+        // Where nothing was used after it was recorded, the picture would be the one before.
+        guard statistics.uses != statistics.ages else { return nil }
+        let picture = picture("uses", "Entries by last use", "A bar for each span of time since an entry was last used.")
+        return histogram("Last uses", picture.bars(items), "Used", items)
     }
 
     private var versions: Node? {

@@ -3,13 +3,18 @@ enum Buckets {
     /// Sizes by powers of two, from the least to the greatest that is there, with the empty ones between.
     static func sizes(_ counts: [Int: Int]) -> [Picture.Item] {
         var clamped: [Int: Int] = [:]
-        for (exponent, count) in counts where count > 0 { clamped[min(max(exponent, 0), 61), default: 0] += count }
+        for (exponent, count) in counts where count > 0 {
+            clamped[min(max(exponent, -1), 62), default: 0] = Numbers.sum(clamped[min(max(exponent, -1), 62)] ?? 0, count)
+        }
         guard let least = clamped.keys.min(), let greatest = clamped.keys.max() else { return [] }
         return (least...greatest).map { exponent in
             let count = clamped[exponent] ?? 0
-            return Picture.Item(label: shortSize(1 << exponent), value: count, text: Numbers.count(count))
+            return Picture.Item(label: shortSize(size(of: exponent)), value: count, text: Numbers.count(count))
         }
     }
+
+    /// The least size of a power; that of -1 is empty.
+    static func size(of exponent: Int) -> Int { exponent < 0 ? 0 : 1 << min(exponent, 62) }
 
     /// `64 B`, `1 kB`, `16 MB`: of powers of two.
     private static func shortSize(_ bytes: Int) -> String {
@@ -26,7 +31,7 @@ enum Buckets {
         var sums = ageNames.map { _ in 0 }
         for (days, count) in counts {
             guard let index = ageNames.firstIndex(where: { days < $0.days || $0.days == .max }) else { continue }
-            sums[index] += count
+            sums[index] = Numbers.sum(sums[index], count)
         }
         guard let last = sums.lastIndex(where: { $0 > 0 }) else { return [] }
         return (0...last).map { Picture.Item(label: ageNames[$0].name, value: sums[$0], text: Numbers.count(sums[$0])) }

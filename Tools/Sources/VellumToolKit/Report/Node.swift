@@ -9,17 +9,23 @@ indirect enum Node: Sendable {
     case style(StaticString)
 
     /// Returns an element.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String> = [:], _ children: [Node]) -> Node {
+    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>, _ children: [Node]) -> Node {
         .element(name, attributes.map { (name: $0.key, value: $0.value) }, children)
     }
 
+    /// Returns an element without attributes.
+    static func tag(_ name: String, _ children: [Node]) -> Node { .element(name, [], children) }
+
     /// Returns an element with a text.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String> = [:], _ text: String) -> Node {
-        tag(name, attributes, [.text(text)])
+    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>, _ text: String) -> Node {
+        tag(name, attributes, [Node.text(text)])
     }
 
+    /// Returns an element with a text and without attributes.
+    static func tag(_ name: String, _ text: String) -> Node { .element(name, [], [.text(text)]) }
+
     /// Returns an element without content.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String> = [:]) -> Node { tag(name, attributes, [Node]()) }
+    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>) -> Node { tag(name, attributes, [Node]()) }
 
     private static let withoutEnd: Set = ["meta", "rect", "line", "path"]
     /// Elements that stand on a line of their own.

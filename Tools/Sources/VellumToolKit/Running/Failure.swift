@@ -41,6 +41,7 @@ extension Status {
             .newerVersion:
             self = .unusable
         case .damagedFile, .damagedEntry, .notDecodable: self = .damaged
+        case .invalidImport: self = .unusable
         case .busy, .suspended, .contradiction: self = .busy
         case .cancelled: self = .cancelled
         case .invalidQuery: self = .usage

@@ -22,14 +22,15 @@ final class Interrupts: Sendable {
     /// Begins to listen. A reader of the output that goes away is an error of writing from now on.
     func start() {
         signal(SIGPIPE, SIG_IGN)
-        let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { self.interrupt() }
-            source.resume()
-            return source
+        state.withLock { state in
+            for number in [SIGINT, SIGTERM, SIGHUP] {
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler { self.interrupt() }
+                source.resume()
+                state.sources.append(source)
+            }
         }
-        state.withLock { $0.sources = sources }
     }
 
     /// Runs an operation that calls ``check()`` from time to time.

@@ -1,4 +1,4 @@
-package import ArgumentParser
+internal import ArgumentParser
 internal import Foundation
 
 /// Runs the tool: from a command line to a status.
@@ -43,7 +43,7 @@ package enum Tool {
     /// Says what to do if the first word is no command.
     private static func checkName(_ arguments: [String]) throws {
         guard let name = arguments.first, !name.hasPrefix("-") else { return }
-        let names = VellumCommand.configuration.subcommands.compactMap(\.configuration.commandName) + ["help"]
+        let names = VellumCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         guard !names.contains(name) else { return }
         let shown = TerminalText.shown(name, width: 60)
         let isFile = FileManager.default.fileExists(atPath: name)

@@ -29,6 +29,12 @@ enum Numbers {
     /// A number of things: `1 entry`, `2 entries`.
     static func count(_ number: Int, _ one: String, _ many: String) -> String { "\(count(number)) \(number == 1 ? one : many)" }
 
+    /// A sum that ends at the greatest number: a damaged file may say anything.
+    static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? (left < 0 ? .min : .max) : sum
+    }
+
     /// Of a whole, in percent. What is not all is never shown as 100.
     static func percent(_ part: Int, of whole: Int) -> Int {
         guard whole > 0, part > 0 else { return 0 }
