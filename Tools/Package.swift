@@ -22,6 +22,10 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "vellum", dependencies: ["VellumToolKit"]),
+        // Makes the files of `check.sh`.
+        .executableTarget(
+            name: "Sample",
+            dependencies: [.product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum")], path: "Tests/Sample"),
         .testTarget(name: "VellumToolKitTests", dependencies: ["VellumToolKit"]),
     ],
     swiftLanguageModes: [.v6]

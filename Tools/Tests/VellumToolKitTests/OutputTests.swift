@@ -34,8 +34,8 @@ struct TableTests {
     @Test func columnsAreAligned() {
         #expect(
             table.lines(width: 80) == [
-                "name            entries  date",
-                "Airport          28,298  2026-03-01",
+                "name           entries  date",
+                "Airport         28,298  2026-03-01",
                 "日本\\u{1B}[2J        7  2026-03-02",
             ])
     }
@@ -43,7 +43,7 @@ struct TableTests {
     @Test func cellsAreShortenedWhereThereIsNoRoom() {
         let lines = table.lines(width: 27)
         #expect(lines.allSatisfy { DisplayWidth.of($0) <= 27 })
-        #expect(lines[1] == "Airport   28,298  2026-03-01".replacing("Airport ", with: "Air…rt"))
+        #expect(lines[1] == "Air…rt   28,298  2026-03-01")
     }
 
     @Test func aNarrowTerminalGetsBlocks() {

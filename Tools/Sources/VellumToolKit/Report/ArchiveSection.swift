@@ -39,12 +39,12 @@ struct ArchiveSection {
         guard let limit = archive.limit else {
             return block("Limit", [.tag("p", "The archive has no limit on disk: nothing is evicted.")])
         }
-        let percent = Numbers.percent(archive.bytes, of: limit)
+        let percent = Numbers.share(archive.bytes, of: limit)
         let picture = picture(
-            "limit", "The archive is \(percent) % full",
+            "limit", "The archive is \(percent) full",
             statistics.advisedLimit == nil ? "The bar is the part of the limit that is used." : "A line marks how large the limit should be.")
         var rows = [
-            ["Used", Numbers.size(archive.bytes), "\(percent) %"],
+            ["Used", Numbers.size(archive.bytes), percent],
             ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
         ]
         if let advised = statistics.advisedLimit { rows.append(["Should be", Numbers.size(advised), ""]) }
@@ -57,7 +57,7 @@ struct ArchiveSection {
     private func histogram(_ title: String, _ picture: Node, _ first: String, _ items: [Picture.Item]) -> Node? {
         guard !items.isEmpty else { return nil }
         let all = items.reduce(0) { Numbers.sum($0, $1.value) }
-        let rows = items.filter { $0.value > 0 }.map { [$0.label, $0.text, "\(Numbers.percent($0.value, of: all)) %"] }
+        let rows = items.filter { $0.value > 0 }.map { [$0.label, $0.text, Numbers.share($0.value, of: all)] }
         return block(title, [Facts.pair(picture, Facts.table("\(title), in numbers", [first, "Entries", "Share"], rows))])
     }
 

@@ -46,7 +46,7 @@ struct Picture: Sendable {
         let (head, height, foot) = (20, 130, 24)
         let base = head + height
         let most = max(1, items.map(\.value).max() ?? 1)
-        let step = Double(Self.width) / Double(max(1, items.count))
+        let step = min(60, Double(Self.width) / Double(max(1, items.count)))
         let gap = step > 12 ? 4.0 : 1.0
         // As many labels as have room side by side.
         let every = max(1, Int((50 / step).rounded(.up)))

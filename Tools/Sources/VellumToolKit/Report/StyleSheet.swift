@@ -32,7 +32,7 @@ enum StyleSheet {
         .block { margin-top: 48px; }
         .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 32px 64px; align-items: start; }
         figure { margin: 0; }
-        svg { display: block; width: 100%; max-width: 480px; height: auto; overflow: visible; font-size: 12px; }
+        svg { display: block; width: 100%; max-width: 440px; height: auto; overflow: visible; font-size: 12px; }
         svg text { fill: var(--muted); }
         svg .name, svg .figure { fill: var(--ink); }
         .bar { fill: var(--accent); }

@@ -1,7 +1,7 @@
 /// Paths as people read them.
 enum Paths {
     /// Returns a path with `~` for the home folder, safe for a terminal.
-    static func shown(_ path: String, home: String, width: Int = .max / 16) -> String {
+    static func shown(_ path: String, home: String, width: Int = 1000) -> String {
         TerminalText.shown(abbreviated(path, home: home), width: width)
     }
 

@@ -39,23 +39,28 @@ enum DisplayWidth {
 
     /// Returns the text, shortened in the middle with `…` if it is wider than a width.
     static func shortened(_ text: String, to width: Int) -> String {
-        guard of(text) > width else { return text }
-        guard width > 1 else { return width == 1 ? "…" : "" }
-        let head = fitting(text, width / 2)
-        let tail = fitting(text.reversed(), width - 1 - head.width)
-        return String(head.characters) + "…" + String(tail.characters.reversed())
+        of(text) <= width ? text : shortened(text.map(String.init), to: width)
     }
 
-    private static func fitting(_ text: some Sequence<Character>, _ width: Int) -> (characters: [Character], width: Int) {
-        var characters: [Character] = []
+    /// The same of a text in pieces, none of which is cut.
+    static func shortened(_ pieces: [String], to width: Int) -> String {
+        guard pieces.reduce(0, { $0 + of($1) }) > width else { return pieces.joined() }
+        guard width > 1 else { return width == 1 ? "…" : "" }
+        let head = fitting(pieces, width / 2)
+        let tail = fitting(pieces.reversed(), width - 1 - head.width)
+        return head.pieces.joined() + "…" + tail.pieces.reversed().joined()
+    }
+
+    private static func fitting(_ pieces: some Sequence<String>, _ width: Int) -> (pieces: [String], width: Int) {
+        var fitting: [String] = []
         var used = 0
-        for character in text {
-            let own = of(character)
+        for piece in pieces {
+            let own = of(piece)
             guard used + own <= width else { break }
-            characters.append(character)
+            fitting.append(piece)
             used += own
         }
-        return (characters, used)
+        return (fitting, used)
     }
 
     /// Returns the text with spaces up to a width.

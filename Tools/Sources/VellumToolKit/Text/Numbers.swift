@@ -44,6 +44,12 @@ enum Numbers {
         return rounded >= 100 && part < whole ? 99 : rounded
     }
 
+    /// The same as a text: what is there is never 0 %.
+    static func share(_ part: Int, of whole: Int) -> String {
+        let percent = percent(part, of: whole)
+        return percent == 0 && part > 0 && whole > 0 ? "< 1 %" : "\(percent) %"
+    }
+
     /// Seconds: `0.4 s`, `12 s`, `3 min`.
     static func seconds(_ seconds: Double) -> String {
         if !(seconds < 1e15) { return "for ever" }
