@@ -56,7 +56,7 @@ case "make":
         Stranger(primaryKey: String(repeating: "long ", count: 10_000), text: "long"), Stranger(primaryKey: "<img src=x>", text: "&amp;"),
     ])
     try factory.close()
-    let manager = MiniCacheManager(url: folder.appendingPathComponent("Pictures.sqlite"))
+    let manager = MiniCacheManager(name: "Pictures", directory: folder)
     let cache: MiniCache<String, Data> = manager.cache(cacheName: "Thumbnails", cacheVersion: .custom("3"), maxAge: .days(7))
     for number in 0..<20 { try cache.set(Data(repeating: 7, count: 1000 * (number + 1)), forKey: "picture \(number)") }
     try manager.close()

@@ -30,11 +30,11 @@ struct DeleteCommand: ParsableCommand {
         let console = Console.current
         let query = try self.query.map { try Reading.query($0, width: console.surroundings.width) }
         // Asked before the file is opened for writing, which may repair it.
-        let found = try Opening.archive(archive.archive, of: archive.path) { try matching(in: $0, query) }
+        let (fullName, found) = try Opening.archive(archive.archive, of: archive.path) { ($0.name, try matching(in: $0, query)) }
         guard !found.isEmpty else { throw Failure(.nothing, "nothing to delete") }
-        let name = TerminalText.shown(archive.archive, width: 60)
+        let name = TerminalText.shown(fullName, width: 60)
         try console.confirm("Delete \(Numbers.count(found.count, "entry", "entries")) of \(name)?", isAnswered: yes.yes)
-        let removed = try Opening.archive(archive.archive, of: archive.path, access: .writing) { try $0.remove(keys: found) }
+        let removed = try Opening.archive(fullName, of: archive.path, access: .writing) { try $0.remove(keys: found) }
         if output.json { return try console.print((["removed": .integer(removed)] as JSON).line) }
         try console.print("\(Numbers.count(removed, "entry", "entries")) deleted")
     }
@@ -62,10 +62,10 @@ struct DropCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let entries = try Opening.archive(archive.archive, of: archive.path) { try $0.summary().entries }
-        let name = TerminalText.shown(archive.archive, width: 60)
+        let (fullName, entries) = try Opening.archive(archive.archive, of: archive.path) { ($0.name, try $0.summary().entries) }
+        let name = TerminalText.shown(fullName, width: 60)
         try console.confirm("Delete the archive \(name) with \(Numbers.count(entries, "entry", "entries"))?", isAnswered: yes.yes)
-        let wasThere = try Opening.file(archive.path, access: .writing) { try $0.drop(archiveNamed: archive.archive) }
+        let wasThere = try Opening.file(archive.path, access: .writing) { try $0.drop(archiveNamed: fullName) }
         guard wasThere else { throw Failure(.nothing, "there is no archive \(name) any more") }
         if output.json { return try console.print((["removed": .integer(entries)] as JSON).line) }
         try console.print("\(name) deleted")

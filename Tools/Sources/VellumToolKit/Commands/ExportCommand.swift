@@ -69,8 +69,7 @@ struct ExportCommand: ParsableCommand {
         let bar = ProgressBar("export", console: console)
         defer { bar.end() }
         return try Opening.file(file.file) { file in
-            try Self.check(archive, in: file)
-            return try Interrupts.shared.whileChecking { try RedactedExport().write(file, archives: archive, bar: bar, to: write) }
+            try Interrupts.shared.whileChecking { try RedactedExport().write(file, archives: archive, bar: bar, to: write) }
         }
     }
 
@@ -101,11 +100,10 @@ struct ExportCommand: ParsableCommand {
         let bar = ProgressBar("export", console: console)
         defer { bar.end() }
         var options = ArchiveFile.ExportOptions()
-        options.archives = archive.isEmpty ? nil : archive
         options.includesJSON = values
         options.resumes = resume
         return try Opening.file(file.file) { file in
-            try Self.check(archive, in: file)
+            if !archive.isEmpty { options.archives = try archive.map { try Opening.find($0, in: file).name } }
             if !keepsPart {
                 if unlink(path) != 0, errno != ENOENT { throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno) }
                 Interrupts.shared.add(leftover: path)
@@ -125,10 +123,6 @@ struct ExportCommand: ParsableCommand {
                 throw error
             }
         }
-    }
-
-    private static func check(_ names: [String], in file: ArchiveFile) throws {
-        for name in names where try file.archive(named: name) == nil { throw try Opening.missing(name, in: file) }
     }
 }
 

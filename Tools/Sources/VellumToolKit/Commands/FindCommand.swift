@@ -75,7 +75,10 @@ struct FindCommand: ParsableCommand {
 enum ObjectTable {
     /// - Parameter fields: The fields; `nil` for as many as there is room for.
     static func table(_ objects: [ObjectView], fields: [String]?, width: Int, zone: TimeZone) -> Table {
-        let all = fields ?? Fields.names(of: objects.prefix(100).lazy.map(\.value))
+        // A field that is the key everywhere would stand there twice.
+        let all = fields ?? Fields.names(of: objects.prefix(100).lazy.map(\.value)).filter { field in
+            !objects.allSatisfy { Fields.value(at: field, of: $0.value) == .text($0.key) }
+        }
         // Values that are no maps have a column of their own.
         guard !all.isEmpty else {
             return Table([.text("key"), .text("value")], rows: objects.map { [$0.key, Fields.cell($0.value, zone: zone)] })

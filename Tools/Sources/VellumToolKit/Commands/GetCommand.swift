@@ -33,13 +33,13 @@ struct GetCommand: ParsableCommand {
         let key = escaped ? TerminalText.unescaped(self.key) : self.key
         if raw { return try writeRaw(key) }
         let console = Console.current
-        let found = try Opening.archive(archive.archive, of: archive.path) { archive -> (EntryView, CBORValue)? in
+        let found = try Opening.archive(archive.archive, of: archive.path) { archive -> (String, EntryView, CBORValue)? in
             guard let entry = try archive.entry(forKey: key), let value = try archive.value(forKey: key) else { return nil }
-            return (Reading.entry(entry), value)
+            return (archive.name, Reading.entry(entry), value)
         }
-        guard let (entry, value) = found else { throw missing(key) }
+        guard let (archive, entry, value) = found else { throw missing(key) }
         if output.json {
-            return try console.print(JSON.object([("archive", .text(archive.archive))] + entry.members + [("value", .value(value))]))
+            return try console.print(JSON.object([("archive", .text(archive))] + entry.members + [("value", .value(value))]))
         }
         try console.print(JSON.value(value))
     }

@@ -22,8 +22,9 @@ struct LsCommand: ParsableCommand {
         let console = Console.current
         let view = try Opening.file(file.file) { try Reading.file($0) }
         if output.json { return try console.print(view.json) }
-        if console.outputWidth != nil {
-            for line in Self.head(view) { try console.print(console.styled(line, .dim)) }
+        if let width = console.outputWidth {
+            try console.print(console.styled(TerminalText.shown(Paths.abbreviated(view.path, home: console.surroundings.home), width: width), .bold))
+            for line in Self.head(view, width: width) { try console.print(console.styled(line, .dim)) }
             if !view.archives.isEmpty { try console.print() }
         }
         if view.archives.isEmpty { return }
@@ -36,25 +37,32 @@ struct LsCommand: ParsableCommand {
     }
 
     /// The lines above the table.
-    static func head(_ file: FileView) -> [String] {
+    static func head(_ file: FileView, width: Int) -> [String] {
         var parts = ["\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))", "unused \(Numbers.size(file.unusedBytes))"]
         if file.isOpenElsewhere { parts.append("open in another program") }
-        return [parts.joined(separator: ", ")]
+        return parts.reduce(into: [String]()) { lines, part in
+            if let last = lines.last, last.count + 2 + part.count < width {
+                lines[lines.count - 1] = "\(last), \(part)"
+            } else {
+                lines.append(part)
+            }
+        }
     }
 
     static func table(_ archives: [ArchiveView], zone: TimeZone) -> Table {
         let day = { (date: Date?) in date.flatMap { Dates.day($0, zone: zone) } ?? "–" }
         var table = Table([
             .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest use"), .fixed("newest use"),
-            .text("version", minimum: 7),
         ])
+        let hasVersions = archives.contains { !$0.versionText.isEmpty }
+        if hasVersions { table.columns.append(.text("version", minimum: 7)) }
         let hasWaiting = archives.contains { $0.waiting > 0 }
         if hasWaiting { table.columns.append(.number("waiting")) }
         table.rows = archives.map { archive in
             [
                 archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes), archive.limitText, day(archive.oldestUse),
-                day(archive.newestUse), archive.versionText,
-            ] + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
+                day(archive.newestUse),
+            ] + (hasVersions ? [archive.versionText] : []) + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
         }
         return table
     }

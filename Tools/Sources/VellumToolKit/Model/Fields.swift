@@ -33,6 +33,8 @@ enum Fields {
         case nil, .null, .undefined: return ""
         case .text(let text): return text
         case .integer(let integer): return "\(integer)"
+        case .float(let number):
+            return number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : "\(number)"
         case .bool(let bool): return bool ? "true" : "false"
         case .bytes(let data): return Numbers.count(data.count, "byte", "bytes")
         case .tagged(1, .float(let seconds)): return Dates.local(Date(timeIntervalSince1970: seconds), zone: zone) ?? "\(seconds)"

@@ -27,14 +27,14 @@ struct Table: Sendable {
     func lines(width: Int?, title: (String) -> String = { $0 }) -> [String] {
         guard let width else { return rows.map { row in row.map(TerminalText.escaped).joined(separator: "\t") } }
         let cells = rows.map { row in row.map { TerminalText.shown($0, width: max(width, 16)) } }
-        guard let widths = widths(of: cells, within: width) else { return blocks(cells, width: width, title: title) }
+        guard let widths = widths(of: cells, within: width) else { return blocks(width: width, title: title) }
         let head = line(columns.map(\.title), widths)
-        return [title(head)] + cells.map { line($0, widths) }
+        return [title(head)] + rows.map { line($0, widths) }
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         let padded = zip(columns, zip(cells, widths)).map { column, cell in
-            DisplayWidth.padded(DisplayWidth.shortened(cell.0, to: cell.1), to: cell.1, isRight: column.isRight)
+            DisplayWidth.padded(TerminalText.shown(cell.0, width: cell.1), to: cell.1, isRight: column.isRight)
         }
         return Self.trimmed(padded.joined(separator: Self.gap))
     }
@@ -61,14 +61,14 @@ struct Table: Sendable {
     }
 
     /// Each row as a block of lines, for a narrow terminal.
-    private func blocks(_ cells: [[String]], width: Int, title: (String) -> String) -> [String] {
+    private func blocks(width: Int, title: (String) -> String) -> [String] {
         let labels = columns.dropFirst().map { DisplayWidth.of($0.title) }.max() ?? 0
-        return cells.flatMap { row in
+        return rows.flatMap { row in
             let rest = zip(columns, row).dropFirst().filter { !$0.1.isEmpty }.map { column, cell in
-                let label = DisplayWidth.padded(column.title, to: labels)
-                return DisplayWidth.shortened("  \(label)  \(cell)", to: width)
+                let label = "  \(DisplayWidth.padded(column.title, to: labels))  "
+                return DisplayWidth.shortened(label + TerminalText.shown(cell, width: max(4, width - DisplayWidth.of(label))), to: width)
             }
-            return [title(DisplayWidth.shortened(row.first ?? "", to: width))] + rest
+            return [title(TerminalText.shown(row.first ?? "", width: width))] + rest
         }
     }
 }

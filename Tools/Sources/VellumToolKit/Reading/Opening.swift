@@ -18,14 +18,23 @@ enum Opening {
         _ name: String, of path: String, access: ArchiveFile.Access = .reading, _ body: (RawArchive) throws -> Result
     ) throws -> Result {
         try file(path, access: access) { file in
-            guard let archive = try file.archive(named: name) else { throw try missing(name, in: file) }
-            return try body(archive)
+            try body(find(name, in: file))
         }
     }
 
-    /// The failure of an archive that is not there. Names those that are.
-    static func missing(_ name: String, in file: ArchiveFile) throws -> Failure {
-        let names = try file.archives().map(\.name)
+    /// The archive of a name. `Airport` is `Sample.Airport`, too, if that is the only one.
+    ///
+    /// - Throws: A ``Failure`` that names the archives that are there.
+    static func find(_ name: String, in file: ArchiveFile) throws -> RawArchive {
+        if let archive = try file.archive(named: name) { return archive }
+        let archives = try file.archives()
+        let similar = archives.filter { $0.name.hasSuffix("." + name) }
+        guard similar.count == 1, let only = similar.first else { throw missing(name, among: similar.isEmpty ? archives : similar) }
+        return only
+    }
+
+    private static func missing(_ name: String, among archives: [RawArchive]) -> Failure {
+        let names = archives.map(\.name)
         let shown = names.prefix(5).map { TerminalText.shown($0, width: 40) }.joined(separator: ", ")
         let others = names.isEmpty ? "the file has none" : "there are: \(shown)\(names.count > 5 ? ", …" : "")"
         return Failure(.nothing, "there is no archive \(TerminalText.shown(name, width: 60)); \(others)")
