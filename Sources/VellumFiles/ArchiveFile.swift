@@ -201,7 +201,7 @@ extension ArchiveFile {
     /// - Complexity: O(files in the folder and in its folders).
     public static func filesInDefaultFolders() -> [URL] { files(in: FileSystem.cachesFolder) }
 
-    static func files(in folder: URL) -> [URL] {
+    package static func files(in folder: URL) -> [URL] {
         func contents(_ folder: URL) -> [URL] {
             do {
                 return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -17,7 +17,7 @@ extension ArchiveFile {
     public struct ExportOptions: Sendable {
         /// The names of the archives; `nil` for all.
         public var archives: [String]?
-        /// Whether to add each value as JSON (``CBORValue/json(isPretty:)``), for other programs. An import does not read it.
+        /// Whether to add each value as JSON (``CBORValue/json(isPretty:dateFields:)``), for other programs. An import does not read it.
         public var includesJSON = false
         /// Whether to leave the values out. Nothing can be imported then.
         public var isRedacted = false

@@ -50,47 +50,79 @@ extension CBORValue {
     ///
     /// ```swift
     /// print(value.json())
-    /// // {"born":"1981-06-24T00:00:00Z","name":"Ann","role":"admin"}
+    /// // {"createdAt":"2026-03-01T08:00:00Z","name":"Ann","role":"admin"}
     /// ```
     ///
     /// Dates are those of ISO 8601 in UTC, data is Base64, decimal numbers have all their digits, a case of an enum without associated values is its
     /// name, and one with a single unnamed value has that under its name. Keys are sorted. What JSON has no number for is a text: `"NaN"`.
     /// This is not a form to store: it says less than the value.
     ///
-    /// - Parameter isPretty: Whether to use several lines.
+    /// Swift's types write a date as a number, of seconds since 2001. A number is shown as a date if its field is one of `dateFields`, or if it is a
+    /// moment from 2004 to 2100 and has the name of a date: `date`, `time`, `born`, `expires`, `createdAt`, `startTime`, `updatedOn` and the like.
+    ///
+    /// - Parameters:
+    ///   - isPretty: Whether to use several lines.
+    ///   - dateFields: Fields that are dates, as a query names them: `RawArchive.dateFields()` has those that an index knows.
     /// - Complexity: O(n log n) in the size of the value.
-    public func json(isPretty: Bool = false) -> String {
-        var text = ""
-        JSONText.append(self, to: &text, indentation: isPretty ? 0 : nil)
-        return text
+    public func json(isPretty: Bool = false, dateFields: Set<String> = []) -> String {
+        var writer = JSONText(isPretty: isPretty, dateFields: dateFields)
+        writer.append(self)
+        return writer.text
     }
 }
 
 /// Writes JSON (RFC 8259).
-enum JSONText {
-    static func append(_ value: CBORValue, to text: inout String, indentation: Int?) {
+struct JSONText {
+    private(set) var text = ""
+    private let isPretty: Bool
+    private let dateFields: Set<String>
+    /// The names of the fields in which the value is, without numbers of elements.
+    private var path: [String] = []
+    private var depth = 0
+
+    init(isPretty: Bool, dateFields: Set<String>) { (self.isPretty, self.dateFields) = (isPretty, dateFields) }
+
+    mutating func append(_ value: CBORValue) {
         let plain = PlainValue(value)
-        if let name = plain.text { return append(quoted: name, to: &text) }
-        if let date = plain.date { return append(quoted: self.text(of: date), to: &text) }
+        if let name = plain.text { return append(quoted: name) }
+        if let date = plain.date ?? dateOfNumber(value) { return append(quoted: Self.text(of: date)) }
         if let decimal = plain.decimalText { return text += decimal }
         switch value {
         case .integer(let integer): text += "\(integer)"
-        case .float(let number): append(number, to: &text)
-        case .bytes(let data): append(quoted: data.base64EncodedString(), to: &text)
+        case .float(let number): append(number)
+        case .bytes(let data): append(quoted: data.base64EncodedString())
         case .bool(let value): text += value ? "true" : "false"
         case .null, .undefined: text += "null"
         case .simple(let number): text += "\(number)"
-        case .tagged(_, let inner): append(inner, to: &text, indentation: indentation)
-        case .array(let elements): append(elements.map { (nil, $0) }, "[", "]", to: &text, indentation)
-        case .map(let pairs): append(map: pairs, to: &text, indentation)
-        case .text(let string): append(quoted: string, to: &text)
+        case .tagged(_, let inner): append(inner)
+        case .array(let elements): append(elements.map { (nil, $0) }, "[", "]")
+        case .map(let pairs):
+            let named = pairs.map { (name: Self.name(of: $0.key), value: Self.unwrapped($0.value)) }
+            append(named.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }, "{", "}")
+        case .text(let string): append(quoted: string)
         }
     }
 
-    private static func append(map pairs: [CBORValue: CBORValue], to text: inout String, _ indentation: Int?) {
-        let named = pairs.map { (name: self.name(of: $0.key), value: unwrapped($0.value)) }
-        append(named.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }, "{", "}", to: &text, indentation)
+    private mutating func append(_ items: [(name: String?, value: CBORValue)], _ open: String, _ close: String) {
+        text += open
+        depth += 1
+        for (number, item) in items.enumerated() {
+            if number > 0 { text += "," }
+            beginLine()
+            if let name = item.name {
+                append(quoted: name)
+                text += isPretty ? ": " : ":"
+                path.append(name)
+            }
+            append(item.value)
+            if item.name != nil { path.removeLast() }
+        }
+        depth -= 1
+        if !items.isEmpty { beginLine() }
+        text += close
     }
+
+    private mutating func beginLine() { if isPretty { text += "\n" + String(repeating: "  ", count: depth) } }
 
     private static func name(of key: CBORValue) -> String {
         if let text = PlainValue(key).text { return text }
@@ -104,26 +136,34 @@ enum JSONText {
         return only
     }
 
-    private static func append(
-        _ items: [(name: String?, value: CBORValue)], _ open: String, _ close: String, to text: inout String, _ indentation: Int?
-    ) {
-        text += open
-        for (number, item) in items.enumerated() {
-            if number > 0 { text += "," }
-            if let indentation { text += "\n" + String(repeating: "  ", count: indentation + 1) }
-            if let name = item.name {
-                append(quoted: name, to: &text)
-                text += indentation == nil ? ":" : ": "
-            }
-            append(item.value, to: &text, indentation: indentation.map { $0 + 1 })
-        }
-        if let indentation, !items.isEmpty { text += "\n" + String(repeating: "  ", count: indentation) }
-        text += close
+    private mutating func append(_ number: Double) {
+        guard number.isFinite else { return append(quoted: number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity") }
+        text += "\(number)"
     }
 
-    private static func append(_ number: Double, to text: inout String) {
-        guard number.isFinite else { return append(quoted: number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity", to: &text) }
-        text += "\(number)"
+    private mutating func append(quoted string: String) { Self.append(quoted: string, to: &text) }
+
+    // MARK: Dates
+
+    private func dateOfNumber(_ value: CBORValue) -> Date? {
+        let seconds: Double
+        switch value {
+        case .float(let number): seconds = number
+        case .integer(let number): seconds = Double(number)
+        default: return nil
+        }
+        guard let name = path.last else { return nil }
+        let isKnown = !dateFields.isEmpty && dateFields.contains(path.joined(separator: "."))
+        guard isKnown || 1e8..<3.2e9 ~= seconds && Self.isNameOfDate(name) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    private static func isNameOfDate(_ name: String) -> Bool {
+        let words: Set = [
+            "date", "time", "timestamp", "born", "birthday", "created", "updated", "modified", "changed", "expires", "due", "since", "until",
+            "start", "end", "deadline",
+        ]
+        return words.contains(name.lowercased()) || ["At", "On", "Date", "Time", "_at", "_on", "_date", "_time"].contains { name.hasSuffix($0) }
     }
 
     /// Appends a text in quotes. Control characters, and marks that change the direction of a text, are escaped.
@@ -136,7 +176,7 @@ enum JSONText {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

@@ -353,21 +353,30 @@ extension RawArchive {
         return explanation
     }
 
+    /// Returns the fields of which an index says that they are dates: Swift's types write them as numbers (``CBORValue/json(isPretty:dateFields:)``).
+    ///
+    /// - Throws: As ``find(_:)``.
+    public func dateFields() throws(VellumError) -> Set<String> { try index().dateFields }
+
     /// The engine's view of the archive, with the index of the file.
     private func store() throws(VellumError) -> (Store<CBORValue>, RawIndex) {
         let archive = Archive(ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash), name: name)
-        let index = try reading { (tables) throws(SQLiteError) in
+        let index = try index()
+        var options = StoreOptions<CBORValue>()
+        options.indexing = index.catalog
+        archive.setShape(index.catalog.shape)
+        let disk = DiskArchive(file: file, archive)
+        return (Store(disk: disk, codec: RawCodec(), memory: Capacity(bytes: 1, entries: 1), options, clock: file.clock), index)
+    }
+
+    private func index() throws(VellumError) -> RawIndex {
+        try reading { (tables) throws(SQLiteError) in
             guard let definition = try tables.indexDefinition(), var index = RawIndex(definition: definition) else { return RawIndex.none }
             let newest = try tables.newestIndexed(8, index.catalog.shape)
             index.compare(
                 with: newest.compactMap { stored, values in values.map { (RawCodec.value(of: stored.entry.bytes), $0) } })
             return index
         }
-        var options = StoreOptions<CBORValue>()
-        options.indexing = index.catalog
-        archive.setShape(index.catalog.shape)
-        let disk = DiskArchive(file: file, archive)
-        return (Store(disk: disk, codec: RawCodec(), memory: Capacity(bytes: 1, entries: 1), options), index)
     }
 }
 

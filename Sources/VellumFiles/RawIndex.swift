@@ -52,6 +52,12 @@ struct RawIndex {
             + shape.collections.map { .init(properties: [$0.name], isOfElements: true) }
     }
 
+    /// The fields that are dates.
+    var dateFields: Set<String> {
+        Set(
+            usable.columns.filter { shape.columns[$0].scalar == .date }.map { FieldPath(columnNamed: shape.columns[$0].name).description })
+    }
+
     /// Leaves out the columns whose values are not those of the fields of these objects.
     mutating func compare(with samples: [(object: CBORValue, indexed: IndexedValues)]) {
         let catalog = catalog
@@ -98,7 +104,7 @@ struct RawIndex {
         case .integer: add(0, \.indexedInteger)
         case .unsigned: add(UInt(0), \.indexedUnsigned)
         case .number: add(Double(0), \.indexedNumber)
-        case .date: add(Date(timeIntervalSinceReferenceDate: 0)) { PlainValue($0).date }
+        case .date: add(Date(timeIntervalSinceReferenceDate: 0), \.indexedDate)
         case .bool: add(false, \.indexedBool)
         case .uuid: add(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) { PlainValue($0).text.flatMap(UUID.init) }
         case nil: add(false) { _ in nil }
@@ -119,7 +125,7 @@ struct RawIndex {
         case .integer: add(Int.self, \.indexedInteger)
         case .unsigned: add(UInt.self, \.indexedUnsigned)
         case .number: add(Double.self, \.indexedNumber)
-        case .date: add(Date.self) { PlainValue($0).date }
+        case .date: add(Date.self, \.indexedDate)
         case .bool: add(Bool.self, \.indexedBool)
         case .uuid: add(UUID.self) { PlainValue($0).text.flatMap(UUID.init) }
         case nil: add(Bool.self) { _ in nil }
@@ -237,6 +243,7 @@ extension CBORValue {
     fileprivate var indexedInteger: Int? { intValue }
     fileprivate var indexedUnsigned: UInt? { if case .integer(let integer) = self { UInt(exactly: integer) } else { nil } }
     fileprivate var indexedBool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    fileprivate var indexedDate: Date? { PlainValue(self).date ?? indexedNumber.map(Date.init(timeIntervalSinceReferenceDate:)) }
     fileprivate var indexedNumber: Double? {
         switch self {
         case .integer(let integer): Double(integer)

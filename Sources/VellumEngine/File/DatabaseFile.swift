@@ -27,7 +27,7 @@ package import VellumCore
     let writing: WriterLock
     let readers: ReadPool
     let log: LogKeeper
-    let clock: WallClock
+    package let clock: WallClock
     let maintenance = Maintenance()
     let stores = StoreTable()
     package let transactions = RunningTransactions()

@@ -27,6 +27,20 @@ struct FileHeader {
         try FileHeader(path: path)?.kind
     }
 
+    /// The kind that the log names, which has the first page as long as nobody has copied it (sqlite.org/fileformat2.html, 4.1).
+    fileprivate static func kind(inLogOf path: String) throws -> FileKind? {
+        guard let pageSize = try logPageSize(path) else { return nil }
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path + "-wal"))
+        defer { file.closeFile() }
+        var (offset, kind) = (UInt64(32), FileKind?.none)
+        while true {
+            try file.seek(toOffset: offset)
+            guard let frame = try file.read(upToCount: 24 + size).map(Array.init), frame.count == 24 + size else { return kind }
+            if FileHeader(bytes: frame).number(at: 0) == 1 { kind = FileHeader(bytes: Array(frame[24...])).kind }
+            offset += UInt64(24 + pageSize)
+        }
+    }
+
     fileprivate var kind: FileKind? { FileKind(rawValue: Int32(truncatingIfNeeded: number(at: 68))) }
 
     /// The header bytes that are equal in all files of a kind: all but the page size, counters and page numbers.
@@ -139,11 +153,12 @@ extension DatabaseFile {
             let path = try FileSystem.resolved(url.path)
             try FilePaths.check(path)
             guard let identity = FileIdentity(path: path), let open = OpenDatabases.shared.file(of: identity) else {
-                return try FileHeader.kind(of: path)
+                return try FileHeader.kind(of: path) ?? FileHeader.kind(inLogOf: path)
             }
             // Another descriptor would release the locks of this process when it is closed.
             var bytes = [UInt8](repeating: 0, count: FileHeader.size)
-            return pread(open, &bytes, bytes.count, 0) == bytes.count ? FileHeader(bytes: bytes).kind : nil
+            let isRead = pread(open, &bytes, bytes.count, 0) == bytes.count
+            return try (isRead ? FileHeader(bytes: bytes).kind : nil) ?? FileHeader.kind(inLogOf: path)
         } catch let error as SQLiteError where error.isUnsafePath {
             throw VellumError(error)
         } catch {

@@ -54,5 +54,5 @@ package struct EntryScan: Sendable {
 
     package init(after: Int64 = .min) { self.after = after }
 
-    init(after: Int64, through: Int64?, hasMore: Bool = true) { (self.after, self.through, self.hasMore) = (after, through, hasMore) }
+    init(after: Int64 = .min, through: Int64?, hasMore: Bool = true) { (self.after, self.through, self.hasMore) = (after, through, hasMore) }
 }

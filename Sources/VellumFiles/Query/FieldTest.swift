@@ -105,6 +105,9 @@ enum Scalar {
         case (.number(let left), .number(let right)): Self.order(left, right)
         case (.date(let left), .date(let right)):
             Self.order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+        // Swift's types write a date as a number: whoever compares it with a date says that it is one.
+        case (.number(let left), .date(let right)): Self.order(left, right.timeIntervalSinceReferenceDate)
+        case (.integer(let left), .date(let right)): Self.order(Double(left), right.timeIntervalSinceReferenceDate)
         case (.text(let left), .text(let right)): TextOrder.compare(left, right)
         default: nil
         }

@@ -1,0 +1,153 @@
+import Foundation
+import MiniCache
+import Testing
+import Vellum
+import VellumFiles
+import VellumTestSupport
+
+/// Exports, and what is imported of them.
+@Suite(.timeLimit(.minutes(1)))
+struct ExportTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func filled(_ count: Int, in name: String = "from") throws -> ArchivesFactory {
+        let factory = ArchivesFactory(directory: folder.file(name))
+        var random = SeededGenerator(seed: 5)
+        let animals = (0..<count).map { Animal.random($0, &random) }
+        let store = try factory.store(for: Animal.self, diskLimit: 9.megaBytes)
+        try store.record(contentsOf: animals)
+        let plain = try factory.store(for: PlainAnimal.self)
+        let ages: [Expiration] = [.after(.seconds(86_400)), .unused(for: .seconds(3600)), .never, .after(.seconds(1e15))]
+        for (number, age) in ages.enumerated() where number < count { try plain.record(PlainAnimal(animals[number]), expiration: age) }
+        return factory
+    }
+
+    private func content(_ file: ArchiveFile) throws -> [String] {
+        var content: [String] = []
+        for archive in try file.archives() {
+            for entry in try archive.entries() {
+                let data = try archive.encodedData(forKey: entry.key)
+                content.append(
+                    "\(archive.name) \(entry.key) \(entry.recorded) \(String(describing: entry.expires)) \(String(describing: entry.idle)) "
+                        + "\(entry.typeVersion) \(data?.base64EncodedString() ?? "")")
+            }
+        }
+        return content
+    }
+
+    @Test func whatIsExportedIsImportedAsItWas() throws {
+        let from = try filled(700)
+        let export = folder.file("export.jsonl")
+        #expect(try from.file().export(to: export).entries == 704)
+        let to = ArchivesFactory(directory: folder.file("to"))
+        #expect(try to.file().import(from: export) == 704)
+        #expect(try content(to.file()) == content(from.file()))
+        #expect(try to.rawArchive(named: "Animal")?.summary().limit == 9.megaBytes)
+        let old = try from.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(\.id)
+        #expect(try to.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(\.id) == old)
+        // Again: everything is replaced by the same.
+        #expect(try to.file().summary().size > .zero)
+        #expect(try posixPermissions(of: export) == 0o600)
+    }
+
+    private func posixPermissions(of url: URL) throws -> Int {
+        (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+
+    @Test func cachesKeepTheirVersions() throws {
+        func manager(_ name: String) -> MiniCacheManager { MiniCacheManager(name: "caches", directory: folder.file(name)) }
+        func cache(_ manager: MiniCacheManager, _ version: String) -> MiniCache<String, Int> {
+            manager.cache(cacheName: "numbers", cacheVersion: .custom(version), maxAge: .hours(1))
+        }
+        let from = manager("from")
+        try cache(from, "2").set(7, forKey: "a")
+        let export = folder.file("export.jsonl")
+        try from.storedFile().export(to: export)
+        let to = manager("to")
+        #expect(try to.storedFile().import(from: export) == 1)
+        #expect(try cache(to, "2").value(forKey: "a") == 7)
+        let other = manager("other")
+        try cache(other, "3").set(1, forKey: "b")
+        let error = #expect(throws: VellumError.self) { try other.storedFile().import(from: export) }
+        #expect(error?.code == .contradiction)
+        #expect(try cache(other, "3").value(forKey: "b") == 1)
+    }
+
+    /// Cut off anywhere, an export is resumed, and then has what it had.
+    @Test func anExportThatWasInterruptedIsResumed() throws {
+        let file = try filled(40).file()
+        let whole = folder.file("whole.jsonl")
+        try file.export(to: whole)
+        let bytes = try Data(contentsOf: whole)
+        var random = SeededGenerator(seed: 9)
+        let cuts = [0, 1, bytes.count - 1, bytes.count] + (0..<40).map { _ in Int.random(in: 0..<bytes.count, using: &random) }
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        for cut in cuts {
+            let part = folder.file("part.jsonl")
+            try bytes.prefix(cut).write(to: part)
+            #expect(try file.export(to: part, options).entries == 44, "cut at \(cut)")
+            #expect(try Data(contentsOf: part) == bytes, "cut at \(cut)")
+        }
+        #expect(throws: VellumError.self) { try file.export(to: whole) }
+        #expect(try Data(contentsOf: whole) == bytes)
+    }
+
+    private struct Stop: Error {}
+
+    @Test func anExportThatIsStoppedCanBeResumed() throws {
+        let file = try filled(40).file()
+        let url = folder.file("export.jsonl")
+        #expect(throws: Stop.self) { try file.export(to: url) { _ in throw Stop() } }
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        #expect(try file.export(to: url, options).entries == 44)
+        #expect(try ArchivesFactory(directory: folder.file("to")).file().import(from: url) == 44)
+    }
+
+    @Test func whatIsNoExportIsRefused() throws {
+        let from = try filled(3).file()
+        let export = folder.file("export.jsonl")
+        try from.export(to: export)
+        let lines = try String(contentsOf: export, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        func changed(_ change: (inout [Substring]) -> Void) -> String {
+            var lines = lines
+            change(&lines)
+            return lines.joined(separator: "\n")
+        }
+        let cases: [(String, String)] = [
+            ("empty", ""), ("no JSON", "hello\n"), ("another version", changed { $0[0] = "{\"vellum\":2,\"kind\":\"archives\"}" }),
+            ("another kind", changed { $0[0] = "{\"vellum\":1,\"kind\":\"caches\"}" }), ("an entry before an archive", changed { $0.remove(at: 1) }),
+            ("not whole", changed { $0.removeLast(2) }), ("a wrong sum", changed { $0[$0.count - 2] = "{\"entries\":99}" }),
+            ("no value", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0}" }),
+            ("no date", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":\"yesterday\",\"data\":\"\"}" }),
+            ("no Base64", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0,\"data\":\"%\"}" }),
+            ("a key that is too long", changed { $0[2] = "{\"id\":1,\"key\":\"\(String(repeating: "k", count: 70_000))\",\"recorded\":0,\"data\":\"\"}" }),
+        ]
+        for (number, (name, text)) in cases.enumerated() {
+            let url = folder.file("bad\(number).jsonl")
+            try Data(text.utf8).write(to: url)
+            let file = try ArchivesFactory(directory: folder.file("to\(number)")).file()
+            let error = #expect(throws: VellumError.self, "\(name)") { try file.import(from: url) }
+            #expect([.invalidImport, .keyTooLong].contains(error?.code), "\(name): \(error.map { "\($0)" } ?? "")")
+            #expect(try file.verify().isIntact, "\(name)")
+        }
+    }
+
+    @Test func valuesAreLeftOutOrAdded() throws {
+        let file = try filled(5).file()
+        var options = ArchiveFile.ExportOptions()
+        options.isRedacted = true
+        try file.export(to: folder.file("redacted.jsonl"), options)
+        #expect(try !String(contentsOf: folder.file("redacted.jsonl"), encoding: .utf8).contains("\"data\""))
+        let to = try ArchivesFactory(directory: folder.file("to")).file()
+        #expect(throws: VellumError.self) { try to.import(from: folder.file("redacted.jsonl")) }
+        options.isRedacted = false
+        (options.includesJSON, options.archives) = (true, ["Animal"])
+        #expect(try file.export(to: folder.file("json.jsonl"), options).entries == 5)
+        #expect(try String(contentsOf: folder.file("json.jsonl"), encoding: .utf8).contains("\"value\":{\"big\""))
+        #expect(try to.import(from: folder.file("json.jsonl")) == 5)
+    }
+}
