@@ -25,7 +25,8 @@ let package = Package(
         // Makes the files of `check.sh`.
         .executableTarget(
             name: "Sample",
-            dependencies: [.product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum")], path: "Tests/Sample"),
+            dependencies: [.product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum")],
+            path: "Tests/Sample"),
         .testTarget(name: "VellumToolKitTests", dependencies: ["VellumToolKit"]),
     ],
     swiftLanguageModes: [.v6]

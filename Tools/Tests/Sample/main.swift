@@ -39,7 +39,9 @@ let folder = URL(fileURLWithPath: arguments[2])
 let factory = ArchivesFactory(directory: folder)
 
 func airport(_ icao: String, _ name: String, _ country: String, _ elevation: Double) -> Airport {
-    Airport(icao: icao, name: name, country: country, elevation: elevation, opened: Date(timeIntervalSince1970: elevation * 86_400), tags: ["a", name])
+    Airport(
+        icao: icao, name: name, country: country, elevation: elevation, opened: Date(timeIntervalSince1970: elevation * 86_400),
+        tags: ["a", name])
 }
 
 switch arguments[1] {

@@ -19,7 +19,9 @@ struct CommandTests {
     @Test func readsEveryCommand() throws {
         #expect(try parse(["ls", "f"], as: LsCommand.self).file.file == "f")
         let keys = try parse(["keys", "f", "a", "--prefix", "p", "--limit", "3", "--by", "size", "-l"], as: KeysCommand.self)
-        #expect(keys.archive.path == "f" && keys.archive.archive == "a" && keys.prefix == "p" && keys.limit == 3 && keys.order == .size && keys.long)
+        #expect(
+            keys.archive.path == "f" && keys.archive.archive == "a" && keys.prefix == "p" && keys.limit == 3 && keys.order == .size
+                && keys.long)
         #expect(try parse(["get", "f", "a", "k", "--raw", "-o", "out"], as: GetCommand.self).target == "out")
         #expect(try parse(["find", "f", "a", "x == 1", "--fields", "a,b"], as: FindCommand.self).query == "x == 1")
         #expect(try parse(["delete", "f", "a", "k1", "k2", "-y"], as: DeleteCommand.self).keys == ["k1", "k2"])
@@ -36,8 +38,10 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        ["ls"], ["keys", "f", "a", "--limit", "-1"], ["keys", "f", "a", "--by", "colour"], ["get", "f", "a"], ["get", "f", "a", "k", "--raw", "--json"],
-        ["get", "f", "a", "k", "-o", "x"], ["delete", "f", "a"], ["delete", "f", "a", "k", "--where", "x == 1"], ["export", "f", "--resume"],
+        ["ls"], ["keys", "f", "a", "--limit", "-1"], ["keys", "f", "a", "--by", "colour"], ["get", "f", "a"],
+        ["get", "f", "a", "k", "--raw", "--json"],
+        ["get", "f", "a", "k", "-o", "x"], ["delete", "f", "a"], ["delete", "f", "a", "k", "--where", "x == 1"],
+        ["export", "f", "--resume"],
         ["export", "f", "--json"], ["find", "f", "a", "--count", "--explain"], ["lss", "f"], ["--nonsense"], ["\u{1B}[2J"],
     ])
     func aWrongCommandLineIsOneLineAndStatusTwo(_ words: [String]) async {
@@ -71,7 +75,7 @@ struct CommandTests {
     @Test(arguments: ["ls", "verify", "compact", "salvage"])
     func aFileThatIsNotThereIsStatusThree(_ name: String) async {
         let test = TestConsole()
-        #expect(await Tool.run([name, "/nowhere/\u{1B}x", ] + (name == "salvage" ? ["--yes"] : []), console: test.console()) == 3)
+        #expect(await Tool.run([name, "/nowhere/\u{1B}x"] + (name == "salvage" ? ["--yes"] : []), console: test.console()) == 3)
         #expect(test.error == "vellum: there is no file /nowhere/\\u{1B}x\n")
     }
 
@@ -120,15 +124,26 @@ struct ViewTests {
             ObjectView(key: "LSGG", value: ["name": "Genève\u{1B}", "elevation": 430]),
         ]
         #expect(
-            ObjectTable.table(objects, fields: nil, width: 80, zone: utc).lines(width: 80) == [
+            ObjectTable(width: 80, zone: utc).table(objects).lines(width: 80) == [
                 "key   elevation  name          opened",
                 "LSZH        432  Zürich        1970-01-01 00:00",
                 "LSGG        430  Genève\\u{1B}",
             ])
     }
 
+    @Test func numbersThatAreDatesAreShownAsDates() {
+        let object = ObjectView(key: "a", value: ["made": .float(0), "at": ["opened": 86_400], "size": 7])
+        let dates: Set = ["made", "at.opened", "size.x"]
+        #expect(
+            object.json(fields: ["made", "at", "size"], dates: dates).line
+                == #"{"key":"a","value":{"made":"2001-01-01T00:00:00.000Z","at":{"opened":"2001-01-02T00:00:00Z"},"size":7}}"#)
+        let table = ObjectTable(fields: ["made", "at.opened"], dates: dates, width: 80, zone: utc).table([object])
+        #expect(table.rows == [["a", "2001-01-01 00:00", "2001-01-02 00:00"]])
+    }
+
     @Test func aChangeIsALine() {
-        var change = ChangeView(time: Date(timeIntervalSince1970: 51_909), archive: "Airport", count: 3, present: ["LSZH", "\u{1B}"], removed: 1)
+        var change = ChangeView(
+            time: Date(timeIntervalSince1970: 51_909), archive: "Airport", count: 3, present: ["LSZH", "\u{1B}"], removed: 1)
         #expect(change.line(zone: utc, width: nil) == "14:25:09  Airport              3  LSZH, \\u{1B}, (removed)")
         change.count = nil
         #expect(change.line(zone: utc, width: nil).hasSuffix("  (many)"))

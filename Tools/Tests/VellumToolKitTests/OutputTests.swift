@@ -102,7 +102,9 @@ struct ConsoleTests {
         #expect(test.error.isEmpty)
     }
 
-    @Test(arguments: [("/home/ann/x", "~/x"), ("/home/ann", "~"), ("/home/anna/x", "/home/anna/x"), ("/x", "/x"), ("/home/ann/\u{1B}", "~/\\u{1B}")])
+    @Test(arguments: [
+        ("/home/ann/x", "~/x"), ("/home/ann", "~"), ("/home/anna/x", "/home/anna/x"), ("/x", "/x"), ("/home/ann/\u{1B}", "~/\\u{1B}"),
+    ])
     func theHomeFolderIsATilde(_ path: String, _ shown: String) { #expect(Paths.shown(path, home: "/home/ann") == shown) }
 }
 
@@ -112,7 +114,9 @@ struct ProgressBarTests {
         for width in 0...120 {
             #expect(DisplayWidth.of(ProgressBar.text("backup", 50, of: 100, width: width) { "\($0) B" }) <= max(width, 0))
         }
-        #expect(ProgressBar.text("backup", 50, of: 100, width: 60) { "\($0)" } == "backup " + String(repeating: "█", count: 15) + String(repeating: "░", count: 15) + "  50 %  50 of 100")
+        #expect(
+            ProgressBar.text("backup", 50, of: 100, width: 60) { "\($0)" } == "backup " + String(repeating: "█", count: 15)
+                + String(repeating: "░", count: 15) + "  50 %  50 of 100")
     }
 
     @Test func isOnATerminalOnly() throws {

@@ -16,9 +16,12 @@ struct PageTests {
         let day = 86_400.0
         let airports = ReportView.Archive(
             archive: ArchiveView(
-                name: "Airport", entries: 28_298, bytes: 5_400_000, limit: 8 << 20, isLimitGiven: true, oldestUse: Date(timeIntervalSince1970: 0),
+                name: "Airport", entries: 28_298, bytes: 5_400_000, limit: 8 << 20, isLimitGiven: true,
+                oldestUse: Date(timeIntervalSince1970: 0),
                 newestUse: Date(timeIntervalSince1970: 100 * day), typeVersion: 2,
-                indexes: [.init(properties: ["country", "elevation"], isOfElements: false), .init(properties: ["keywords"], isOfElements: true)]),
+                indexes: [
+                    .init(properties: ["country", "elevation"], isOfElements: false), .init(properties: ["keywords"], isOfElements: true),
+                ]),
             statistics: StatisticsView(
                 sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8], ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
                 uses: [0: 20_000, 20: 8298],
@@ -30,9 +33,11 @@ struct PageTests {
         let stranger = ReportView.Archive(
             archive: ArchiveView(name: hostile, entries: 1, bytes: 12, indexes: [.init(properties: [hostile], isOfElements: false)]),
             statistics: StatisticsView(
-                sizes: [.max: .max, .min: .min], ages: [.max: .max / 16, .min: 3], typeVersions: [.min: .max / 16], largest: [EntryView(key: hostile)]))
+                sizes: [.max: .max, .min: .min], ages: [.max: .max / 16, .min: 3], typeVersions: [.min: .max / 16],
+                largest: [EntryView(key: hostile)]))
         let file = FileView(
-            path: "/home/ann/.cache/Airports/Archives.sqlite", kind: "archives", bytes: 27_000_000, logBytes: 40_000, unusedBytes: 1_200_000,
+            path: "/home/ann/.cache/Airports/Archives.sqlite", kind: "archives", bytes: 27_000_000, logBytes: 40_000,
+            unusedBytes: 1_200_000,
             isOpenElsewhere: true, archives: [airports.archive, images.archive, stranger.archive])
         return ReportView(
             file: file, archives: [airports, images, stranger], made: Date(timeIntervalSince1970: 1_772_373_909),
@@ -54,7 +59,9 @@ struct PageTests {
 
     @Test func nothingIsLoaded() {
         let page = Page.html(Self.report())
-        #expect(!page.contains("<script") && !page.contains("<link") && !page.contains("src=\"") && !page.contains("url(") && !page.contains("@import"))
+        #expect(
+            !page.contains("<script") && !page.contains("<link") && !page.contains("src=\"") && !page.contains("url(")
+                && !page.contains("@import"))
         #expect(page.contains("default-src 'none'") || page.contains("default-src &#39;none&#39;"))
         #expect(page.ranges(of: "http://").count == page.ranges(of: "http://www.w3.org/2000/svg").count)
     }

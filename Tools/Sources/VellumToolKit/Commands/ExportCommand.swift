@@ -105,7 +105,9 @@ struct ExportCommand: ParsableCommand {
         return try Opening.file(file.file) { file in
             if !archive.isEmpty { options.archives = try archive.map { try Opening.find($0, in: file).name } }
             if !keepsPart {
-                if unlink(path) != 0, errno != ENOENT { throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno) }
+                if unlink(path) != 0, errno != ENOENT {
+                    throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno)
+                }
                 Interrupts.shared.add(leftover: path)
             }
             defer { Interrupts.shared.forget(leftover: path) }

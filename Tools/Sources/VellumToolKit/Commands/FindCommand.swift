@@ -23,6 +23,7 @@ struct FindCommand: ParsableCommand {
     @Flag(help: "How the query is answered, and whether an index helps.") var explain = false
     @Flag(help: "Only how many objects match.") var count = false
     @Option(help: "Only these fields, separated by commas: name,address.city") var fields: String?
+    @OptionGroup var dates: DatesOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -55,30 +56,39 @@ struct FindCommand: ParsableCommand {
 
     private func printObjects(_ archive: RawArchive, _ query: RawQuery) throws {
         let console = Console.current
-        let fields = self.fields?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        let fields = self.fields.map(Fields.list)
+        let dates = try dates.fields(of: archive)
         guard let width = console.outputWidth, !output.json else {
             var isEmpty = true
             try archive.find(query) { object in
                 isEmpty = false
-                try console.print(ObjectView(key: object.entry.key, value: object.value).json(fields: fields).line)
+                try console.print(ObjectView(key: object.entry.key, value: object.value).json(fields: fields, dates: dates).line)
             }
             if isEmpty { throw Failure(.nothing, nil) }
             return
         }
         let objects = try archive.find(query).map { ObjectView(key: $0.entry.key, value: $0.value) }
         guard !objects.isEmpty else { throw Failure(.nothing, "nothing matches") }
-        try console.print(ObjectTable.table(objects, fields: fields, width: width, zone: console.surroundings.zone))
+        try console.print(ObjectTable(fields: fields, dates: dates, width: width, zone: console.surroundings.zone).table(objects))
     }
 }
 
 /// Objects as a table of their fields.
-enum ObjectTable {
-    /// - Parameter fields: The fields; `nil` for as many as there is room for.
-    static func table(_ objects: [ObjectView], fields: [String]?, width: Int, zone: TimeZone) -> Table {
+struct ObjectTable {
+    /// The fields; `nil` for as many as there is room for.
+    var fields: [String]?
+    /// Those that are dates.
+    var dates: Set<String> = []
+    var width: Int
+    var zone: TimeZone
+
+    func table(_ objects: [ObjectView]) -> Table {
         // A field that is the key everywhere would stand there twice.
-        let all = fields ?? Fields.names(of: objects.prefix(100).lazy.map(\.value)).filter { field in
-            !objects.allSatisfy { Fields.value(at: field, of: $0.value) == .text($0.key) }
-        }
+        let all =
+            fields
+            ?? Fields.names(of: objects.prefix(100).lazy.map(\.value)).filter { field in
+                !objects.allSatisfy { Fields.value(at: field, of: $0.value) == .text($0.key) }
+            }
         // Values that are no maps have a column of their own.
         guard !all.isEmpty else {
             return Table([.text("key"), .text("value")], rows: objects.map { [$0.key, Fields.cell($0.value, zone: zone)] })
@@ -91,14 +101,16 @@ enum ObjectTable {
             let needed = 2 + max(8, DisplayWidth.of(title))
             guard fields != nil || room >= needed else { break }
             room -= needed
-            let isNumber = objects.allSatisfy { object in
-                Fields.value(at: field, of: object.value).map { Fields.isNumber($0) || $0 == .null } ?? true
-            }
+            let isNumber =
+                !dates.contains(field)
+                && objects.allSatisfy { object in
+                    Fields.value(at: field, of: object.value).map { Fields.isNumber($0) || $0 == .null } ?? true
+                }
             columns.append(Table.Column(title: title, isRight: isNumber, minimum: max(8, DisplayWidth.of(title))))
             shown.append(field)
         }
         let rows = objects.map { object in
-            [object.key] + shown.map { Fields.cell(Fields.value(at: $0, of: object.value), zone: zone) }
+            [object.key] + shown.map { Fields.cell(at: $0, of: object.value, dates: dates, zone: zone) }
         }
         return Table(columns, rows: rows)
     }

@@ -21,6 +21,7 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "The key is escaped as in a list.") var escaped = false
     @Flag(help: "The bytes as they were recorded. Not onto a terminal.") var raw = false
     @Option(name: [.customShort("o"), .customLong("output")], help: "The file for the bytes.", completion: .file()) var target: String?
+    @OptionGroup var dates: DatesOption
     @OptionGroup var force: ForceOption
     @OptionGroup var output: OutputOptions
 
@@ -33,15 +34,15 @@ struct GetCommand: ParsableCommand {
         let key = escaped ? TerminalText.unescaped(self.key) : self.key
         if raw { return try writeRaw(key) }
         let console = Console.current
-        let found = try Opening.archive(archive.archive, of: archive.path) { archive -> (String, EntryView, CBORValue)? in
+        let found = try Opening.archive(archive.archive, of: archive.path) { archive -> (String, EntryView, JSON)? in
             guard let entry = try archive.entry(forKey: key), let value = try archive.value(forKey: key) else { return nil }
-            return (archive.name, Reading.entry(entry), value)
+            return (archive.name, Reading.entry(entry), .value(value, try dates.fields(of: archive)))
         }
         guard let (archive, entry, value) = found else { throw missing(key) }
         if output.json {
-            return try console.print(JSON.object([("archive", .text(archive))] + entry.members + [("value", .value(value))]))
+            return try console.print(JSON.object([("archive", .text(archive))] + entry.members + [("value", value)]))
         }
-        try console.print(JSON.value(value))
+        try console.print(value)
     }
 
     private func writeRaw(_ key: String) throws {

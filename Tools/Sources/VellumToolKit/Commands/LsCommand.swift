@@ -23,7 +23,8 @@ struct LsCommand: ParsableCommand {
         let view = try Opening.file(file.file) { try Reading.file($0) }
         if output.json { return try console.print(view.json) }
         if let width = console.outputWidth {
-            try console.print(console.styled(TerminalText.shown(Paths.abbreviated(view.path, home: console.surroundings.home), width: width), .bold))
+            try console.print(
+                console.styled(TerminalText.shown(Paths.abbreviated(view.path, home: console.surroundings.home), width: width), .bold))
             for line in Self.head(view, width: width) { try console.print(console.styled(line, .dim)) }
             if !view.archives.isEmpty { try console.print() }
         }
@@ -38,7 +39,9 @@ struct LsCommand: ParsableCommand {
 
     /// The lines above the table.
     static func head(_ file: FileView, width: Int) -> [String] {
-        var parts = ["\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))", "unused \(Numbers.size(file.unusedBytes))"]
+        var parts = [
+            "\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))", "unused \(Numbers.size(file.unusedBytes))",
+        ]
         if file.isOpenElsewhere { parts.append("open in another program") }
         return parts.reduce(into: [String]()) { lines, part in
             if let last = lines.last, last.count + 2 + part.count < width {
@@ -52,7 +55,8 @@ struct LsCommand: ParsableCommand {
     static func table(_ archives: [ArchiveView], zone: TimeZone) -> Table {
         let day = { (date: Date?) in date.flatMap { Dates.day($0, zone: zone) } ?? "–" }
         var table = Table([
-            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest use"), .fixed("newest use"),
+            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest use"),
+            .fixed("newest use"),
         ])
         let hasVersions = archives.contains { !$0.versionText.isEmpty }
         if hasVersions { table.columns.append(.text("version", minimum: 7)) }

@@ -33,7 +33,8 @@ struct ReportCommand: ParsableCommand {
         let view = try Opening.file(file.file) { file in
             try Reading.report(file, made: surroundings.now, zone: surroundings.zone, redaction: redact ? Redaction() : nil)
         }
-        let text = output.json ? (target == nil && surroundings.isOutputTerminal ? view.json.pretty : view.json.line) + "\n" : Page.html(view)
+        let text =
+            output.json ? (target == nil && surroundings.isOutputTerminal ? view.json.pretty : view.json.line) + "\n" : Page.html(view)
         guard let target else { return try console.write(Array(text.utf8)) }
         try OutputFile.write(Array(text.utf8), to: target, replaces: force.force)
         if console.outputWidth != nil { try console.print(console.path(target)) }

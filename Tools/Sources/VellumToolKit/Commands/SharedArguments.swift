@@ -24,6 +24,16 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
+/// Which numbers are dates.
+struct DatesOption: ParsableArguments {
+    @Option(help: "Fields that are dates, separated by commas. Those of indexes are known.") var dates: String?
+
+    /// The fields that are dates, of an archive.
+    func fields(of archive: RawArchive) throws -> Set<String> {
+        try archive.dateFields().union(Fields.list(dates ?? ""))
+    }
+}
+
 /// Whether to ask.
 struct YesOption: ParsableArguments {
     @Flag(name: [.customShort("y"), .long], help: "Do not ask.")

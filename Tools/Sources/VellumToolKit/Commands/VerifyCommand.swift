@@ -31,7 +31,8 @@ struct VerifyCommand: ParsableCommand {
         } else {
             for problem in found.problems { try console.print(TerminalText.shown(problem, width: console.outputWidth ?? 400)) }
             for (archive, keys) in damaged {
-                try console.print("\(TerminalText.shown(archive, width: 60)): \(Numbers.count(keys.count, "damaged entry", "damaged entries"))")
+                try console.print(
+                    "\(TerminalText.shown(archive, width: 60)): \(Numbers.count(keys.count, "damaged entry", "damaged entries"))")
                 for key in keys { try console.print("  " + TerminalText.shown(key, width: (console.outputWidth ?? 400) - 2)) }
             }
             let word = found.isIntact ? console.styled("intact", .bold) : console.styled("damaged", .red)

@@ -28,9 +28,9 @@ struct ObjectView: Sendable {
     var value: CBORValue
 
     /// The object with some of its fields; `nil` for all.
-    func json(fields: [String]?) -> JSON {
-        guard let fields else { return ["key": .text(key), "value": .value(value)] }
-        let chosen = fields.map { (key: $0, value: JSON.optional(Fields.value(at: $0, of: value), JSON.value)) }
+    func json(fields: [String]?, dates: Set<String>) -> JSON {
+        guard let fields else { return ["key": .text(key), "value": .value(value, dates)] }
+        let chosen = fields.map { (key: $0, value: Fields.json(at: $0, of: value, dates: dates)) }
         return ["key": .text(key), "value": .object(chosen)]
     }
 }

@@ -11,6 +11,34 @@ enum Fields {
         return self.value(at: String(path[path.index(after: dot)...]), of: inner)
     }
 
+    /// The names in a list with commas.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    /// The field of a path as JSON.
+    static func json(at path: String, of value: CBORValue, dates: Set<String>) -> JSON {
+        guard let found = self.value(at: path, of: value) else { return .null }
+        if dates.contains(path), let date = date(found) { return .date(date) }
+        return .value(found, Set(dates.filter { $0.hasPrefix(path + ".") }.map { String($0.dropFirst(path.count + 1)) }))
+    }
+
+    /// The date of a number as Swift's types write it: seconds since 2001.
+    static func date(_ value: CBORValue) -> Date? {
+        switch value {
+        case .float(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        case .integer(let seconds): Date(timeIntervalSinceReferenceDate: Double(seconds))
+        default: nil
+        }
+    }
+
+    /// The field of a path in a cell of a table.
+    static func cell(at path: String, of value: CBORValue, dates: Set<String>, zone: TimeZone) -> String {
+        let found = self.value(at: path, of: value)
+        if dates.contains(path), let text = found.flatMap(date).flatMap({ Dates.local($0, zone: zone) }) { return text }
+        return cell(found, zone: zone)
+    }
+
     /// The names of the fields of some values, in the order of the alphabet: short values first, containers last.
     static func names(of values: some Sequence<CBORValue>) -> [String] {
         var containers: [String: Bool] = [:]

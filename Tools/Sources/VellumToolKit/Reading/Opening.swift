@@ -4,7 +4,8 @@ internal import VellumFiles
 /// Opens files for commands.
 enum Opening {
     /// Opens a file, runs a body and closes the file.
-    static func file<Result>(_ path: String, access: ArchiveFile.Access = .reading, _ body: (ArchiveFile) throws -> Result) throws -> Result {
+    static func file<Result>(_ path: String, access: ArchiveFile.Access = .reading, _ body: (ArchiveFile) throws -> Result) throws -> Result
+    {
         let file = try ArchiveFile(at: url(path, access: access), access: access)
         let result = Swift.Result { try body(file) }
         let closing = Swift.Result { try file.close() }

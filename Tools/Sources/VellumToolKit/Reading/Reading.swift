@@ -43,7 +43,8 @@ enum Reading {
     private static func statistics(_ archive: RawArchive) throws -> StatisticsView {
         let statistics = try archive.statistics()
         return StatisticsView(
-            sizes: statistics.sizes, ages: statistics.ages, uses: statistics.uses, typeVersions: statistics.typeVersions, expired: statistics.expired,
+            sizes: statistics.sizes, ages: statistics.ages, uses: statistics.uses, typeVersions: statistics.typeVersions,
+            expired: statistics.expired,
             largest: try archive.entries(order: .size, limit: 5).map(entry))
     }
 

@@ -42,7 +42,8 @@ struct ArchiveSection {
         let percent = Numbers.share(archive.bytes, of: limit)
         let picture = picture(
             "limit", "The archive is \(percent) full",
-            statistics.advisedLimit == nil ? "The bar is the part of the limit that is used." : "A line marks how large the limit should be.")
+            statistics.advisedLimit == nil
+                ? "The bar is the part of the limit that is used." : "A line marks how large the limit should be.")
         var rows = [
             ["Used", Numbers.size(archive.bytes), percent],
             ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],

@@ -30,7 +30,8 @@ indirect enum Node: Sendable {
     private static let withoutEnd: Set = ["meta", "rect", "line", "path"]
     /// Elements that stand on a line of their own.
     private static let blocks: Set = [
-        "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "div", "figure", "table", "thead", "tbody", "tr", "h1",
+        "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "div", "figure", "table", "thead", "tbody", "tr",
+        "h1",
         "h2", "h3", "p", "dl", "svg",
     ]
 

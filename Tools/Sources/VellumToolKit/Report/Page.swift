@@ -18,7 +18,9 @@ enum Page {
             .tag("style", [.style(StyleSheet.text)]),
         ]
         let parts = report.archives.sorted { $0.archive.bytes > $1.archive.bytes }
-        let archives = parts.prefix(sections).enumerated().map { ArchiveSection(id: "a\($0.offset)", part: $0.element, report: report).node }
+        let archives = parts.prefix(sections).enumerated().map {
+            ArchiveSection(id: "a\($0.offset)", part: $0.element, report: report).node
+        }
         let body: [Node] = [header(report, name: name), .tag("main", [allArchives(parts)] + archives), footer(report)]
         var page = "<!DOCTYPE html>"
         Node.tag("html", ["lang": "en"], [.tag("head", head), .tag("body", body)]).write(to: &page)

@@ -9,8 +9,8 @@ indirect enum JSON: Sendable {
     case integer(Int)
     case number(Double)
     case bool(Bool)
-    /// A value of an archive.
-    case value(CBORValue)
+    /// A value of an archive, and which of its fields are dates.
+    case value(CBORValue, Set<String>)
     case null
 
     /// A date by RFC 3339, in UTC.
@@ -38,8 +38,8 @@ indirect enum JSON: Sendable {
         case .integer(let integer): return String(integer)
         case .number(let number): return number.isFinite ? "\(number)" : "null"
         case .bool(let bool): return bool ? "true" : "false"
-        case .value(let value):
-            let json = JSONText.safe(value.json(isPretty: indent != nil))
+        case .value(let value, let dateFields):
+            let json = JSONText.safe(value.json(isPretty: indent != nil, dateFields: dateFields))
             return json.replacing("\n", with: "\n" + Self.spaces(indent ?? 0))
         case .null: return "null"
         }
