@@ -11,6 +11,8 @@ let package = Package(
     dependencies: [
         .package(name: "Vellum", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        // What the library logs is told as errors are.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
     ],
     targets: [
         // All of it but `main`: what tests can call.
@@ -19,6 +21,7 @@ let package = Package(
             dependencies: [
                 .product(name: "VellumFiles", package: "Vellum"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(name: "vellum", dependencies: ["VellumToolKit"]),

@@ -7,9 +7,9 @@ struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Find objects by their fields.",
         discussion: """
-            A query compares fields by == != < <= > >=, joins comparisons by and, or, not and parentheses, and may end with sort FIELD \
-            [desc] and limit NUMBER. An empty query finds all. On a terminal the result is a table; elsewhere, or with --json, a line of \
-            JSON for each object.
+            A query compares fields by == != < <= > >=, in ("a", "b"), begins "a" and contains "a", joins that by and, or, not and \
+            parentheses, and may end with sort FIELD [desc], limit NUMBER and offset NUMBER. address.city is a field of a field. Without a \
+            query all objects are found. On a terminal the result is a table; elsewhere, or with --json, a line of JSON for each object.
 
             EXAMPLES
               vellum find Archives.sqlite Airport 'country == "CH" and elevation > 2000 sort name desc limit 10'

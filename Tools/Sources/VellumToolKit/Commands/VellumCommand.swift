@@ -21,7 +21,7 @@ struct VellumCommand: AsyncParsableCommand {
               0  done
               1  nothing was found: no such archive, key or file, or nothing matches
               2  the command line or the query is wrong
-              3  the file cannot be used: not there, no permission, no file of Vellum, newer
+              3  the file cannot be used: not there, no permission, not Vellum's, newer
               4  the file or an entry is damaged
               5  another program keeps the file locked
               6  cancelled

@@ -29,7 +29,9 @@ struct VerifyCommand: ParsableCommand {
                     "problems": .array(found.problems.map(JSON.text)), "damagedEntries": .array(archives),
                 ])
         } else {
-            for problem in found.problems { try console.print(TerminalText.shown(problem, width: console.outputWidth ?? 400)) }
+            for problem in found.problems.flatMap({ $0.split(whereSeparator: \.isNewline) }) {
+                try console.print(TerminalText.shown(String(problem), width: console.outputWidth ?? 400))
+            }
             for (archive, keys) in damaged {
                 try console.print(
                     "\(TerminalText.shown(archive, width: 60)): \(Numbers.count(keys.count, "damaged entry", "damaged entries"))")

@@ -6,6 +6,7 @@ enum Opening {
     /// Opens a file, runs a body and closes the file.
     static func file<Result>(_ path: String, access: ArchiveFile.Access = .reading, _ body: (ArchiveFile) throws -> Result) throws -> Result
     {
+        if access == .writing { ToolLog.tell() }
         let file = try ArchiveFile(at: url(path, access: access), access: access)
         let result = Swift.Result { try body(file) }
         let closing = Swift.Result { try file.close() }

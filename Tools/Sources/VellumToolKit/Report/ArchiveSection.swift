@@ -49,7 +49,9 @@ struct ArchiveSection {
             ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
         ]
         if let advised = statistics.advisedLimit { rows.append(["Should be", Numbers.size(advised), ""]) }
-        let gauge = picture.gauge(part: archive.bytes, whole: limit, mark: statistics.advisedLimit)
+        func item(_ label: String, _ bytes: Int) -> Picture.Item { Picture.Item(label: label, value: bytes, text: Numbers.size(bytes)) }
+        let gauge = picture.gauge(
+            part: item("used", archive.bytes), whole: item("limit", limit), mark: statistics.advisedLimit.map { item("should be", $0) })
         return block("Limit", [Facts.pair(gauge, Facts.table("Bytes beside the limit", ["", "Bytes", "Share"], rows))])
     }
 

@@ -69,18 +69,22 @@ struct Picture: Sendable {
         return svg(height: base + foot, children)
     }
 
-    /// How full something is, and where a mark stands in it.
-    func gauge(part: Int, whole: Int, mark: Int?) -> Node {
-        let most = max(1, whole, part, mark ?? 0)
-        var children = [
-            Self.rectangle("track", x: 0, y: 10, width: Self.length(whole, of: most, within: Self.width), height: 14),
-            Self.rectangle("bar", x: 0, y: 10, width: Self.length(part, of: most, within: Self.width), height: 14),
+    /// How full something is, and where a mark stands in it. Each number is written beside its end.
+    func gauge(part: Item, whole: Item, mark: Item?) -> Node {
+        let most = max(1, whole.value, part.value, mark?.value ?? 0)
+        func length(_ item: Item) -> Double { Self.length(item.value, of: most, within: Self.width) }
+        var children: [Node] = [
+            .tag("text", ["class": "figure", "x": "0", "y": "13"], "\(part.label) \(part.text)"),
+            .tag("text", ["class": "tick", "x": "\(Self.width)", "y": "13", "text-anchor": "end"], "\(whole.label) \(whole.text)"),
+            Self.rectangle("track", x: 0, y: 22, width: length(whole), height: 14),
+            Self.rectangle("bar", x: 0, y: 22, width: length(part), height: 14),
         ]
-        if let mark {
-            let x = Self.number(min(Double(Self.width) - 1, max(1, Self.length(mark, of: most, within: Self.width))))
-            children.append(.tag("line", ["class": "mark", "x1": x, "x2": x, "y1": "3", "y2": "31"]))
-        }
-        return svg(height: 34, children)
+        guard let mark else { return svg(height: 38, children) }
+        let place = min(Double(Self.width) - 1, max(1, length(mark)))
+        let x = Self.number(place)
+        children.append(.tag("line", ["class": "mark", "x1": x, "x2": x, "y1": "17", "y2": "41"]))
+        children.append(Self.label("tick", "\(mark.label) \(mark.text)", x: place, y: 56))
+        return svg(height: 60, children)
     }
 
     /// A short text around a place, moved inward at the edges.

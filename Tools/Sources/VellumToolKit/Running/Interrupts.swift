@@ -24,7 +24,9 @@ final class Interrupts: Sendable {
         signal(SIGPIPE, SIG_IGN)
         state.withLock { state in
             for number in [SIGINT, SIGTERM, SIGHUP] {
-                signal(number, SIG_IGN)
+                // `nohup` has asked to ignore it.
+                let before = unsafeBitCast(signal(number, SIG_IGN), to: Int.self)
+                if number == SIGHUP, before == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler { self.interrupt() }
                 source.resume()

@@ -8,6 +8,7 @@ package enum Tool {
         // Nobody else reads what is created, whoever creates it.
         umask(0o077)
         Interrupts.shared.start()
+        ToolLog.start()
         return await run(Array(CommandLine.arguments.dropFirst()), console: .standard)
     }
 
