@@ -183,7 +183,9 @@ vellum export "$work/large" -o "$work/large.jsonl" & job=$!
 sleep 0.2; kill -INT $job 2>/dev/null; wait $job; ended=$?
 check "a cancelled export leaves nothing" bash -c "[ $ended = 0 ] || { [ $ended = 6 ] && ! ls -A '$work' | grep -q 'large.jsonl'; }"
 vellum export "$work/large" -o "$work/large.jsonl" & job=$!
-sleep 0.2; kill -KILL $job 2>/dev/null; wait $job 2>/dev/null
+until [ -s "$work/large.jsonl.part" ] || ! kill -0 $job 2>/dev/null; do sleep 0.01; done
+kill -KILL $job 2>/dev/null; wait $job 2>/dev/null
+check "a part is not overwritten" status 7 vellum export "$work/large" -o "$work/large.jsonl"
 check "a killed export is resumed" status 0 vellum export "$work/large" -o "$work/large.jsonl" --resume
 check "and complete" test "$(grep -c '"key"' "$work/large.jsonl")" = 100000
 

@@ -8,7 +8,7 @@ swift=${SWIFT:-swift}
 tools=$(dirname "$0")
 build="--package-path $tools --scratch-path $tools/.build/install -c release"
 static=
-[ "$(uname)" = Darwin ] || static=--static-swift-stdlib
+[ "$(uname)" = Darwin ] || static="--static-swift-stdlib -Xlinker -s"
 # Both words are lists of arguments.
 # shellcheck disable=SC2086
 $swift build $build $static --product vellum

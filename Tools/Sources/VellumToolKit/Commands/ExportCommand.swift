@@ -8,7 +8,7 @@ struct ExportCommand: ParsableCommand {
         commandName: "export", abstract: "Write entries as lines of JSON.",
         discussion: """
             With -o, the lines are first written to FILE.part. An export that was killed goes on with --resume. Ctrl-C removes the part, \
-            unless --resume was given. --values adds each value as JSON, for other programs. With --redact, values and keys are left out: \
+            unless --resume was given. Where FILE.part is there, --force begins again. --values adds each value as JSON, for other programs. With --redact, values and keys are left out: \
             a key becomes a short name, equal ones for equal keys, which differ in each run. Nothing can be imported from that.
 
             EXAMPLES
@@ -45,9 +45,19 @@ struct ExportCommand: ParsableCommand {
 
     private func exportPart(of target: String, console: Console) throws -> Int {
         let part = target + ".part"
+        if !resume, !force.force { try Self.checkIsFree(part) }
         let entries = try export(to: part, console: console, keepsPart: resume)
         guard rename(part, target) == 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
         return entries
+    }
+
+    private static func checkIsFree(_ part: String) throws {
+        do {
+            try OutputFile.checkIsFree(part)
+        } catch {
+            let name = TerminalText.shown(part, width: 100)
+            throw Failure(.failed, "\(name) is there, of an export that was interrupted: --resume goes on, --force begins again")
+        }
     }
 
     private func exportRedacted(to target: String, console: Console) throws -> Int {

@@ -12,7 +12,7 @@ struct FindCommand: ParsableCommand {
             query all objects are found. On a terminal the result is a table; elsewhere, or with --json, a line of JSON for each object.
 
             EXAMPLES
-              vellum find Archives.sqlite Airport 'country == "CH" and elevation > 2000 sort name desc limit 10'
+              vellum find Archives.sqlite Airport 'elevation > 2000 sort name limit 10'
               vellum find Archives.sqlite Airport 'country == "CH"' --fields name,elevation
               vellum find Archives.sqlite Airport 'country == "CH"' --count
               vellum find Archives.sqlite Airport 'country == "CH"' --explain
@@ -83,11 +83,12 @@ struct ObjectTable {
     var zone: TimeZone
 
     func table(_ objects: [ObjectView]) -> Table {
-        // A field that is the key everywhere would stand there twice.
+        // A field that is the key everywhere would stand there twice, and one that is empty everywhere says nothing.
         let all =
             fields
             ?? Fields.names(of: objects.prefix(100).lazy.map(\.value)).filter { field in
                 !objects.allSatisfy { Fields.value(at: field, of: $0.value) == .text($0.key) }
+                    && objects.contains { Fields.cell(Fields.value(at: field, of: $0.value), zone: zone) != "" }
             }
         // Values that are no maps have a column of their own.
         guard !all.isEmpty else {

@@ -12,7 +12,7 @@ struct LsCommand: ParsableCommand {
 
             EXAMPLES
               vellum ls Archives.sqlite
-              vellum ls --json Archives.sqlite | jq '.archives[] | select(.bytes > 1000000) | .name'
+              vellum ls --json Archives.sqlite | jq -r '.archives[].name'
             """)
 
     @OptionGroup var file: FileArgument

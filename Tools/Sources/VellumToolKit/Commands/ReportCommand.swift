@@ -8,7 +8,7 @@ struct ReportCommand: ParsableCommand {
         commandName: "report", abstract: "Make a page about a file: sizes, ages, versions, indexes, limits.",
         discussion: """
             The page is one file without scripts, and loads nothing. With --redact it shows no key and no folder: keys become short names, \
-            equal ones for equal keys, which differ in each run. Values are never shown.
+            equal ones for equal keys, which differ in each run. Names of archives stay. Values are never shown.
 
             EXAMPLES
               vellum report Archives.sqlite -o report.html

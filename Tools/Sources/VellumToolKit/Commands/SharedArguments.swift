@@ -12,7 +12,9 @@ struct FileArgument: ParsableArguments {
 struct ArchiveArguments: ParsableArguments {
     @OptionGroup var file: FileArgument
 
-    @Argument(help: "The name of the archive or cache.", completion: .custom { words, _, _ in ArchiveNames.complete(words) })
+    @Argument(
+        help: "The name of the archive or cache. Airport is Sample.Airport, too, if that is the only one.",
+        completion: .custom { words, _, _ in ArchiveNames.complete(words) })
     var archive: String
 
     var path: String { file.file }

@@ -11,7 +11,7 @@ struct WatchCommand: AsyncParsableCommand {
 
             EXAMPLES
               vellum watch Archives.sqlite
-              vellum watch --json Archives.sqlite | jq -r 'select(.archive == "Airport") | .present[]'
+              vellum watch --json Archives.sqlite | jq -r '.present[]'
             """)
 
     @OptionGroup var file: FileArgument

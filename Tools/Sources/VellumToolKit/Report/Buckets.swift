@@ -6,7 +6,12 @@ enum Buckets {
         for (exponent, count) in counts where count > 0 {
             clamped[min(max(exponent, -1), 62), default: 0] = Numbers.sum(clamped[min(max(exponent, -1), 62)] ?? 0, count)
         }
-        guard let least = clamped.keys.min(), let greatest = clamped.keys.max() else { return [] }
+        guard var least = clamped.keys.min(), var greatest = clamped.keys.max() else { return [] }
+        // A few empty ones beside them show where in the scale they are.
+        while greatest - least < 4 {
+            if greatest < 62 { greatest += 1 }
+            if least > 0, greatest - least < 4 { least -= 1 }
+        }
         return (least...greatest).map { exponent in
             let count = clamped[exponent] ?? 0
             return Picture.Item(label: shortSize(size(of: exponent)), value: count, text: Numbers.count(count))
