@@ -130,6 +130,9 @@ check "backup" status 0 vellum backup "$file" "$work/backup.sqlite"
 check "backup mode" test "$(stat -c %a "$work/backup.sqlite")" = 600
 check "backup has all" json '[.archives[].entries] == [305, 3]' vellum ls --json "$work/backup.sqlite"
 check "backup not over a file" status 7 vellum backup "$file" "$work/backup.sqlite"
+check "restore" json '.oldFile | contains("Archives.sqlite")' vellum restore --json --yes "$work/backup.sqlite" "$work/copy/Archives.sqlite"
+check "restored" test "$(vellum find "$work/copy" Airport --count)" = 305
+check "nobody to ask before restoring" status 2 vellum restore "$work/backup.sqlite" "$work/copy/Archives.sqlite"
 check "an intact file is not salvaged" json '.damagedFile == null and .isIntact' vellum salvage --json --yes "$work/backup.sqlite"
 
 # --- The page ---

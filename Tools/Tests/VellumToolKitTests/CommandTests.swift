@@ -30,6 +30,7 @@ struct CommandTests {
         #expect(try parse(["import", "f", "x"], as: ImportCommand.self).input == "x")
         #expect(try parse(["backup", "f", "x", "--force"], as: BackupCommand.self).force.force)
         #expect(try parse(["report", "f", "--redact"], as: ReportCommand.self).redact)
+        #expect(try parse(["restore", "b", "f", "-y"], as: RestoreCommand.self).file == "f")
         _ = try parse(["verify", "f"], as: VerifyCommand.self)
         _ = try parse(["salvage", "f"], as: SalvageCommand.self)
         _ = try parse(["compact", "f"], as: CompactCommand.self)

@@ -7,8 +7,7 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a file as it is at one moment, while programs write to it.",
         discussion: """
-            The copy is complete when its name appears, and only its owner may read it. To restore it, put it in the place of the file \
-            while no program has that open.
+            The copy is complete when its name appears, and only its owner may read it. vellum restore puts it back.
 
             EXAMPLES
               vellum backup Archives.sqlite /backups/Archives-2026-03-01.sqlite
@@ -21,21 +20,54 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let copy = try OutputFile(target, replaces: force.force)
-        let bar = ProgressBar("backup", console: console, unit: { Numbers.count($0, "page", "pages") })
-        defer { bar.end() }
-        try Opening.file(file.file) { file in
-            try copy.finishing {
-                try Interrupts.shared.whileChecking {
-                    try file.backup(to: URL(fileURLWithPath: copy.temporary)) { try bar.update($0) }
-                }
-                guard chmod(copy.temporary, 0o600) == 0 else { throw SystemFailure("protect the copy", code: errno) }
-            }
+        if force.force {
+            let copy = try OutputFile(target, replaces: true)
+            try copy.finishing { try backup(to: copy.temporary, console: console) }
+        } else {
+            try OutputFile.checkIsFree(target)
+            try backup(to: target, console: console)
         }
-        bar.end()
         let size = try FileSize.of(target)
         if output.json { return try console.print(["path": .text(target), "bytes": .integer(size)]) }
         if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.size(size))") }
+    }
+
+    private func backup(to path: String, console: Console) throws {
+        let bar = ProgressBar("backup", console: console, unit: { Numbers.size($0) })
+        defer { bar.end() }
+        try Opening.file(file.file) { file in
+            try Interrupts.shared.whileChecking { try file.backup(to: URL(fileURLWithPath: path)) { try bar.update($0) } }
+        }
+    }
+}
+
+/// `vellum restore`.
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a backup in the place of a file.",
+        discussion: """
+            Checks every entry of the backup first, moves the old file aside with everything beside it, and puts a copy of the backup in its \
+            place, in one step. The backup stays. No program may have the file open.
+
+            EXAMPLES
+              vellum restore /backups/Archives-2026-03-01.sqlite Archives.sqlite
+            """)
+
+    @Argument(help: "The backup.", completion: .file(extensions: ["sqlite"])) var backup: String
+    @Argument(help: "The file that it replaces. It may be missing.", completion: .file(extensions: ["sqlite"])) var file: String
+    @OptionGroup var yes: YesOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        let source = try Opening.url(backup, access: .reading)
+        let target = URL(fileURLWithPath: file)
+        try console.confirm("Put \(console.path(source.path)) in the place of \(console.path(target.path))?", isAnswered: yes.yes)
+        ToolLog.tell()
+        let old = try ArchiveFile.restore(from: source, to: target)
+        if output.json { return try console.print(["path": .text(target.path), "oldFile": .optional(old?.path, JSON.text)]) }
+        let isOld = old.map { " The old file is \(console.path($0.path))" } ?? ""
+        try console.print("\(console.path(target.path)) is restored.\(isOld)")
     }
 }
 

@@ -27,14 +27,14 @@ struct VellumCommand: AsyncParsableCommand {
               6  cancelled
               7  reading or writing failed: no space, the output file exists
 
-            Only delete, drop, import, compact and salvage change a file. Colours are used on \
+            Only delete, drop, import, compact, salvage and restore change a file. Colours are used on \
             a terminal, and not with NO_COLOR. Everything that a file contains is printed with \
             control characters as \\u{…}.
             """,
         version: "2.0.0",
         subcommands: [
             FilesCommand.self, LsCommand.self, KeysCommand.self, GetCommand.self, FindCommand.self, WatchCommand.self, ReportCommand.self,
-            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, ExportCommand.self, ImportCommand.self, DeleteCommand.self,
+            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self, DeleteCommand.self,
             DropCommand.self, CompactCommand.self,
         ],
         defaultSubcommand: FilesCommand.self)
