@@ -57,6 +57,12 @@ struct TableTests {
         #expect(Table([.text("a"), .text("b")], rows: [[long, "\t"]]).lines(width: nil) == ["\(long)\t\\u{9}"])
     }
 
+    @Test func titlesAreSafeToo() {
+        let table = Table([.text("key"), .text("\u{1B}[2J")], rows: [["a", "b"]])
+        #expect(table.lines(width: 80)[0] == "key  \\u{1B}[2J")
+        #expect(table.lines(width: 12) == ["a", "  \\u{1B}…J  b"] || table.lines(width: 12).allSatisfy { !$0.contains("\u{1B}") })
+    }
+
     @Test(arguments: 1...100)
     func noLineIsWiderThanTheTerminal(_ width: Int) {
         #expect(table.lines(width: width).allSatisfy { DisplayWidth.of($0) <= width })

@@ -98,8 +98,8 @@ struct ObjectTable {
         var shown: [String] = []
         var room = width - 8
         for field in all {
-            let title = TerminalText.shown(field, width: 24)
-            let needed = 2 + max(8, DisplayWidth.of(title))
+            let title = DisplayWidth.of(TerminalText.shown(field, width: 24))
+            let needed = 2 + max(8, title)
             guard fields != nil || room >= needed else { break }
             room -= needed
             let isNumber =
@@ -107,7 +107,7 @@ struct ObjectTable {
                 && objects.allSatisfy { object in
                     Fields.value(at: field, of: object.value).map { Fields.isNumber($0) || $0 == .null } ?? true
                 }
-            columns.append(Table.Column(title: title, isRight: isNumber, minimum: max(8, DisplayWidth.of(title))))
+            columns.append(Table.Column(title: field, isRight: isNumber, minimum: max(8, title)))
             shown.append(field)
         }
         let rows = objects.map { object in

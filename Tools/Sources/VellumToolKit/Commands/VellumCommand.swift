@@ -34,7 +34,8 @@ struct VellumCommand: AsyncParsableCommand {
         version: "2.0.0",
         subcommands: [
             FilesCommand.self, LsCommand.self, KeysCommand.self, GetCommand.self, FindCommand.self, WatchCommand.self, ReportCommand.self,
-            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self, DeleteCommand.self,
+            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
+            DeleteCommand.self,
             DropCommand.self, CompactCommand.self,
         ],
         defaultSubcommand: FilesCommand.self)

@@ -6,6 +6,9 @@ struct Table: Sendable {
         /// The least width to which cells may be shortened; `nil` if they are never shortened.
         var minimum: Int?
 
+        /// The title, safe and short: it may be the name of a field.
+        var shownTitle: String { TerminalText.shown(title, width: 24) }
+
         /// A column of texts, which are shortened where there is no room.
         static func text(_ title: String, minimum: Int = 8) -> Column { Column(title: title, minimum: minimum) }
         /// A column of numbers.
@@ -46,7 +49,7 @@ struct Table: Sendable {
 
     /// The widths of the columns; `nil` if the table does not fit.
     private func widths(of cells: [[String]], within width: Int) -> [Int]? {
-        var widths = columns.map { DisplayWidth.of($0.title) }
+        var widths = columns.map { DisplayWidth.of($0.shownTitle) }
         for row in cells {
             for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
         }
@@ -62,10 +65,10 @@ struct Table: Sendable {
 
     /// Each row as a block of lines, for a narrow terminal.
     private func blocks(width: Int, title: (String) -> String) -> [String] {
-        let labels = columns.dropFirst().map { DisplayWidth.of($0.title) }.max() ?? 0
+        let labels = columns.dropFirst().map { DisplayWidth.of($0.shownTitle) }.max() ?? 0
         return rows.flatMap { row in
             let rest = zip(columns, row).dropFirst().filter { !$0.1.isEmpty }.map { column, cell in
-                let label = "  \(DisplayWidth.padded(column.title, to: labels))  "
+                let label = "  \(DisplayWidth.padded(column.shownTitle, to: labels))  "
                 return DisplayWidth.shortened(label + TerminalText.shown(cell, width: max(4, width - DisplayWidth.of(label))), to: width)
             }
             return [title(TerminalText.shown(row.first ?? "", width: width))] + rest
