@@ -161,4 +161,20 @@ struct ViewTests {
         #expect(Buckets.sizes([.max: 1, .min: 1]).count == 64)
         #expect(Buckets.sizes([:]).isEmpty && Buckets.ages([:]).isEmpty)
     }
+
+    @Test func theLimitIsJudgedByTheOldestUse() {
+        let now = Date(timeIntervalSince1970: 1_000_000_000)
+        var archive = ArchiveView(name: "a", bytes: 50, limit: 100, oldestUse: now.addingTimeInterval(-3 * 86_400))
+        #expect(LimitAdvice(archive, now: now)?.sentence == "Nothing is evicted: the archive is below its limit.")
+        archive.bytes = 96
+        let advice = LimitAdvice(archive, now: now)
+        #expect(advice?.needed == 1000)
+        #expect(advice?.sentence.contains("not used for 3 days is evicted. To keep it for 30 days, about 1000 bytes") == true)
+        for age in [0, 1, -5, 1e-9, 1e300, .infinity, .nan] {
+            archive.oldestUse = now.addingTimeInterval(-age)
+            #expect(LimitAdvice(archive, now: now)?.needed == nil)
+        }
+        archive.limit = nil
+        #expect(LimitAdvice(archive, now: now) == nil)
+    }
 }

@@ -25,10 +25,13 @@ struct PageTests {
             statistics: StatisticsView(
                 sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8], ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
                 uses: [0: 20_000, 20: 8298],
-                typeVersions: [1: 8000, 2: 20_298], expired: 12, advisedLimit: 6 << 20,
+                typeVersions: [1: 8000, 2: 20_298], expired: 12,
                 largest: [EntryView(key: "LSZH", bytes: 2900), EntryView(key: "LSGG", bytes: 2200)]))
         let images = ReportView.Archive(
-            archive: ArchiveView(name: "Thumbnails", entries: 812, bytes: 19_900_000, limit: 20 << 20, cacheVersion: "3", waiting: 40),
+            archive: ArchiveView(
+                name: "Thumbnails", entries: 812, bytes: 20_900_000, limit: 20 << 20,
+                oldestUse: Date(timeIntervalSince1970: 1_772_373_909 - 12 * 86_400),
+                newestUse: Date(timeIntervalSince1970: 1_772_373_909), cacheVersion: "3", waiting: 40),
             statistics: StatisticsView(sizes: [13: 200, 14: 400, 15: 210, 16: 2], ages: [0: 812], typeVersions: [0: 812]))
         let stranger = ReportView.Archive(
             archive: ArchiveView(name: hostile, entries: 1, bytes: 12, indexes: [.init(properties: [hostile], isOfElements: false)]),

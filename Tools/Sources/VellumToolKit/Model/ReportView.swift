@@ -11,8 +11,6 @@ struct StatisticsView: Sendable {
     /// How many entries were recorded with a version of the type; 0 for none.
     var typeVersions: [Int: Int] = [:]
     var expired = 0
-    /// How large the limit should be, where that is known.
-    var advisedLimit: Int?
     var largest: [EntryView] = []
 }
 
@@ -45,7 +43,8 @@ struct ReportView: Sendable {
                 "ages": Self.counts(part.statistics.ages, key: "days") { $0 },
                 "uses": Self.counts(part.statistics.uses, key: "days") { $0 },
                 "typeVersions": Self.counts(part.statistics.typeVersions, key: "version") { $0 },
-                "expired": .integer(part.statistics.expired), "advisedLimitBytes": .optional(part.statistics.advisedLimit, JSON.integer),
+                "expired": .integer(part.statistics.expired),
+                "limitFor30DaysBytes": .optional(LimitAdvice(part.archive, now: made)?.needed, JSON.integer),
                 "largest": .array(
                     part.statistics.largest.map { entry in
                         var entry = entry

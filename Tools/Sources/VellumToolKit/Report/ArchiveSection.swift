@@ -36,23 +36,24 @@ struct ArchiveSection {
     // MARK: Limit
 
     private var limit: Node? {
-        guard let limit = archive.limit else {
+        guard let limit = archive.limit, let advice = LimitAdvice(archive, now: report.made) else {
             return block("Limit", [.tag("p", "The archive has no limit on disk: nothing is evicted.")])
         }
-        let percent = Numbers.share(archive.bytes, of: limit)
+        let share = Numbers.share(archive.bytes, of: limit)
+        // Far away it would make the bar too short to see.
+        let mark = advice.needed.flatMap { $0 <= 4 * min(limit, .max / 4) ? $0 : nil }
         let picture = picture(
-            "limit", "The archive is \(percent) full",
-            statistics.advisedLimit == nil
-                ? "The bar is the part of the limit that is used." : "A line marks how large the limit should be.")
+            "limit", "The archive is \(share) full",
+            mark == nil ? "The bar is the part of the limit that is used." : "A line marks the limit that keeps entries for 30 days.")
         var rows = [
-            ["Used", Numbers.size(archive.bytes), percent],
-            ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
+            ["Used", Numbers.size(archive.bytes), share], ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
         ]
-        if let advised = statistics.advisedLimit { rows.append(["Should be", Numbers.size(advised), ""]) }
+        if let needed = advice.needed { rows.append(["For 30 days", Numbers.size(needed), ""]) }
         func item(_ label: String, _ bytes: Int) -> Picture.Item { Picture.Item(label: label, value: bytes, text: Numbers.size(bytes)) }
         let gauge = picture.gauge(
-            part: item("used", archive.bytes), whole: item("limit", limit), mark: statistics.advisedLimit.map { item("should be", $0) })
-        return block("Limit", [Facts.pair(gauge, Facts.table("Bytes beside the limit", ["", "Bytes", "Share"], rows))])
+            part: item("used", archive.bytes), whole: item("limit", limit), mark: mark.map { item("for 30 days", $0) })
+        let table = Facts.table("Bytes beside the limit", ["", "Bytes", "Share"], rows)
+        return block("Limit", [.tag("p", ["class": "say"], advice.sentence), Facts.pair(gauge, table)])
     }
 
     // MARK: Histograms

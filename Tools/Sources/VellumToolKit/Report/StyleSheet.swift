@@ -26,6 +26,7 @@ enum StyleSheet {
         section { padding: 56px 0; border-top: 1px solid var(--line); }
         main > section:first-child { margin-top: 48px; }
         .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 20px 24px; margin: 32px 0 0; }
+        .say { max-width: 640px; margin-bottom: 20px; }
         .archive .facts { margin: 0; }
         dt { color: var(--muted); font-size: 13px; }
         dd { margin: 0; font-size: 20px; line-height: 1.4; }
