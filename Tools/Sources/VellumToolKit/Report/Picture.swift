@@ -75,7 +75,8 @@ struct Picture: Sendable {
         func length(_ item: Item) -> Double { Self.length(item.value, of: most, within: Self.width) }
         var children: [Node] = [
             .tag("text", ["class": "figure", "x": "0", "y": "13"], "\(part.label) \(part.text)"),
-            .tag("text", ["class": "tick", "x": "\(Self.width)", "y": "13", "text-anchor": "end"], "\(whole.label) \(whole.text)"),
+            // Over the end of the limit, and never over the number before it.
+            Self.label("tick", "\(whole.label) \(whole.text)", x: max(length(whole), 150), y: 13),
             Self.rectangle("track", x: 0, y: 22, width: length(whole), height: 14),
             Self.rectangle("bar", x: 0, y: 22, width: length(part), height: 14),
         ]
