@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
 	tsan asan crash faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -32,6 +32,11 @@ demo-observe: setup
 bench-observe: setup
 	@$(SWIFT) build -c release --product ObservingBenchmark
 	@"$$($(SWIFT) build -c release --show-bin-path)/ObservingBenchmark"
+
+# What a file of a million entries takes to look into, to copy and to check, beside SQLite by hand. Fails above its limits.
+bench-files: setup
+	@$(SWIFT) build -c release --product FilesBenchmark
+	@"$$($(SWIFT) build -c release --show-bin-path)/FilesBenchmark" $(ARGUMENTS)
 
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
 bench-shared: setup valkey-server

@@ -127,6 +127,9 @@ let package = Package(
         .executableTarget(name: "ObservingBenchmark", dependencies: ["Vellum"], path: "Benchmarks/Observing"),
         // Four processes that share a cache. With the trait `Valkey`.
         .executableTarget(
+            name: "FilesBenchmark",
+            dependencies: ["VellumFiles", "Vellum", .target(name: "CSQLite", condition: .when(platforms: [.linux]))], path: "Benchmarks/Files"),
+        .executableTarget(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
@@ -248,7 +251,7 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "SharedBenchmark", "Instructions", "Client",
+        "ExchangeRates", "Fleet", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.

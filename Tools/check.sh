@@ -116,6 +116,7 @@ check "export" status 0 vellum export "$file" -o "$work/all.jsonl"
 check "export has lines" all 'map(select(.key)) | length == 308' cat "$work/all.jsonl"
 check "export mode" test "$(stat -c %a "$work/all.jsonl")" = 600
 check "export to a pipe" bash -c "[ \$(vellum export '$file' --archive Airport | grep -c '\"key\"') = 305 ]"
+check "head ends an export quietly" bash -c "vellum export '$file' 2>'$work/err' | head -n 1 | grep -q vellum && [ ! -s '$work/err' ]"
 check "export not over a file" status 7 vellum export "$file" -o "$work/all.jsonl"
 check "redacted" bash -c "vellum export '$file' --redact >'$work/red' && ! grep -q 'LSZH\|rich' '$work/red' && [ \$(grep -c '\"key\":\"#' '$work/red') = 308 ]"
 cp -r "$work/s" "$work/copy"

@@ -145,7 +145,7 @@ extension ArchiveFile {
     /// - Throws: ``VellumError`` if the disk fails.
     public func verify() throws(VellumError) -> Verification {
         let report = try file.verify()
-        var (problems, damaged) = (report.structuralProblems, [String: [String]]())
+        var (problems, damaged) = (report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }, [String: [String]]())
         for archive in report.archives {
             if !archive.hasRightTotals { problems.append("The totals of '\(Log.displayed(archive.name))' are not those of its entries.") }
             if !archive.hasRightOrder {
@@ -160,7 +160,9 @@ extension ArchiveFile {
 
     /// What ``ArchiveFile/salvage(at:)`` has done.
     public struct Salvage: Hashable, Sendable {
-        /// Where the damaged file is now; `nil` if none was damaged, or was repaired in its place.
+        /// Whether the file was damaged.
+        public let wasDamaged: Bool
+        /// Where the damaged file is now; `nil` if none was, or it was repaired in its place.
         public let damagedFile: URL?
         /// How many entries were copied from it.
         public let salvaged: Int
@@ -178,16 +180,19 @@ extension ArchiveFile {
         }
         var events: [StoreEvent] = []
         var verification: Verification?
+        var wasDamaged = false
         // The first reading marks what it finds, and the second opening repairs that.
         for _ in 0..<2 where verification?.problems.isEmpty != true {
             let file = try ArchiveFile(at: url, access: .writing)
             events += file.file.openingEvents
             verification = try file.verify()
+            wasDamaged = wasDamaged || verification?.problems.isEmpty == false
             try file.close()
         }
         let aside = events.lazy.compactMap { if case .setAside(let url, let salvaged) = $0 { (url, salvaged) } else { nil } }.last
         let none = Verification(problems: [], damagedEntries: [:], soundEntries: 0)
-        return Salvage(damagedFile: aside?.0, salvaged: aside?.1 ?? 0, verification: verification ?? none)
+        return Salvage(
+            wasDamaged: wasDamaged || aside != nil, damagedFile: aside?.0, salvaged: aside?.1 ?? 0, verification: verification ?? none)
     }
 }
 

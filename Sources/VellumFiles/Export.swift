@@ -19,8 +19,6 @@ extension ArchiveFile {
         public var archives: [String]?
         /// Whether to add each value as JSON (``CBORValue/json(isPretty:dateFields:)``), for other programs. An import does not read it.
         public var includesJSON = false
-        /// Whether to leave the values out. Nothing can be imported then.
-        public var isRedacted = false
         /// Whether to go on where an export into the same file was interrupted.
         public var resumes = false
 
@@ -35,7 +33,7 @@ extension ArchiveFile {
     ///
     /// The first line names the kind of the file, a line goes before the entries of each archive, and the last one has the number of entries. Entries are
     /// read in small steps, between which others write; each unchanged entry is written once. For one moment of all archives, export a backup.
-    /// Damaged entries are left out. The file has the mode 0600.
+    /// Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it is not synced.
     ///
     /// - Parameter progress: Called from time to time. What it throws ends the export, which can be resumed.
     /// - Returns: How many entries the file has now, and how many were left out because they are damaged.
@@ -47,6 +45,22 @@ extension ArchiveFile {
     ) throws -> (entries: Int, damaged: Int) {
         let output = try ExportOutput(url, resuming: options.resumes)
         defer { output.close() }
+        return try export(to: output, options, progress)
+    }
+
+    /// Writes the same to a file that is open, such as a pipe. `resumes` has no effect.
+    ///
+    /// - Throws: As ``export(to:_:progress:)-(URL,_,_)``.
+    @discardableResult
+    public func export(
+        to file: FileHandle, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
+    ) throws -> (entries: Int, damaged: Int) {
+        try export(to: ExportOutput(file), options, progress)
+    }
+
+    private func export(
+        to output: ExportOutput, _ options: ExportOptions, _ progress: (Progress) throws -> Void
+    ) throws -> (entries: Int, damaged: Int) {
         let all = try archives().filter { archive in options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true }
         let total = try all.reduce(0) { $0 + (try $1.summary().entries) }
         var done = output.found
@@ -65,8 +79,7 @@ extension ArchiveFile {
             }
         }
         output.add("{\"entries\":\(output.entries)}\n")
-        try output.write()
-        try output.sync()
+        try output.write(isLast: true)
         return (output.entries, damaged)
     }
 }
@@ -92,12 +105,7 @@ extension RawArchive {
         var (next, damaged) = (scan, 0)
         try reading { (tables) throws(SQLiteError) in
             try tables.scan(&next, most: 4 << 20) { row in
-                let (entry, key) = (row.entry, row.keyBytes)
-                if tables.checksum.of(entry, key: key) == entry.revision {
-                    output.add(entry, key, options)
-                } else {
-                    damaged += 1
-                }
+                if row.isIntact(tables.checksum) { output.add(row, options) } else { damaged += 1 }
             }
         }
         scan = next
@@ -108,8 +116,8 @@ extension RawArchive {
 /// The file of an export.
 private final class ExportOutput {
     private let file: FileHandle
-    private let url: URL
-    private var buffer: [UInt8] = []
+    private let url: URL?
+    private let buffer = LineBuffer()
     /// How many entries the file has.
     private(set) var entries = 0
     /// Where an interrupted export ended.
@@ -135,8 +143,15 @@ private final class ExportOutput {
         if resuming { try resume() }
     }
 
+    init(_ file: FileHandle) { (self.file, url) = (file, nil) }
+
     func close() {
-        do { try file.close() } catch { Log.warning("The file of an export could not be closed.") }
+        do {
+            try buffer.finish()
+            try file.close()
+        } catch {
+            Log.warning("The file of an export could not be closed.")
+        }
     }
 
     /// Reads how far the interrupted export came, and cuts off a line that is not whole.
@@ -158,126 +173,62 @@ private final class ExportOutput {
             try file.truncate(atOffset: UInt64(length))
             try file.seek(toOffset: UInt64(length))
         } catch {
-            throw VellumError(.cannotOpen, "The export at this path cannot be resumed.", path: url.path, cause: error)
+            throw VellumError(.cannotOpen, "The export at this path cannot be resumed.", path: url?.path, cause: error)
         }
     }
 
     // MARK: Adding
 
-    func add(_ text: String) { buffer += Array(text.utf8) }
+    func add(_ text: String) { buffer.add(text) }
 
-    func add(_ entry: Entry, _ key: UnsafeRawBufferPointer, _ options: ArchiveFile.ExportOptions) {
+    func add(_ row: EntryParts, _ options: ArchiveFile.ExportOptions) {
         entries += 1
-        add("{\"id\":\(entry.id),\"key\":")
+        let (key, bytes) = (row.key, row.bytes)
+        buffer.reserve(300 + key.count * 6 + bytes.count / 3 * 4)
+        buffer.add("{\"id\":")
+        buffer.add(row.id)
+        buffer.add(",\"key\":")
         addQuoted(key)
-        add(",\"recorded\":")
-        add(entry.written)
-        if let expires = entry.expires {
-            add(",\"expires\":")
-            if expires == .never { add("null") } else { add(expires) }
+        buffer.add(",\"recorded\":")
+        buffer.add(moment: row.written)
+        if let expires = row.expires {
+            buffer.add(",\"expires\":")
+            if expires == .max { buffer.add("null") } else { buffer.add(moment: expires) }
         }
-        if let idle = entry.idle { add(",\"idle\":\(idle)") }
-        if entry.typeVersion != 0 { add(",\"version\":\(entry.typeVersion)") }
-        if !options.isRedacted {
-            add(",\"data\":\"")
-            entry.bytes.withUnsafeBytes { buffer.append(base64: $0) }
-            add("\"")
-            if options.includesJSON { add(",\"value\":" + RawCodec.value(of: entry.bytes).json()) }
+        if let idle = row.idle {
+            buffer.add(",\"idle\":")
+            buffer.add(idle)
         }
-        add("}\n")
+        if row.typeVersion != 0 {
+            buffer.add(",\"version\":")
+            buffer.add(row.typeVersion)
+        }
+        buffer.add(",\"data\":\"")
+        buffer.add(base64: bytes)
+        buffer.add("\"")
+        if options.includesJSON { add(",\"value\":" + RawCodec.value(of: Data(bytes)).json()) }
+        buffer.add("}\n")
     }
 
-    /// Most keys need no escapes.
     private func addQuoted(_ key: UnsafeRawBufferPointer) {
+        // Most keys need no escapes.
         guard !key.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != 0x22 && $0 != 0x5C }) else {
-            buffer.append(0x22)
-            buffer += key
-            return buffer.append(0x22)
+            buffer.add("\"")
+            buffer.add(key)
+            return buffer.add("\"")
         }
         var text = ""
         JSONText.append(quoted: String(decoding: key, as: UTF8.self), to: &text)
         add(text)
     }
 
-    /// Adds a moment by RFC 3339, or in milliseconds since 1970 if its year has not four digits.
-    private func add(_ instant: WallInstant) {
-        guard -62_135_596_800_000..<253_402_300_800_000 ~= instant.rawValue else { return add("\(instant.rawValue)") }
-        add("\"")
-        buffer.append(moment: instant.rawValue)
-        add("\"")
-    }
-
-    func write() throws(VellumError) {
+    /// - Parameter isLast: Whether to wait until everything is written.
+    func write(isLast: Bool = false) throws(VellumError) {
         do {
-            try file.write(contentsOf: buffer)
-            buffer.removeAll(keepingCapacity: true)
+            try buffer.empty(into: file.fileDescriptor)
+            if isLast { try buffer.finish() }
         } catch {
-            throw VellumError(.diskFull, "The export could not be written. It can be resumed.", path: url.path, cause: error)
-        }
-    }
-
-    func sync() throws { try file.synchronize() }
-}
-
-extension [UInt8] {
-    /// Appends bytes in Base64 (RFC 4648, 4).
-    fileprivate mutating func append(base64 bytes: UnsafeRawBufferPointer) {
-        let letters = Self.base64Letters
-        reserveCapacity(count + (bytes.count + 2) / 3 * 4)
-        var index = 0
-        while index + 2 < bytes.count {
-            let group = Int(bytes[index]) << 16 | Int(bytes[index + 1]) << 8 | Int(bytes[index + 2])
-            append(letters[group >> 18])
-            append(letters[group >> 12 & 63])
-            append(letters[group >> 6 & 63])
-            append(letters[group & 63])
-            index += 3
-        }
-        guard index < bytes.count else { return }
-        let group = Int(bytes[index]) << 16 | (index + 1 < bytes.count ? Int(bytes[index + 1]) << 8 : 0)
-        append(letters[group >> 18])
-        append(letters[group >> 12 & 63])
-        append(index + 1 < bytes.count ? letters[group >> 6 & 63] : UInt8(ascii: "="))
-        append(UInt8(ascii: "="))
-    }
-
-    private static let base64Letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// Appends a moment in milliseconds since 1970, by RFC 3339 with milliseconds in UTC.
-    ///
-    /// The date by the algorithm of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-    mutating func append(moment milliseconds: Int64) {
-        let (day, inDay) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        let time = inDay < 0 ? inDay + 86_400_000 : inDay
-        let shifted = (inDay < 0 ? day - 1 : day) + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let part = (5 * dayOfYear + 2) / 153
-        let month = part < 10 ? part + 3 : part - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        append(year, digits: 4)
-        append(UInt8(ascii: "-"))
-        append(month, digits: 2)
-        append(UInt8(ascii: "-"))
-        append(dayOfYear - (153 * part + 2) / 5 + 1, digits: 2)
-        append(UInt8(ascii: "T"))
-        append(time / 3_600_000, digits: 2)
-        append(UInt8(ascii: ":"))
-        append(time / 60_000 % 60, digits: 2)
-        append(UInt8(ascii: ":"))
-        append(time / 1000 % 60, digits: 2)
-        append(UInt8(ascii: "."))
-        append(time % 1000, digits: 3)
-        append(UInt8(ascii: "Z"))
-    }
-
-    private mutating func append(_ number: Int64, digits: Int) {
-        var divisor: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
-            divisor /= 10
+            throw VellumError(.diskFull, "The export could not be written. It can be resumed.", path: url?.path, cause: error)
         }
     }
 }

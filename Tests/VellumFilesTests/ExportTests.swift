@@ -136,15 +136,10 @@ struct ExportTests {
         }
     }
 
-    @Test func valuesAreLeftOutOrAdded() throws {
+    @Test func valuesAreAddedForOtherPrograms() throws {
         let file = try filled(5).file()
         var options = ArchiveFile.ExportOptions()
-        options.isRedacted = true
-        try file.export(to: folder.file("redacted.jsonl"), options)
-        #expect(try !String(contentsOf: folder.file("redacted.jsonl"), encoding: .utf8).contains("\"data\""))
         let to = try ArchivesFactory(directory: folder.file("to")).file()
-        #expect(throws: VellumError.self) { try to.import(from: folder.file("redacted.jsonl")) }
-        options.isRedacted = false
         (options.includesJSON, options.archives) = (true, ["Animal"])
         #expect(try file.export(to: folder.file("json.jsonl"), options).entries == 5)
         #expect(try String(contentsOf: folder.file("json.jsonl"), encoding: .utf8).contains("\"value\":{\"big\""))

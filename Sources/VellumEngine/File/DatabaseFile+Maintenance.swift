@@ -58,6 +58,7 @@ extension DatabaseFile {
             try commitBatch()
             let connection = try Connection(path: path)
             try connection.execute(SQL.readerSettings)
+            try connection.execute(SQL.verifierSettings)
             try connection.execute(SQL.begin)
             let report = try VerificationReport(reading: connection)
             if report.needsSalvage {

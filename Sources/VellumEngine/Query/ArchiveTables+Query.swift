@@ -90,19 +90,19 @@ extension ArchiveTables {
     }
 
     /// Calls `body` with the rows of the next entries of a scan, until they have so many bytes.
-    package func scan(_ scan: inout EntryScan, most: Int, _ body: (EntryRow) -> Void) throws(SQLiteError) {
+    package func scan(_ scan: inout EntryScan, most: Int, _ body: (EntryParts) -> Void) throws(SQLiteError) {
         let through = if let last = scan.through { last } else { try lastEntryID() }
         try clearedThrough()
-        let read = try statement(.between)
+        let read = try prepared(query: EntryTable.parts(id))
         defer { read.reset() }
         read.bind(scan.after, at: 1)
         read.bind(through, at: 2)
         var (last, bytes) = (Int64?.none, 0)
         while bytes < most, try read.step() {
-            let row = EntryRow(read)
-            body(row)
-            last = row.id
-            bytes += 100 + row.size
+            let parts = EntryParts(read)
+            body(parts)
+            last = parts.id
+            bytes += 100 + parts.bytes.count
         }
         scan = EntryScan(after: last ?? scan.after, through: through, hasMore: last.map { $0 < through } ?? false)
     }

@@ -73,16 +73,21 @@ extension VerificationReport {
         _ = try tables.allPolicies(of: known)
 
         let entries = try connection.prepare(EntryTable.after(number), contents.totals.cleared)
-        var totals = StorageUsage()
+        var (totals, indexed) = (StorageUsage(), try IndexedRows(of: number, on: connection))
         while try entries.step() {
-            let stored = EntryRow(entries).stored(checksum)
+            let parts = EntryParts(entries)
             totals.entries += 1
-            totals.bytes += stored.entry.size
-            if stored.isIntact { archive.soundEntries += 1 } else { archive.damagedEntries.append(stored.key) }
+            totals.bytes += parts.bytes.count
+            if parts.isIntact(checksum) {
+                archive.soundEntries += 1
+            } else {
+                archive.damagedEntries.append(EntryKey(String(decoding: parts.key, as: UTF8.self)))
+            }
+            try indexed?.meet(parts.id)
         }
         let written = try tables.totals()
         archive.hasRightTotals = totals == written
         archive.hasRightOrder = try connection.int(RecencyTables.countMisplaced(number)) == 0
-        archive.hasRightIndex = try IndexTables.agree(of: number, on: connection)
+        archive.hasRightIndex = try IndexTables.agree(of: number, on: connection) && indexed?.isWithoutOrphans ?? true
     }
 }

@@ -55,6 +55,9 @@ enum SQL {
         PRAGMA cell_size_check = ON;
         """
 
+    /// More memory for a check of the whole file, which looks up a row of each index's entry.
+    static let verifierSettings = "PRAGMA cache_size = -24576"
+
     /// Every statement that would write fails.
     static let refuseWrites = "PRAGMA query_only = ON"
 

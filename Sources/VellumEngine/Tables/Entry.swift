@@ -141,13 +141,17 @@ package struct Checksum: Equatable {
     }
 
     /// - Parameter key: The bytes of the normalized key.
-    package func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
+    func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
         let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
+        return entry.bytes.withUnsafeBytes { of(key, (entry.written.rawValue, expires, idle, entry.typeVersion), $0) }
+    }
+
+    /// - Parameter dates: When it was recorded, when it expires, its idle age, and its version.
+    func of(_ key: UnsafeRawBufferPointer, _ dates: (Int64, Int64, Int64, Int64), _ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var crc = Self.extend(ofArchive, key)
         // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
-        let fixed = (Int64(key.count), entry.written.rawValue, expires, idle, entry.typeVersion)
-        withUnsafeBytes(of: fixed) { crc = Self.extend(crc, $0) }
-        return entry.bytes.withUnsafeBytes { Self.extend(crc, $0) }
+        withUnsafeBytes(of: (Int64(key.count), dates.0, dates.1, dates.2, dates.3)) { crc = Self.extend(crc, $0) }
+        return Self.extend(crc, bytes)
     }
 
     private static func extend(_ crc: UInt32, _ bytes: UnsafeRawBufferPointer) -> UInt32 {

@@ -82,8 +82,16 @@ package enum EntryTable {
     static func readByID(_ n: Int64) -> String {
         entriesWithKeys("id = ?1 AND id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n))")
     }
-    package static func between(_ n: Int64) -> String {
+    static func between(_ n: Int64) -> String {
         entriesWithKeys("id > max(?1, \(clearedThrough(n))) AND id <= min(?2, \(EntryID.end(of: n) - 1)) ORDER BY id")
+    }
+
+    /// The same, for ``EntryParts``, without the last use.
+    static func parts(_ n: Int64) -> String {
+        """
+        SELECT id, written, expires, checksum, bytes, idle, type_version, 0, key FROM entries \
+        WHERE id > max(?1, \(clearedThrough(n))) AND id <= min(?2, \(EntryID.end(of: n) - 1)) ORDER BY id
+        """
     }
 
     /// For a damaged file: without a look at the table `archives`. Entries that were there before the archive was emptied are among them.
@@ -206,20 +214,18 @@ package enum EntryID {
 }
 
 /// The current row of a statement that selects a whole entry. Valid until the statement's next step.
-package struct EntryRow {
+struct EntryRow {
     let row: Statement
 
-    private enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, lastUse, key }
+    fileprivate enum Column: Int32 { case id, written, expires, checksum, bytes, idle, typeVersion, lastUse, key }
 
-    package init(_ row: Statement) { self.row = row }
+    init(_ row: Statement) { self.row = row }
 
-    package var id: Int64 { row.int(Column.id).value }
+    var id: Int64 { row.int(Column.id).value }
     var checksum: UInt32 { row.checksum(Column.checksum) }
-    /// The encoded bytes.
-    var size: Int { row.bytes(Column.bytes).count }
 
     /// The key, where the statement selects it.
-    package var keyBytes: UnsafeRawBufferPointer { row.bytes(Column.key) }
+    var keyBytes: UnsafeRawBufferPointer { row.bytes(Column.key) }
 
     /// The entry, its key, and whether both match the checksum.
     func stored(_ checksum: Checksum) -> StoredEntry {
@@ -228,7 +234,7 @@ package struct EntryRow {
             key: EntryKey(String(decoding: key, as: UTF8.self)), entry: entry, isIntact: checksum.of(entry, key: key) == entry.revision)
     }
 
-    package var entry: Entry {
+    var entry: Entry {
         var entry = Entry(
             bytes: Data(row.bytes(Column.bytes)), written: row.instant(Column.written), expires: row.optionalInstant(Column.expires),
             idle: row.optionalInt(Column.idle)?.value)
@@ -238,6 +244,31 @@ package struct EntryRow {
         entry.revision = checksum
         return entry
     }
+}
+
+/// The parts of a row that stands for a whole entry, none of which is copied. Valid until the statement's next step.
+package struct EntryParts {
+    package let id: Int64
+    package let key: UnsafeRawBufferPointer
+    package let bytes: UnsafeRawBufferPointer
+    /// Moments, in milliseconds since 1970.
+    package let written: Int64
+    package let expires: Int64?
+    package let idle: Int64?
+    package let typeVersion: Int64
+    private let checksum: UInt32
+
+    init(_ row: Statement) {
+        typealias Column = EntryRow.Column
+        id = row.int(Column.id).value
+        (key, bytes) = (row.bytes(Column.key), row.bytes(Column.bytes))
+        (written, expires) = (row.int(Column.written).value, row.optionalInt(Column.expires)?.value)
+        (idle, typeVersion) = (row.optionalInt(Column.idle)?.value, row.int(Column.typeVersion).value)
+        checksum = row.checksum(Column.checksum)
+    }
+
+    /// Whether the entry and its key match the checksum.
+    package func isIntact(_ sum: Checksum) -> Bool { sum.of(key, (written, expires ?? .max, idle ?? -1, typeVersion), bytes) == checksum }
 }
 
 /// What a write reads of the entry that is already under its key, as ``EntryTable/find(_:)`` selects it.

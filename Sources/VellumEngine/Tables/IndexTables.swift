@@ -211,7 +211,8 @@ enum IndexTables {
 
     // MARK: Checking
 
-    /// Whether the tables hold one row for each entry that the index covers, and no other. True for an archive without an index.
+    /// Whether the tables hold as many rows as the index covers entries. True for an archive without an index. ``IndexedRows`` tells whether each is
+    /// of an entry.
     static func agree(of n: Int64, on connection: Connection) throws(SQLiteError) -> Bool {
         let load = try connection.prepare(IndexState.load, n)
         guard try load.step() else { return true }
@@ -223,9 +224,35 @@ enum IndexTables {
             """)
         let columns = try connection.int("SELECT count(*) FROM columns_\(n)")
         let listed = try connection.int("SELECT count(*) FROM unindexed_\(n)")
-        let orphans = try connection.int(
-            "SELECT count(*) FROM columns_\(n) c WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = c.id)")
         let expected = state.isWithoutColumns ? 0 : covered.map { $0 - StoredInteger(state.unindexedRows) }
-        return columns == expected && listed?.value == state.unindexedRows && orphans == 0
+        return columns == expected && listed?.value == state.unindexedRows
     }
+}
+
+/// The rows of an archive's index in the order of their entries, beside which the entries are read: a search for each would take longer than the rest of
+/// a verification.
+struct IndexedRows {
+    private let rows: Statement
+    private var current: Int64?
+    private var hasOrphans = false
+
+    /// - Returns: `nil` if the archive has no index.
+    init?(of n: Int64, on connection: Connection) throws(SQLiteError) {
+        guard try connection.prepare(IndexState.load, n).step() else { return nil }
+        rows = try connection.prepare("SELECT id FROM columns_\(n) ORDER BY id")
+        try advance()
+    }
+
+    /// Goes past the row of an entry.
+    mutating func meet(_ entryID: Int64) throws(SQLiteError) {
+        while let row = current, row <= entryID {
+            hasOrphans = hasOrphans || row < entryID
+            try advance()
+        }
+    }
+
+    /// Whether each row was that of an entry, once all were met.
+    var isWithoutOrphans: Bool { !hasOrphans && current == nil }
+
+    private mutating func advance() throws(SQLiteError) { current = try rows.step() ? rows.int(0).value : nil }
 }

@@ -83,30 +83,41 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// Writes the lines to a folder that only this process knows, then to the output.
+    /// Writes the lines to the output, which is no terminal.
     private func exportToOutput(_ console: Console) throws {
         if console.surroundings.isOutputTerminal { throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal") }
         if redact {
             _ = try redacted(console, write: console.write)
             return
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        Interrupts.shared.add(leftover: folder.path)
-        let result = Result {
-            let lines = folder.appendingPathComponent("export.jsonl")
-            _ = try export(to: lines.path, console: console, keepsPart: true)
-            let input = try FileHandle(forReadingFrom: lines)
-            while let data = try input.read(upToCount: 1 << 16), !data.isEmpty { try console.write(Array(data)) }
-            try input.close()
+        try console.flush()
+        do {
+            _ = try export(console) { try $0.export(to: .standardOutput, $1, progress: $2) }
+        } catch {
+            throw Descriptors.isClosed(STDOUT_FILENO) ? ClosedOutput() : error
         }
-        try FileManager.default.removeItem(at: folder)
-        Interrupts.shared.forget(leftover: folder.path)
-        try result.get()
     }
 
+    /// Writes the lines to a file, and removes that if it fails.
     private func export(to path: String, console: Console, keepsPart: Bool) throws -> Int {
+        if !keepsPart {
+            if unlink(path) != 0, errno != ENOENT { throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno) }
+            Interrupts.shared.add(leftover: path)
+        }
+        defer { Interrupts.shared.forget(leftover: path) }
+        do {
+            return try export(console) { try $0.export(to: URL(fileURLWithPath: path), $1, progress: $2) }
+        } catch {
+            if !keepsPart { unlink(path) }
+            throw error
+        }
+    }
+
+    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, (ArchiveFile.Progress) throws -> Void) throws -> (
+        entries: Int, damaged: Int
+    )
+
+    private func export(_ console: Console, _ write: Export) throws -> Int {
         let bar = ProgressBar("export", console: console)
         defer { bar.end() }
         var options = ArchiveFile.ExportOptions()
@@ -114,26 +125,12 @@ struct ExportCommand: ParsableCommand {
         options.resumes = resume
         return try Opening.file(file.file) { file in
             if !archive.isEmpty { options.archives = try archive.map { try Opening.find($0, in: file).name } }
-            if !keepsPart {
-                if unlink(path) != 0, errno != ENOENT {
-                    throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno)
-                }
-                Interrupts.shared.add(leftover: path)
+            let done = try Interrupts.shared.whileChecking { try write(file, options) { try bar.update($0) } }
+            bar.end()
+            if done.damaged > 0 {
+                console.writeError("vellum: \(Numbers.count(done.damaged, "damaged entry was", "damaged entries were")) left out\n")
             }
-            defer { Interrupts.shared.forget(leftover: path) }
-            do {
-                let done = try Interrupts.shared.whileChecking {
-                    try file.export(to: URL(fileURLWithPath: path), options) { try bar.update($0) }
-                }
-                bar.end()
-                if done.damaged > 0 {
-                    console.writeError("vellum: \(Numbers.count(done.damaged, "damaged entry was", "damaged entries were")) left out\n")
-                }
-                return done.entries
-            } catch {
-                if !keepsPart { unlink(path) }
-                throw error
-            }
+            return done.entries
         }
     }
 }

@@ -29,8 +29,8 @@ struct VerifyCommand: ParsableCommand {
                     "problems": .array(found.problems.map(JSON.text)), "damagedEntries": .array(archives),
                 ])
         } else {
-            for problem in found.problems.flatMap({ $0.split(whereSeparator: \.isNewline) }) {
-                try console.print(TerminalText.shown(String(problem), width: console.outputWidth ?? 400))
+            for problem in found.problems {
+                try console.print(TerminalText.shown(problem, width: console.outputWidth ?? 400))
             }
             for (archive, keys) in damaged {
                 try console.print(
@@ -69,14 +69,16 @@ struct SalvageCommand: ParsableCommand {
             try console.print(
                 [
                     "damagedFile": .optional(salvage.damagedFile?.path, JSON.text), "salvaged": .integer(salvage.salvaged),
-                    "isIntact": .bool(salvage.verification.isIntact), "soundEntries": .integer(salvage.verification.soundEntries),
+                    "wasDamaged": .bool(salvage.wasDamaged), "isIntact": .bool(salvage.verification.isIntact), "soundEntries": .integer(salvage.verification.soundEntries),
                 ])
         } else {
             let sound = Numbers.count(salvage.verification.soundEntries, "sound entry", "sound entries")
             if let damaged = salvage.damagedFile {
                 let saved = Numbers.count(salvage.salvaged, "entry", "entries")
                 try console.print("\(saved) saved. The damaged file is \(console.path(damaged.path))")
-            } else if salvage.verification.isIntact {
+            } else if salvage.wasDamaged {
+                try console.print("The file was repaired in its place: \(sound).")
+            } else {
                 try console.print("intact: \(sound). Nothing was moved aside.")
             }
         }

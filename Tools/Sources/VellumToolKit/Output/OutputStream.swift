@@ -27,6 +27,12 @@ final class OutputStream: Sendable {
 
 /// Calls of the system on descriptors.
 enum Descriptors {
+    /// Whether nobody reads what is written.
+    static func isClosed(_ descriptor: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
     /// Writes all bytes.
     ///
     /// - Throws: ``ClosedOutput`` if nobody reads them.

@@ -1,0 +1,193 @@
+internal import Dispatch
+internal import Foundation
+internal import VellumCore
+
+/// Text that is written to a file in large portions.
+///
+/// By pointers, because an export of a million entries spends its time here. Used by one thread, so Swift's checks for exclusive access are off.
+final class LineBuffer {
+    @exclusivity(unchecked) private var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 20)
+    @exclusivity(unchecked) private var count = 0
+
+    deinit { bytes.deallocate() }
+
+    /// Makes room for so many bytes, for what is added next.
+    func reserve(_ more: Int) {
+        guard count + more > bytes.count else { return }
+        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(count + more, bytes.count * 2))
+        _ = larger.update(fromContentsOf: bytes[..<count])
+        bytes.deallocate()
+        bytes = larger
+    }
+
+    /// Adds a text of any length.
+    func add(_ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            reserve(utf8.count)
+            add(UnsafeRawBufferPointer(utf8))
+        }
+    }
+
+    // The rest adds to what was reserved.
+
+    func add(_ text: StaticString) { add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)) }
+
+    func add(_ raw: UnsafeRawBufferPointer) {
+        guard let source = raw.baseAddress else { return }
+        UnsafeMutableRawPointer(start + count).copyMemory(from: source, byteCount: raw.count)
+        count += raw.count
+    }
+
+    private var start: UnsafeMutablePointer<UInt8> { bytes.baseAddress.unsafelyUnwrapped }
+
+    private func add(_ byte: UInt8) {
+        start[count] = byte
+        count += 1
+    }
+
+    func add(_ number: Int64) {
+        if number < 0 { add(UInt8(ascii: "-")) }
+        var (rest, digits) = (number.magnitude, 1)
+        var power: UInt64 = 10
+        while digits < 19, rest >= power { (power, digits) = (power &* 10, digits + 1) }
+        if digits == 19, rest >= power { digits = 20 }
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += digits
+    }
+
+    // MARK: Base64
+
+    /// The two characters of twelve bits (RFC 4648, 4).
+    private static let pairs: [UInt16] = {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        return (0..<4096).map { UInt16(letters[$0 >> 6]).littleEndian | UInt16(letters[$0 & 63]) << 8 }
+    }()
+
+    func add(base64 raw: UnsafeRawBufferPointer) {
+        Self.pairs.withUnsafeBufferPointer { pairs in
+            var index = 0
+            while index + 2 < raw.count {
+                let group = Int(raw[index]) << 16 | Int(raw[index + 1]) << 8 | Int(raw[index + 2])
+                add(pairs[group >> 12])
+                add(pairs[group & 4095])
+                index += 3
+            }
+            guard index < raw.count else { return }
+            let group = Int(raw[index]) << 16 | (index + 1 < raw.count ? Int(raw[index + 1]) << 8 : 0)
+            add(pairs[group >> 12])
+            add(pairs[group & 4095])
+            start[count - 1] = UInt8(ascii: "=")
+            if index + 1 == raw.count { start[count - 2] = UInt8(ascii: "=") }
+        }
+    }
+
+    private func add(_ pair: UInt16) {
+        start[count] = UInt8(truncatingIfNeeded: pair)
+        start[count + 1] = UInt8(truncatingIfNeeded: pair >> 8)
+        count += 2
+    }
+
+    // MARK: Dates
+
+    /// The day that was added last, and its text.
+    @exclusivity(unchecked) private var lastDay = Int64.min
+    @exclusivity(unchecked) private var lastDate: [UInt8] = []
+
+    /// Adds a moment by RFC 3339, in UTC with milliseconds; as a number, in milliseconds since 1970, if its year has not four digits.
+    func add(moment milliseconds: Int64) {
+        guard -62_135_596_800_000..<253_402_300_800_000 ~= milliseconds else { return add(milliseconds) }
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        let (day, time) = remainder < 0 ? (quotient - 1, remainder + 86_400_000) : (quotient, remainder)
+        if day != lastDay { (lastDay, lastDate) = (day, Self.date(ofDay: day)) }
+        lastDate.withUnsafeBytes { add($0) }
+        add(digits: time / 3_600_000, 2)
+        add(UInt8(ascii: ":"))
+        add(digits: time / 60_000 % 60, 2)
+        add(UInt8(ascii: ":"))
+        add(digits: time / 1000 % 60, 2)
+        add(UInt8(ascii: "."))
+        add(digits: time % 1000, 3)
+        add("Z\"" as StaticString)
+    }
+
+    /// The date of a day after 1970, by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+    private static func date(ofDay day: Int64) -> [UInt8] {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let part = (5 * dayOfYear + 2) / 153
+        let month = part < 10 ? part + 3 : part - 9
+        func padded(_ number: Int64, _ digits: Int) -> String { String(repeating: "0", count: digits - "\(number)".count) + "\(number)" }
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return Array("\"\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfYear - (153 * part + 2) / 5 + 1, 2))T".utf8)
+    }
+
+    private func add(digits number: Int64, _ digits: Int) {
+        if digits == 3 { add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 100)) }
+        add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10 % 10))
+        add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+
+    // MARK: Writing
+
+    private let writer = PortionWriter()
+
+    /// Writes everything that was added, after what was written before. Returns when the next portion may be added.
+    ///
+    /// - Throws: The error of an earlier portion.
+    func empty(into file: Int32) throws {
+        try finish()
+        let next = writer.takeSpare() ?? .allocate(capacity: bytes.count)
+        writer.write(exchange(&bytes, with: next), exchange(&count, with: 0), to: file)
+    }
+
+    /// Returns when everything is written.
+    func finish() throws { try writer.finish() }
+}
+
+/// Writes a portion while the next one is made.
+private final class PortionWriter: Sendable {
+    private struct State {
+        var failure: POSIXError?
+        /// The memory of a portion that was written.
+        nonisolated(unsafe) var spare: UnsafeMutableBufferPointer<UInt8>?
+    }
+
+    private let queue = DispatchQueue(label: "vellum.export")
+    private let state = Locked(State())
+
+    deinit { takeSpare()?.deallocate() }
+
+    func takeSpare() -> UnsafeMutableBufferPointer<UInt8>? { state.withLock { exchange(&$0.spare, with: nil) } }
+
+    func write(_ memory: UnsafeMutableBufferPointer<UInt8>, _ count: Int, to file: Int32) {
+        nonisolated(unsafe) let memory = memory
+        queue.async { [self] in
+            let failure = Self.write(UnsafeRawBufferPointer(memory)[..<count], to: file)
+            state.withLock { ($0.spare, $0.failure) = (memory, $0.failure ?? failure) }
+        }
+    }
+
+    /// Returns when everything is written.
+    func finish() throws {
+        queue.sync {}
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// What a full disk does not take is lost: the file then ends in a part of a line, at which it is resumed.
+    private static func write(_ portion: Slice<UnsafeRawBufferPointer>, to file: Int32) -> POSIXError? {
+        var rest = portion
+        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
+            let written = SystemCalls.write(file, start, rest.count)
+            guard written >= 0 else { return POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            rest = rest.dropFirst(written)
+        }
+        return nil
+    }
+}
