@@ -79,6 +79,14 @@ vellum get --escaped "$file" "$stranger" "$key" >"$work/out"; check "a value is 
 vellum get --json --escaped "$file" "$stranger" "$key" >"$work/out"; check "JSON is safe" no_controls "$work/out"
 check "JSON is exact" json '.key | explode[0] == 27' cat "$work/out"
 
+# --- Reading changes nothing ---
+look() { (cd "$work/s" && ls -A | grep -v -e '-shm$' -e '-wal$' && cat Archives.sqlite | cksum); }
+before=$(look)
+for words in "ls $file" "keys $file Airport" "get $file Airport LSZH" "find $file Airport --count" "verify $file" "report $file"; do
+    vellum $words >/dev/null
+    check "$words changes nothing" test "$(look)" = "$before"
+done
+
 # --- Values and queries ---
 check "get" json '.name == "Zürich"' vellum get "$file" Airport LSZH
 check "get --json" json '.key == "LSZH" and .value.country == "CH" and (.archive == "Sample.Airport")' vellum get --json "$file" Airport LSZH
@@ -198,6 +206,7 @@ cp -r "$work/large" "$work/damaged"; rm -f "$work/damaged/"*-wal "$work/damaged/
 size=$(stat -c %s "$work/damaged/Archives.sqlite")
 dd if=/dev/urandom of="$work/damaged/Archives.sqlite" bs=4096 seek=$((size / 4096 / 2)) count=6 conv=notrunc 2>/dev/null
 check "damage is found" status 4 vellum verify "$work/damaged"
+check "and found again" status 4 vellum verify "$work/damaged"
 vellum salvage --yes "$work/damaged" >"$work/out" 2>&1
 check "salvaged" json '.isIntact' vellum verify --json "$work/damaged"
 check "most of it" test "$(vellum find "$work/damaged" Letter --count)" -gt 90000
