@@ -69,7 +69,8 @@ struct SalvageCommand: ParsableCommand {
             try console.print(
                 [
                     "damagedFile": .optional(salvage.damagedFile?.path, JSON.text), "salvaged": .integer(salvage.salvaged),
-                    "wasDamaged": .bool(salvage.wasDamaged), "isIntact": .bool(salvage.verification.isIntact), "soundEntries": .integer(salvage.verification.soundEntries),
+                    "wasDamaged": .bool(salvage.wasDamaged), "isIntact": .bool(salvage.verification.isIntact),
+                    "soundEntries": .integer(salvage.verification.soundEntries),
                 ])
         } else {
             let sound = Numbers.count(salvage.verification.soundEntries, "sound entry", "sound entries")

@@ -36,14 +36,9 @@ final class Interrupts: Sendable {
     }
 
     /// Runs an operation that calls ``check()`` from time to time.
-    func whileChecking<Result>(_ operation: () throws -> Result) throws -> Result {
-        try responding({}, operation)
-    }
-
-    /// Runs an operation that a response ends.
-    func responding<Result>(_ response: @escaping @Sendable () -> Void, _ operation: () throws -> Result) rethrows -> Result {
-        state.withLock { $0.response = response }
-        defer { state.withLock { $0.response = nil } }
+    func whileChecking<Result>(_ operation: () throws -> Result) rethrows -> Result {
+        respond {}
+        defer { respond(nil) }
         return try operation()
     }
 
