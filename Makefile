@@ -3,7 +3,7 @@
 SWIFT ?= swift
 
 .PHONY: help demo demo-fleet demo-observe bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
-	tsan asan crash faults damage fuzz soak bounded setup
+	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
 help:
@@ -118,6 +118,10 @@ asan: setup
 crash: setup
 	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(LONG) $(PLAIN) --filter 'CrashTests\.(.*KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess)' $(ARGUMENTS)
 	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
+
+# Kills 500 backups while two processes write. VELLUM_SEED selects another seed.
+crash-backups: setup
+	VELLUM_KILLS=1 VELLUM_BACKUP_KILLS=$${VELLUM_BACKUP_KILLS:-500} $(LONG) $(PLAIN) --filter BackupKillTests $(ARGUMENTS)
 
 # Tests power loss and failing disks: every image and every fault of the scenario, also for folders of Shallows.
 faults: setup

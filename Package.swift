@@ -210,7 +210,8 @@ let package = Package(
         .executableTarget(
             name: "CrashChild",
             dependencies: [
-                "Vellum", "MiniCache", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "RawDatabase",
+                "Vellum", "VellumFiles", "MiniCache", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript",
+                "RawDatabase",
             ],
             path: "Tests/CrashChild"),
         .testTarget(

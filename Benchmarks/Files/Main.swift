@@ -143,7 +143,7 @@ struct Main {
         let backup = try Measured {
             number += 1
             let copy = folder.appendingPathComponent("backup\(number).sqlite")
-            hand.backUp(to: copy.path) // TODO
+            try file.backup(to: copy)
             try FileManager.default.removeItem(at: copy)
         }
         say("backup", backup.seconds, byHand: byHand.seconds, ratio: 1.3)

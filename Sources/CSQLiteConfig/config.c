@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -62,6 +63,16 @@ int vellum_reserve(int file, long long present, long long size) {
     } while (result != 0 && errno == EINTR);
     if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return 0;
     return errno;
+}
+
+int vellum_rename_new(const char *path, const char *target) {
+#ifdef __APPLE__
+    if (renamex_np(path, target, RENAME_EXCL) == 0) return 0;
+#else
+    // RENAME_NOREPLACE
+    if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, target, 1) == 0) return 0;
+#endif
+    return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? ENOTSUP : errno;
 }
 
 void vellum_wait(const void *word, unsigned int expected, long long milliseconds) {

@@ -92,6 +92,9 @@ public final class MiniCacheManager: Sendable {
         return MiniCacheManager("Caches", CacheFile(file("Caches", in: folder.url), temporary: folder, clock: clock))
     }
 
+    /// The open file, which is created if it is missing.
+    package func openFile() throws(VellumError) -> DatabaseFile { try file.open() }
+
     private init(_ name: String, _ file: CacheFile) { (self.name, self.file) = (name, file) }
 
     private static func file(_ name: String, in directory: URL) -> URL {
@@ -180,9 +183,6 @@ public final class MiniCacheManager: Sendable {
     }
 
     // MARK: All caches
-
-    /// The file, which is opened if it is not.
-    package func openFile() throws(MiniCacheError) -> DatabaseFile { try file.open() }
 
     /// Removes all values of all caches of the file. Failures are logged and sent to the caches' `failures`.
     public func clearAll() {

@@ -29,6 +29,14 @@ package final class RawDatabase {
 
     private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
 
+    /// Copies the database by SQLite's own means (sqlite.org/backup.html), for a comparison.
+    package func copy(to url: URL) throws {
+        let target = try RawDatabase(url)
+        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else { throw target.failure }
+        sqlite3_backup_step(backup, -1)
+        guard sqlite3_backup_finish(backup) == SQLITE_OK else { throw target.failure }
+    }
+
     /// Runs statements that return nothing.
     package func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }

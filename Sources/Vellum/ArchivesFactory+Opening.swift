@@ -73,7 +73,7 @@ extension ArchivesFactory {
         return name
     }
 
-    var fileURL: URL { directory.appendingPathComponent("Archives.sqlite") }
+    var fileURL: URL { place.shippedFile ?? directory.appendingPathComponent("Archives.sqlite") }
 
     /// The file, if it is open.
     var openedFile: DatabaseFile? { state.withLock { $0.file?.file }.flatMap { $0.isClosed ? nil : $0 } }
@@ -83,7 +83,10 @@ extension ArchivesFactory {
         // A folder in memory belongs to the process that made it.
         guard place.temporary?.isOfThisProcess ?? true else { throw .forked }
         place.temporary?.make()
-        let hold = try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: place.attributes)
+        let hold =
+            place.shippedFile != nil
+            ? try FileHold.open(at: fileURL, kind: .archives, access: .shipped, clock: clock)
+            : try FileHold.open(at: fileURL, kind: .archives, clock: clock, attributes: place.attributes)
         // The previous one is released outside the lock.
         withExtendedLifetime(state.withLock { exchange(&$0.file, with: hold) }) {}
         return hold.file

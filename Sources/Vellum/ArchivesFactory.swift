@@ -107,6 +107,37 @@ public final class ArchivesFactory: Sendable {
         self.init(Place(folder: directory, attributes: attributes), durability, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
     }
 
+    /// Creates a factory that only reads a file: one that is shipped with the program, or lies where nobody writes.
+    ///
+    /// ```swift
+    /// let file = bundle.url(
+    ///     forResource: "Airports", withExtension: "sqlite")
+    /// guard let file else { return nil }
+    /// let factory = ArchivesFactory(readingOnly: file)
+    /// return try factory.store(for: Airport.self)
+    /// ```
+    ///
+    /// Archives are opened, read, queried and observed as those of any factory. Nothing is created, repaired, migrated or evicted, in the file or
+    /// beside it, so the folder may be read-only. Every write throws ``VellumError/Code/readOnly``, and the methods of an ``ArchiveManager``
+    /// report it. An archive keeps the disk limit that the file has, whatever is asked for. Objects of an older version of their type are migrated
+    /// when they are read. Indexes that the type declares are used if the file has them; otherwise queries read every object. Uses are not
+    /// written down.
+    ///
+    /// Make the file by `backup(to:)` of the library VellumFiles: it is one file that needs no log. A file that was closed by
+    /// ``close()`` can be read, too, but SQLite needs two side files for it while it is open, unless nobody can write its folder.
+    ///
+    /// No program may write the file while it is open here: values in memory would be outdated. Opens nothing itself and blocks for nothing;
+    /// opening an archive throws ``VellumError/Code/cannotOpen`` if there is no file or it has a log with data, and
+    /// ``VellumError/Code/readOnly`` if it has no archive of the type.
+    ///
+    /// - Parameters:
+    ///   - file: The file itself, with any name.
+    ///   - clock: The source of the current time, which decides which objects have expired.
+    public convenience init(readingOnly file: URL, clock: WallClock = .system) {
+        let place = Place(folder: file.deletingLastPathComponent(), shippedFile: file)
+        self.init(place, .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+    }
+
     /// Creates a factory whose archives are gone with it and with the last of its handles: for tests and previews.
     ///
     /// ```swift
@@ -135,6 +166,8 @@ public final class ArchivesFactory: Sendable {
         /// The folder in which version 1 kept a folder for each type; `nil` if nothing is imported.
         var originals: URL?
         var attributes = FolderAttributes.unchanged
+        /// The file of a factory that only reads.
+        var shippedFile: URL?
         /// The folder of a factory in memory.
         var temporary: TemporaryFolder?
     }
@@ -354,7 +387,10 @@ public final class ArchivesFactory: Sendable {
     public func resume() throws(VellumError) { try openedByAnybody?.resume() }
 
     /// The file, if any factory of this process has it open.
-    private var openedByAnybody: DatabaseFile? { openedFile ?? DatabaseFile.opened(at: fileURL) }
+    private var openedByAnybody: DatabaseFile? {
+        // A file that is only read is not shared.
+        openedFile ?? (place.shippedFile == nil ? DatabaseFile.opened(at: fileURL) : nil)
+    }
 
     /// Imports what version 1 kept of a type, once for each opening of the file.
     func importOriginals<Archive: Archivable>(

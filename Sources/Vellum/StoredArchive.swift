@@ -51,5 +51,7 @@ extension ArchivesFactory {
     }
 
     /// Whether the file is open or exists: none is created to be listed.
-    private var hasFile: Bool { state.withLock { $0.file != nil } || FileManager.default.fileExists(atPath: fileURL.path) }
+    private var hasFile: Bool {
+        state.withLock { $0.file != nil } || place.shippedFile != nil || FileManager.default.fileExists(atPath: fileURL.path)
+    }
 }

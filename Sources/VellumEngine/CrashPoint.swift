@@ -53,6 +53,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case replacementBegins, replacementCompleted, replacementInPlace
     // Data of the original libraries.
     case originalMoved, originalsImported
+    // A backup.
+    case backupCreated, backupPortionCopied, backupCopied, backupSynced, backupInPlace
 
     /// Marks that the process has reached `point`: counts it, and kills the process if the point is armed.
     @inline(__always)

@@ -28,6 +28,8 @@ import Vellum
 //     CrashChild hold FOLDER                             keeps one snapshot until it receives a line
 //     CrashChild count FOLDER NAME                       counts keys up in two threads, until it is stopped
 //     CrashChild twins FOLDER SEED COUNT                 changes so many twins
+//     CrashChild pairs FOLDER NUMBER                     writes the same numbers to two archives until it is killed
+//     CrashChild back-up FOLDER TARGETS NAME             copies the file of the pairs again and again, until it is killed
 //     CrashChild later FOLDER COUNT                      a program that has more words in the file of changes
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
@@ -58,7 +60,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 
 let arguments = CommandLine.arguments
 // Ends a process that hangs, so that its observer does not hang.
-alarm(arguments[1] == "soak" ? 0 : ["count", "twins"].contains(arguments[1]) ? 600 : 120)
+alarm(arguments[1] == "soak" ? 0 : ["count", "twins", "pairs"].contains(arguments[1]) ? 600 : 120)
 do {
     switch arguments[1] {
     case "script":
@@ -101,6 +103,11 @@ do {
         exit(0)
     case "twins":
         try TwinsMode.run(arguments)
+        exit(0)
+    case "pairs":
+        try BackupMode.write(arguments)
+    case "back-up":
+        try BackupMode.backUp(arguments)
         exit(0)
     case "later":
         try LaterMode.run(arguments)

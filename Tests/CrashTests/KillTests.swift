@@ -79,5 +79,8 @@ extension CrashPoint {
     /// The points that only the import of data of an original library passes.
     static let ofOriginals: [CrashPoint] = [.originalMoved, .originalsImported]
 
-    static let ofScripts = allCases.filter { !(ofRecovery + ofOriginals).contains($0) }
+    /// The points that only a backup passes.
+    static let ofBackups: [CrashPoint] = [.backupCreated, .backupPortionCopied, .backupCopied, .backupSynced, .backupInPlace]
+
+    static let ofScripts = allCases.filter { !(ofRecovery + ofOriginals + ofBackups).contains($0) }
 }

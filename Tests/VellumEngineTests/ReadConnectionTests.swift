@@ -15,7 +15,7 @@ struct ReadConnectionTests {
     @Test func whatIsKnownOfASnapshotIsNotUsedForALaterTransaction() throws {
         let store = try setup.store()
         try store.record(Data(1, count: 10), forKey: "a")
-        let reader = try ReadConnection(path: setup.url.path)
+        let reader = try ReadConnection(store.disk.file.location)
         func hasExpiring(after change: () throws -> Void) throws -> Bool {
             defer { reader.endLease() }
             try reader.begin(keepingLease: true, at: 0)

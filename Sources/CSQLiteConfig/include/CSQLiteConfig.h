@@ -26,6 +26,13 @@ int vellum_reserve(int file, long long present, long long size);
 /// - Returns: -1 if that cannot be known.
 long long vellum_room(int file);
 
+/// Renames a file, unless the new name is taken.
+///
+/// Written in C because Swift does not import it everywhere.
+///
+/// - Returns: 0, or the number of the error: EEXIST if the name is taken, ENOTSUP if the file system cannot do it in one step.
+int vellum_rename_new(const char *path, const char *target);
+
 /// Waits until another thread of any process that maps the memory wakes it, or a while has passed, if the word still has the expected value:
 /// futex(2), and os_sync_wait_on_address(3) on Apple platforms. May return without a reason.
 ///

@@ -15,6 +15,14 @@ extension FileSystem {
 
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
+    /// Whether nobody can create files in a folder: its volume is read-only, or its permissions let no user write.
+    package static func isUnwritable(folder: String) -> Bool {
+        var volume = statvfs()
+        if statvfs(folder, &volume) == 0, UInt(volume.f_flag) & UInt(ST_RDONLY) != 0 { return true }
+        var status = stat()
+        return stat(folder, &status) == 0 && status.st_mode & 0o222 == 0
+    }
+
     /// Opens an existing file for reading and writing, unless it is a link. The caller closes the descriptor.
     package static func opened(_ path: String) -> Int32? {
         StandardStreams.hold()

@@ -50,6 +50,7 @@ extension DatabaseFile {
                     CrashPoint.reached(.archiveCommitted)
                     let archive = Archive(
                         found, name: normal, cacheVersion: version, limit: KnownLimit(entries: (disk ?? fallback).entries))
+                    guard !access.isReading else { return (archive, nil) }
                     let replaced = try version.flatMap { (version) throws(SQLiteError) in
                         try writer.setVersion(version, of: found, mayReplace: mayReplaceVersion, at: clock.now())
                     }
@@ -59,6 +60,7 @@ extension DatabaseFile {
             }
         }
         guard let (archive, replaced) = opened else { throw unusable }
+        if access.isReading { return try openOnlyToRead(archive, version: version) }
         if archive.upkeep.withLock({ $0.sweepMap.hasUnread }) { scheduleSweep() }
         if replaced != nil { scheduleDeletingCleared() }
         do throws(VellumError) {
@@ -67,6 +69,21 @@ extension DatabaseFile {
             }
             archive.keep(outcome)
             return OpenedArchive(archive: DiskArchive(file: self, archive), limits: outcome, replaced: replaced)
+        } catch {
+            remove(archive)
+            throw error
+        }
+    }
+
+    /// Opens an archive of a file that is only read: it keeps its limit, whatever is asked for, and evicts nothing.
+    private func openOnlyToRead(_ archive: Archive, version: String?) throws(VellumError) -> OpenedArchive {
+        do throws(VellumError) {
+            let limit = try withUsableFile { () throws(SQLiteError) in
+                try withWriter(of: archive) { (writer) throws(SQLiteError) in try writer.limit(of: archive, requiring: version) }
+            }
+            guard let limit else { throw unusable }
+            archive.note(limit)
+            return OpenedArchive(archive: DiskArchive(file: self, archive), limits: LimitOutcome(before: limit, after: limit))
         } catch {
             remove(archive)
             throw error
@@ -192,11 +209,18 @@ extension DatabaseFile {
 }
 
 extension Writer {
+    /// The limit of an archive, which must hold this version of a cache, if one is given.
+    fileprivate func limit(of archive: Archive, requiring version: String?) throws(SQLiteError) -> StoredLimit {
+        if let version, try ArchiveTable.version(of: archive.id, on: connection)?.version != version { throw .versionReplaced }
+        return try contents(of: archive).totals.limit
+    }
+
     /// Returns an archive, and creates it if it is missing.
     ///
     /// - Parameter limit: The limit of a new archive.
     func archive(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> ArchiveTable.Found {
         if let found = try ArchiveTable.find(name, on: connection) { return found }
+        if connection.access.isReading { throw .noSuchArchive }
         return try transaction { (_) throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let found = try ArchiveTable.find(name, on: connection) { return found }

@@ -9,6 +9,11 @@ internal import VellumCore
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
         archive.setShape(shape)
+        guard !access.isReading else {
+            // An index of another definition is not used, and one of the same that holds other values must not be.
+            if try isOutdated(shape, archive) { archive.setShape(nil) }
+            return
+        }
         let declared = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Bool in
             var isDeclared = false
             try writer.reading(archive) { (tables) throws(SQLiteError) in
@@ -42,6 +47,7 @@ extension DatabaseFile {
 
     /// Indexes entries that could not be decoded before and can be now.
     func indexAgain(_ entryIDs: [Int64], of archive: Archive) throws(SQLiteError) {
+        guard !access.isReading else { return }
         _ = try inTransaction(archive) { (edit) throws(SQLiteError) in try edit.markUnknown(entryIDs) }
         scheduleBuilding()
     }
@@ -49,6 +55,7 @@ extension DatabaseFile {
     // MARK: Building
 
     func scheduleBuilding() {
+        guard !access.isReading else { return }
         scheduleTrying(.buildIndexes, after: nil) { (file) throws(SQLiteError) in
             if try file.buildIndexes() { file.scheduleBuilding() } else { try file.analyseIndexes() }
         }

@@ -1,4 +1,5 @@
 internal import Dispatch
+package import Foundation
 internal import Synchronization
 package import VellumCore
 
@@ -10,7 +11,9 @@ extension DatabaseFile {
         _ task: Maintenance.Task, after delay: DispatchTimeInterval? = nil,
         _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
     ) {
-        maintenance.schedule(task, after: delay) { [weak self] in self?.runMaintenance(work) }
+        // What is due of a file that is only read, too.
+        let isOfReading = task == .endLeases || task == .writeTouches
+        maintenance.schedule(task, after: delay) { [weak self] in self?.runMaintenance(evenIfOnlyRead: isOfReading, work) }
     }
 
     /// Schedules a step that a full disk or another process can hinder: it is then reported once, and tried again every two seconds.
@@ -33,9 +36,8 @@ extension DatabaseFile {
     private func letWritersIn() { BusyRetry.milliseconds(0.05) }
 
     /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
-    func runMaintenance(_ work: (DatabaseFile) throws(SQLiteError) -> Void) {
-        // A file that is only read needs none.
-        guard location.isAtWork, withWriter({ $0.connection.writeRefusal == nil }) ?? false else { return }
+    func runMaintenance(evenIfOnlyRead: Bool = false, _ work: (DatabaseFile) throws(SQLiteError) -> Void) {
+        guard location.isAtWork, withWriter({ evenIfOnlyRead || $0.connection.writeRefusal == nil }) ?? false else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
@@ -56,16 +58,70 @@ extension DatabaseFile {
     package func verify() throws(VellumError) -> VerificationReport {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
-            let connection = try Connection(path: path)
-            try connection.execute(SQL.readerSettings)
+            let connection = try location.connect(SQL.readerSettings)
             try connection.execute(SQL.verifierSettings)
             try connection.execute(SQL.begin)
             let report = try VerificationReport(reading: connection)
             if report.needsSalvage {
                 if let failure = connection.readFailure() { throw failure }
-                Recovery.markDamaged(path)
+                if !access.isReading { Recovery.markDamaged(path) }
             }
             return report
+        }
+    }
+
+    // MARK: Carrying away
+
+    /// Copies the file, as it is at one moment, to a new file that needs no log, while this process and others write.
+    ///
+    /// - Parameter progress: Called after each portion, with the bytes that are copied and the bytes of the file. Throws to cancel.
+    /// - Throws: ``VellumError`` if the disk fails, or something lies at the target; and what `progress` throws. Nothing is left then.
+    package func backup(to url: URL, progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
+        try withUsableFile { () throws(SQLiteError) in
+            // A backup has what was acknowledged, and the order in which entries are evicted.
+            try commitBatch()
+            try writeAllTouches()
+        }
+        try Backup(of: location, kind, to: url).run(progress)
+    }
+
+    /// Returns what the file does not use to the file system, in small transactions between which others write.
+    ///
+    /// - Throws: ``VellumError``; ``VellumError/Code/busy`` if a reader keeps the log from being copied for 10 seconds.
+    package func compact() throws(VellumError) {
+        try transactions.refuseWrite()
+        try withUsableFile { () throws(SQLiteError) in
+            if let refusal = withWriter({ $0.connection.writeRefusal }) { throw refusal }
+            try commitBatch()
+            try stepping { (file) throws(SQLiteError) in try file.deleteManyCleared() }
+            try stepping { (file) throws(SQLiteError) in
+                try file.withWriter { (writer) throws(SQLiteError) in try writer.returnPages(256, evenIfFew: true) ? .someLeft : .noneLeft }
+                    ?? .noneLeft
+            }
+            do throws(SQLiteError) {
+                try log.emptyLog()
+            } catch {
+                // The file gets shorter when the reader has ended.
+                guard VellumError(error).code == .busy else { throw error }
+                scheduleCheckpoint()
+            }
+        }
+    }
+
+    /// Runs a step until nothing is left, and copies the log whenever it is long.
+    private func stepping(_ step: (DatabaseFile) throws(SQLiteError) -> Rest) throws(SQLiteError) {
+        var latest = CoarseClock.milliseconds + 10_000
+        while true {
+            if log.isLong {
+                _ = try log.copy()
+                guard log.isLong else { continue }
+                guard CoarseClock.milliseconds < latest else { throw .busy }
+                BusyRetry.milliseconds(5)
+                continue
+            }
+            latest = CoarseClock.milliseconds + 10_000
+            guard case .someLeft = try step(self) else { return }
+            letWritersIn()
         }
     }
 
@@ -267,7 +323,13 @@ extension DatabaseFile {
     private func writeSomeTouches(of archive: Archive, limit: Int) throws(SQLiteError) -> (count: Int, Commit)? {
         try withWriter(of: archive) { (writer) throws(SQLiteError) -> (count: Int, Commit)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
-            guard let owner = archive.owner, writer.connection.writeRefusal == nil else { return nil }
+            guard let owner = archive.owner else { return nil }
+            guard writer.connection.writeRefusal == nil else {
+                // Those of a file that may only be read are forgotten: memory would hold ever more of them.
+                _ = owner.takeTouches(limit: .max)
+                owner.finishTouches(written: true)
+                return nil
+            }
             let touches = owner.takeTouches(limit: limit)
             guard !touches.isEmpty else { return nil }
             CrashPoint.reached(.touchesTaken)
@@ -313,10 +375,12 @@ extension Writer {
     /// Returns so many free pages to the file system, if there are many.
     ///
     /// - Returns: Whether pages were freed, so that more may be left.
-    fileprivate func returnPages(_ limit: Int) throws(SQLiteError) -> Bool {
+    fileprivate func returnPages(_ limit: Int, evenIfFew: Bool = false) throws(SQLiteError) -> Bool {
         try endBatch()
         forgetRemovals()
-        guard try hasSpaceToReturn, connection.writeRefusal == nil else { return false }
+        guard try evenIfFew ? connection.int(SQL.freePageCount)?.value ?? 0 > 0 : hasSpaceToReturn, connection.writeRefusal == nil else {
+            return false
+        }
         CrashPoint.reached(.spaceReturnBegins)
         let before = try bytesOfPages
         try connection.execute(SQL.freePages(limit))

@@ -35,7 +35,21 @@ extension DatabaseFile {
         try open(at: url, Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock), isHeld: false)
     }
 
-    /// Returns the file at the URL, if this process has it open, whoever opened it.
+    /// Opens a file as ``open(at:kind:ifNotADatabase:movingAside:clock:)`` does, or only to read it.
+    ///
+    /// A file that is only read is not created, repaired or changed in any way, and nothing beside it is, but for what SQLite needs to read a
+    /// database with a log. It is not shared with handles that write. Writes throw ``VellumError/Code/readOnly``. Each call opens it again.
+    ///
+    /// - Throws: ``VellumError`` also for a missing file, and for a shipped file with a log.
+    package static func open(
+        at url: URL, kind: FileKind, access: FileAccess, clock: WallClock = .system
+    ) throws(VellumError) -> DatabaseFile {
+        try open(at: url, Options(kind: kind, policy: .refuse, moveAside: nil, clock: clock, access: access), isHeld: false)
+    }
+
+    package typealias Access = FileAccess
+
+    /// Returns the file at the URL, if this process has it open to write, whoever opened it.
     package static func opened(at url: URL) -> DatabaseFile? { FileRegistry.shared.opened(url.path) }
 
     package typealias ForeignFileMove = @Sendable (_ path: String) throws(VellumError) -> Bool
@@ -47,6 +61,7 @@ extension DatabaseFile {
         var moveAside: ForeignFileMove?
         var clock: WallClock
         var attributes = FolderAttributes.unchanged
+        var access = FileAccess.writing
     }
 
     /// Opens the file and, if `isHeld`, counts a hold on it for the caller (``FileHold``).
@@ -55,6 +70,7 @@ extension DatabaseFile {
             let kind = url.scheme.map { "it has the scheme \($0)" } ?? "it has no scheme"
             throw VellumError(.cannotOpen, "The URL does not name a file: \(kind). Give a file URL: URL(fileURLWithPath:).")
         }
+        guard !options.access.isReading else { return try OpeningToRead(url, options).open(isHeld: isHeld) }
         var path = ""
         do {
             return try FileRegistry.shared.file {
@@ -78,7 +94,7 @@ extension DatabaseFile {
     }
 
     /// Returns the error that the caller gets for a failed open, with advice.
-    private static func openingError(_ error: any Error, _ url: URL) -> VellumError {
+    static func openingError(_ error: any Error, _ url: URL) -> VellumError {
         switch error {
         case let error as VellumError: return error
         // The sandbox has the same errors, but does not let the file be seen.

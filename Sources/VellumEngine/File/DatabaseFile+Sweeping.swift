@@ -128,6 +128,8 @@ extension DatabaseFile {
 
     /// Stores this process's retention policy for an archive.
     func setRetention(_ new: RetentionPolicy, on archive: Archive) throws(SQLiteError) {
+        // Nothing is swept for this process, and others are not told how long it accepts entries.
+        guard !access.isReading else { return }
         let now = clock.now()
         defer { scheduleSweep() }
         let isNew = archive.upkeep.withLock { upkeep in

@@ -48,7 +48,7 @@ package import VellumCore
     init(_ location: FileLocation, _ kind: FileKind, _ connection: sending Connection, clock: WallClock) throws(SQLiteError) {
         (self.location, self.kind, self.clock) = (location, kind, clock)
         watcher = ChangeWatcher(location)
-        readers = ReadPool(path: location.path, changesFile: location.changesFile)
+        readers = ReadPool(location)
         writing = try WriterLock(connection, notifying: location.changesFile)
         log = LogKeeper(location, writing, readers)
     }
@@ -108,6 +108,7 @@ package import VellumCore
                 }
             }
             FileRegistry.shared.remove(self)
+            location.didCloseConnections()
             if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
@@ -143,6 +144,7 @@ package import VellumCore
         readers.close()
         closeWriter(as: .closed) { _ in }
         FileRegistry.shared.remove(self)
+        location.didCloseConnections()
     }
 }
 
@@ -152,6 +154,9 @@ extension DatabaseFile {
 
     /// Whether the file was closed or has vanished. It must be opened again then.
     package var isClosed: Bool { location.isClosed }
+
+    /// What this process may do with the file.
+    package var access: FileAccess { location.access }
 
     /// Whether another process has the file open.
     package var isShared: Bool { location.isShared }
@@ -174,7 +179,10 @@ extension DatabaseFile {
     }
 
     /// The error for the caller, with the file's path. Records damage.
-    func located(_ error: SQLiteError) -> VellumError { VellumError(classify(error)).located(archive: nil, path: path) }
+    func located(_ error: SQLiteError) -> VellumError {
+        let error = VellumError(classify(error))
+        return (access.isReading && error.code == .damagedFile ? .damagedAndOnlyRead(error) : error).located(archive: nil, path: path)
+    }
 
     /// Classifies an error: records damage, and releases a file that has vanished.
     func classify(_ error: SQLiteError) -> SQLiteError {
@@ -186,7 +194,8 @@ extension DatabaseFile {
             abandon()
             return .vanished
         }
-        return Recovery.classify(error, of: path)
+        // What is only read is not marked, and is the same when it is opened again.
+        return access.isReading ? error : Recovery.classify(error, of: path)
     }
 }
 
@@ -218,6 +227,7 @@ extension DatabaseFile {
                 try writing.close { (writer) throws(SQLiteError) in try writer?.endBatch() }
             }
             location.forgetLog()
+            location.didCloseConnections()
         } catch {
             readers.resume()
             location.move(from: .suspended, to: .open)
@@ -232,6 +242,7 @@ extension DatabaseFile {
         guard location.isOfThisProcess else { throw .forked }
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
         watcher.askAgain()
+        guard !access.isReading else { return }
         scheduleWritingTouches()
         if nextEnd != nil { scheduleSweep() }
         if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }
@@ -244,11 +255,10 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             try writing.reopen { (lasting) throws(SQLiteError) in
                 guard state == .suspended else { return nil }
-                let connection = try Connection(path: path)
-                try connection.execute(SQL.writerSettings)
+                let connection = try location.connect(SQL.writerSettings)
                 try Features(of: connection).apply(to: connection)
                 let writer = try Writer(connection, notifying: location.changesFile, openBatch: writing.openBatch, lasting)
-                try waitForOpenBatches(connection)
+                if !access.isReading { try waitForOpenBatches(connection) }
                 readers.resume()
                 location.move(from: .suspended, to: .open)
                 return writer
@@ -263,6 +273,8 @@ extension DatabaseFile {
     /// Makes everything acknowledged before the call survive power loss, including the eviction order.
     func flush() throws(VellumError) {
         try withUsableFile { () throws(SQLiteError) in
+            // Nothing was written.
+            guard !access.isReading else { return }
             try commitBatch()
             try writeAllTouches()
             let commits = withWriter { writer in

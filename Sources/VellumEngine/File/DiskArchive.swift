@@ -20,6 +20,9 @@ public import VellumCore
 
     // MARK: The limit
 
+    /// The limit of memory that a store may have: nothing would tell it what others have written to a file that it only reads.
+    func allowed(_ memory: Capacity) -> Capacity { file.access == .reading ? Capacity(bytes: 0, entries: 0) : memory }
+
     @usableFromInline package var capacity: Capacity { archive.limit.capacity }
 
     @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [RemovedEntry] {

@@ -18,6 +18,8 @@ final class FileLocation: Sendable {
     /// The path, with every symbolic link resolved.
     let path: String
     let identity: FileIdentity
+    /// What this process may do with the file.
+    let access: FileAccess
     /// The changes that this process and others announce.
     let changesFile: ChangesFile
     /// Finds other processes that have the file open.
@@ -29,8 +31,15 @@ final class FileLocation: Sendable {
     /// When the location was last checked, in milliseconds of a monotonic clock.
     let lastLook = Atomic(Int64.min / 2)
 
-    init(_ path: String, _ identity: FileIdentity, _ changesFile: ChangesFile) {
+    /// The side files that reading makes; `nil` for a file that is written.
+    private let sideFiles: ReadingSideFiles?
+
+    init(
+        _ path: String, _ identity: FileIdentity, _ changesFile: ChangesFile, access: FileAccess = .writing,
+        sideFiles: ReadingSideFiles? = nil
+    ) {
         (self.path, self.identity, self.changesFile) = (path, identity, changesFile)
+        (self.access, self.sideFiles) = (access, sideFiles)
         otherProcesses = OtherProcesses(database: path, identity)
     }
 
@@ -42,6 +51,21 @@ final class FileLocation: Sendable {
 
     /// Whether a commit that was announced before may still be running, in any process.
     var mayBeCommitting: Bool { OpenDatabases.shared.mayBeCommitting(identity, at: path) }
+
+    // MARK: Connections
+
+    /// Opens another connection, with these settings if the file may be written; one that only reads has those of a reader.
+    func connect(_ settings: String) throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: path, access: access)
+        try connection.execute(access.isReading ? SQL.readerSettings : settings)
+        guard access.isReading else { return connection }
+        try connection.findLog()
+        connection.writeRefusal = .onlyRead
+        return connection
+    }
+
+    /// Every connection of a file is closed.
+    func didCloseConnections() { sideFiles?.remove() }
 
     // MARK: The state
 
@@ -100,8 +124,8 @@ final class FileLocation: Sendable {
     func look() -> Found {
         if FileIdentity(path: path) != identity || changesFile.page.isRetired { return .otherFile }
         let isLogLost = seenLog.withLock { seen in
-            // A process that suspends the file may remove the log.
-            guard state != .suspended else { return false }
+            // A process that suspends the file may remove the log. Whoever only reads has nothing in it to lose.
+            guard state != .suspended, !access.isReading else { return false }
             let log = FileIdentity(path: path + "-wal")
             defer { seen = seen ?? log }
             return seen != nil && seen != log

@@ -44,6 +44,16 @@ final class FileRegistry: Sendable {
         }
     }
 
+    /// Runs `open` while no file is opened or closed.
+    ///
+    /// - Throws: ``VellumError/Code/forked`` if the process of which this one is a copy had the file open.
+    func opening(_ identity: FileIdentity, _ open: () throws -> DatabaseFile) throws -> DatabaseFile {
+        try opening.withLock { _ in
+            guard files.withLock({ $0[identity]?.location.isOfThisProcess ?? true }) else { throw VellumError.forked }
+            return try open()
+        }
+    }
+
     /// Returns the file at the path, if this process has it open.
     func opened(_ path: String) -> DatabaseFile? {
         guard let identity = FileIdentity(path: path), let file = files.withLock({ $0[identity]?.file }) else { return nil }

@@ -49,9 +49,7 @@ final class LogKeeper: Sendable {
             // Another thread may have tried while this one waited for the lock.
             guard location.state == .open, !isBlocked else { return (nil, false) }
             if connection == nil {
-                let new = try Connection(path: location.path)
-                try new.execute(SQL.writerSettings)
-                connection = new
+                connection = try location.connect(SQL.writerSettings)
             }
             guard let connection else { return (nil, false) }
             return try copyLog(connection)

@@ -38,9 +38,8 @@ final class ReadConnection {
         static func == (left: LogIndex, right: LogIndex) -> Bool { left.words == right.words }
     }
 
-    init(path: String) throws(SQLiteError) {
-        connection = try Connection(path: path)
-        try connection.execute(SQL.readerSettings)
+    init(_ location: FileLocation) throws(SQLiteError) {
+        connection = try location.connect(SQL.readerSettings)
         beginSnapshot = try connection.prepare(SQL.begin)
         endSnapshot = try connection.prepare(SQL.commit)
     }

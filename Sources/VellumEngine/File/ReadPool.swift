@@ -3,8 +3,8 @@ internal import VellumCore
 
 /// A pool of four read connections, each guarded by its own lock and opened on first use.
 final class ReadPool: Sendable {
-    private let path: String
-    private let changesFile: ChangesFile
+    private let location: FileLocation
+    private var changesFile: ChangesFile { location.changesFile }
     private let slots: [Slot]
     private let isClosed = Atomic(false)
     /// Whether the pool is suspended, so that no connection may be opened.
@@ -20,9 +20,8 @@ final class ReadPool: Sendable {
         let holdsLease = Atomic(false)
     }
 
-    init(path: String, changesFile: ChangesFile) {
-        self.path = path
-        self.changesFile = changesFile
+    init(_ location: FileLocation) {
+        self.location = location
         slots = (0..<4).map { _ in Slot() }
     }
 
@@ -72,7 +71,7 @@ final class ReadPool: Sendable {
     @inline(never)
     private func begin(_ reader: inout ReadConnection?, of slot: Slot) throws(SQLiteError) -> Read {
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
-        let open = if let reader { reader } else { try ReadConnection(path: path) }
+        let open = if let reader { reader } else { try ReadConnection(location) }
         reader = open
         let now = CoarseClock.milliseconds
         let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)

@@ -10,7 +10,11 @@ internal import VellumCore
 
 /// A connection to a database file. Used by one thread at a time: the one that holds the lock around it (decision 1).
 package final class Connection {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    /// What the connection may do.
+    let access: FileAccess
+    /// Whether the database has a log. Only one that is read may have none.
+    private(set) var hasLog = true
     private let frames: UnsafeMutablePointer<Int32>
     /// Room for a key and a value of the statement that runs.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)
@@ -29,19 +33,23 @@ package final class Connection {
 
     /// Opens an existing file for reading and writing. The connection never executes code from the file (triggers, views, functions).
     ///
-    /// - Parameter isDefensive: Whether SQL may not write to the schema.
+    /// - Parameters:
+    ///   - access: Whether the connection may write.
+    ///   - isDefensive: Whether SQL may not write to the schema.
     /// - Throws: ``SQLiteError``, also if an unsafe file lies at the path.
-    package init(path: String, isDefensive: Bool = true) throws(SQLiteError) {
+    package init(path: String, access: FileAccess = .writing, isDefensive: Bool = true) throws(SQLiteError) {
         StandardStreams.hold()
         try FilePaths.check(path)
-        self.path = path
+        (self.path, self.access) = (path, access)
         let identity = FileIdentity(path: path)
         self.identity = identity
         if let identity { OpenDatabases.shared.add(identity, at: path) }
         var handle: OpaquePointer?
         // NOMUTEX: our own lock guards every use, so SQLite's mutex would only add cost.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        var flags = (access.isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let isImmutable = access.isImmutable(path)
+        if isImmutable { flags |= SQLITE_OPEN_URI }
+        let code = sqlite3_open_v2(isImmutable ? Self.immutableName(of: path) : path, &handle, flags, nil)
         guard let handle, code == SQLITE_OK else {
             let error = handle.map { SQLiteError(code, of: $0) } ?? SQLiteError(code: SQLITE_NOMEM, message: "No memory for a connection.")
             sqlite3_close_v2(handle)  // A failed open returns a handle, too.
@@ -66,6 +74,23 @@ package final class Connection {
         sqlite3_create_function_v2(
             handle, Self.itemFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in ItemList.returnItem(context, arguments?[0], arguments?[1]) }, nil, nil, nil)
+    }
+
+    /// The name by which SQLite opens a database that cannot change (sqlite.org/uri.html).
+    private static func immutableName(of path: String) -> String {
+        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-_.~".utf8)
+        let digits = Array("0123456789ABCDEF".utf8)
+        var name = Array("file:".utf8)
+        for byte in path.utf8 {
+            name += plain.contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: name, as: UTF8.self) + "?immutable=1"
+    }
+
+    /// Finds out whether the database has a log, before anything asks for the header of the wal-index: SQLite would make one.
+    func findLog() throws(SQLiteError) {
+        let mode = try prepare(SQL.journalMode)
+        hasLog = try mode.step() && mode.text(0) == "wal"
     }
 
     /// Lower limits than SQLite's, sufficient for our statements (sqlite.org/c3ref/c_limit_attached.html; sqlite.org/security.html, 1).
@@ -354,11 +379,14 @@ package final class Connection {
     /// (sqlite.org/howtocorrupt.html, 2.2). The pointer is valid while the connection is open; `nil` before the first read
     /// transaction.
     func logIndexHeader() -> UnsafeRawPointer? {
+        guard hasLog else { return nil }
         var file: UnsafeMutablePointer<sqlite3_file>?
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-        guard let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2 else { return nil }
+        guard let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap else {
+            return nil
+        }
         var region: UnsafeMutableRawPointer?
-        guard methods.pointee.xShmMap(file, 0, 32 * 1024, 0, &region) == SQLITE_OK else { return nil }
+        guard map(file, 0, 32 * 1024, 0, &region) == SQLITE_OK else { return nil }
         return UnsafeRawPointer(region)
     }
 

@@ -10,6 +10,7 @@ enum SQL {
 
     static let applicationID = "PRAGMA application_id"
     static let formatVersion = "PRAGMA user_version"
+    static let journalMode = "PRAGMA journal_mode"
     static let startLog = "PRAGMA journal_mode = WAL"
     static let startPageReuse = "PRAGMA auto_vacuum = INCREMENTAL"
 
@@ -57,6 +58,13 @@ enum SQL {
 
     /// More memory for a check of the whole file, which looks up a row of each index's entry.
     static let verifierSettings = "PRAGMA cache_size = -24576"
+
+    /// Settings of a connection that fills a new file, which is synced when it is whole and removed if it is not.
+    static let copySettings = """
+        PRAGMA synchronous = OFF;
+        PRAGMA journal_mode = MEMORY;
+        PRAGMA cache_size = -8192;
+        """
 
     /// Every statement that would write fails.
     static let refuseWrites = "PRAGMA query_only = ON"

@@ -139,7 +139,7 @@ extension VellumError {
         case SQLiteError.vanished.code: self = .vanished
         case SQLiteError.suspended.code: self = .suspended
         case SQLiteError.versionReplaced.code: self = .cacheVersionChanged
-        case SQLiteError.unknownFeatures.code: self.init(.readOnly, error.message, cause: error)
+        case SQLiteError.unknownFeatures.code, SQLiteError.onlyRead.code: self.init(.readOnly, error.message, cause: error)
         case SQLiteError.unsafePathCode: self.init(.cannotOpen, error.message, cause: error)
         case _ where error.isInterrupted: self = .cancelled
         case _ where error.isOfLockedDevice: self = .deviceLocked(cause: error, sqliteCode: error.code)

@@ -23,7 +23,8 @@ final class ChangesFile: Sendable {
     let process = getpid()
     let page: ChangePage
     private let path: String
-    private let identity: Locked<FileIdentity>
+    /// `nil` if there is no file.
+    private let identity: Locked<FileIdentity?>
 
     /// Maps the file that belongs to the database at `database`, and creates it if missing.
     init(besides database: String) throws {
@@ -39,6 +40,16 @@ final class ChangesFile: Sendable {
             munmap(address, ChangePage.size)
             throw error
         }
+    }
+
+    /// Maps memory of this object alone: nothing is written beside a file that is only read, and others announce nothing here.
+    init() throws {
+        path = ""
+        let address = mmap(nil, ChangePage.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let address, address != MAP_FAILED else { throw FileSystem.lastError(.mapping, path) }
+        page = ChangePage(address)
+        page.reset()
+        identity = Locked(nil)
     }
 
     deinit { munmap(page.start, ChangePage.size) }

@@ -60,7 +60,7 @@ extension DatabaseFile {
     /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens it again, which repairs it.
     private func isRepairedByOpening(after error: VellumError) -> Bool {
         // Whoever has just repaired it, or looked for damage in vain, would meet the same damage.
-        guard error.code == .damagedFile, opening.withLock({ !$0.wasFoundSound && $0.events.isEmpty }),
+        guard error.code == .damagedFile, !access.isReading, opening.withLock({ !$0.wasFoundSound && $0.events.isEmpty }),
             stores.table.withLock(\.isEmpty), holds.load(ordering: .acquiring) <= 1
         else { return false }
         do throws(VellumError) {
@@ -76,6 +76,9 @@ extension DatabaseFile {
     ) throws(VellumError) -> Store<Value> {
         // Checked before taking locks, which another thread may have held at the fork.
         guard location.isOfThisProcess else { throw .forked }
+        var options = options
+        // An archive that is only read keeps the limit that it has.
+        if access.isReading { options.disk = nil }
         var isFirst = false
         let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
             let key = EntryKey(name)

@@ -18,6 +18,14 @@ package final class FileHold: Sendable {
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
     }
 
+    /// Opens the file as ``DatabaseFile/open(at:kind:access:clock:)`` does, and holds it.
+    package static func open(
+        at url: URL, kind: FileKind, access: FileAccess, clock: WallClock = .system
+    ) throws(VellumError) -> FileHold {
+        let options = DatabaseFile.Options(kind: kind, policy: .refuse, moveAside: nil, clock: clock, access: access)
+        return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
+    }
+
     deinit {
         if !hasEnded.load(ordering: .acquiring) { file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
     }

@@ -291,6 +291,9 @@ extension Store {
     /// Throws if a value is larger than every limit, unless another process has raised one.
     @usableFromInline
     func refuseTooLarge(_ bytes: Data) throws(VellumError) {
+        guard !self.disk.file.access.isReading else {
+            throw VellumError(SQLiteError.onlyRead).located(archive: nil, path: self.disk.file.path)
+        }
         let (memory, disk) = try currentCapacities()
         guard bytes.count <= max(memory.bytes, disk.bytes) else { throw .tooLarge(bytes.dataSize, memory, disk) }
     }

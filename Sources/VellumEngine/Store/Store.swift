@@ -57,7 +57,7 @@ public import VellumCore
     package init(
         disk: DiskArchive, codec: any Codec<Value>, memory: Capacity, _ options: StoreOptions<Value>, clock: WallClock = .system
     ) {
-        self.memory = MemoryCache(capacity: memory, following: disk.changes)
+        self.memory = MemoryCache(capacity: disk.allowed(memory), following: disk.changes)
         answers = RememberedAnswers(watching: self.memory, now: clock.now)
         let catalog = options.indexing.flatMap { $0.isEmpty ? nil : $0 }
         self.catalog = catalog
@@ -115,7 +115,7 @@ public import VellumCore
     }
 
     /// Changes the limit of memory, and evicts what exceeds it.
-    func resize(memory capacity: Capacity) { release(memory.setCapacity(capacity)) }
+    func resize(memory capacity: Capacity) { release(memory.setCapacity(disk.allowed(capacity))) }
 
     /// Changes the limit of the disk, and evicts what exceeds it.
     func resize(disk capacity: Capacity) throws(VellumError) {
@@ -134,7 +134,9 @@ public import VellumCore
     }
 
     /// Raises the limit of memory.
-    @usableFromInline package func raise(memory capacity: Capacity) { release(memory.setCapacity(capacity, onlyRaising: true)) }
+    @usableFromInline package func raise(memory capacity: Capacity) {
+        release(memory.setCapacity(disk.allowed(capacity), onlyRaising: true))
+    }
 
     /// Raises the limit of the disk, which then counts as set by a caller.
     @usableFromInline package func raise(disk capacity: Capacity) throws(VellumError) { try disk.raise(to: capacity) }

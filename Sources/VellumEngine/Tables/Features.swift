@@ -41,7 +41,7 @@ struct Features {
     /// Keeps the connection from writing, if the file has features that a program must know for it.
     func apply(to connection: Connection) throws(SQLiteError) {
         guard forWriting != 0 else { return }
-        connection.writeRefusal = .unknownFeatures
+        connection.writeRefusal = connection.writeRefusal ?? .unknownFeatures
         try connection.execute(SQL.refuseWrites)
     }
 }

@@ -48,8 +48,10 @@ struct FileHeader {
         var fixed: [(offset: Int, byte: UInt8)] = []
         func add(_ offset: Int, _ bytes: some Sequence<UInt8>) { fixed += bytes.enumerated().map { (offset + $0.offset, $0.element) } }
         add(0, Array("SQLite format 3".utf8) + [0])
-        // WAL for readers and writers; no reserved bytes in a page; the three payload fractions.
-        add(18, [2, 2, 0, 64, 32, 32])
+        // WAL for readers and writers, but for a backup that nobody has opened for writing yet (1, 1).
+        add(18, bytes[18] == 1 && bytes[19] == 1 ? [1, 1] : [2, 2])
+        // No reserved bytes in a page; the three payload fractions.
+        add(20, [0, 64, 32, 32])
         // Schema format 4; UTF-8; incremental vacuum.
         add(44, [0, 0, 0, 4])
         add(56, [0, 0, 0, 1])

@@ -21,21 +21,23 @@ enum Schema {
     ///
     /// - Throws: ``SQLiteError``, or ``VellumError`` for a file that must not be changed; the file is unchanged then.
     static func prepare(_ connection: Connection, _ kind: FileKind) throws {
-        // In one transaction, because another process may be creating the file.
-        try connection.execute(SQL.begin)
-        let isPresent = try isOurs(connection, kind)
-        let features = isPresent ? try features(of: connection) : nil
-        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run() }
-        try connection.execute(SQL.commit)
-        if let features {
+        if let features = try present(in: connection, kind) {
             try connection.execute(SQL.writerSettings)
             try features.apply(to: connection)
+            try connection.findLog()
+            // A header that forbids to write is damaged, which the caller finds.
+            guard !connection.hasLog, connection.writeRefusal == nil, !(connection.isReadOnly && FileSystem.isWritable(connection.path))
+            else {
+                return
+            }
+            // It is a backup, which has none until it is used.
+            try startLog(of: connection)
+            try connection.findLog()
             return
         }
         // Has an effect only before the first page exists.
         try connection.execute(SQL.startPageReuse)
-        // SQLite does not always wait for other processes here.
-        try BusyRetry.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
+        try startLog(of: connection)
         CrashPoint.reached(.logStarted)
         try connection.execute(SQL.writerSettings)
         // Closing the connection rolls the transaction back.
@@ -52,6 +54,35 @@ enum Schema {
         }
         try connection.execute(SQL.commit)
         CrashPoint.reached(.formatCommitted)
+    }
+
+    /// Checks a file that is only read as ``prepare(_:_:)`` does. Changes nothing.
+    ///
+    /// - Throws: ``SQLiteError``, or ``VellumError`` also for a database without tables.
+    static func check(_ connection: Connection, _ kind: FileKind) throws {
+        try connection.execute(SQL.readerSettings)
+        guard try present(in: connection, kind) != nil else {
+            throw VellumError(.foreignFile, "The file is a database without archives. It was not changed; choose another path.")
+        }
+        try connection.findLog()
+        connection.writeRefusal = .onlyRead
+    }
+
+    /// The features of a file of this package's format whose schema was checked; `nil` for an empty file.
+    private static func present(in connection: Connection, _ kind: FileKind) throws -> Features? {
+        // In one transaction, because another process may be creating the file.
+        try connection.execute(SQL.begin)
+        let isPresent = try isOurs(connection, kind)
+        let features = isPresent ? try features(of: connection) : nil
+        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run() }
+        try connection.execute(SQL.commit)
+        return features
+    }
+
+    /// Gives a file a log.
+    private static func startLog(of connection: Connection) throws(SQLiteError) {
+        // SQLite does not always wait for other processes here.
+        try BusyRetry.whileBusy { () throws(SQLiteError) in try connection.execute(SQL.startLog) }
     }
 
     /// Returns whether the file already has this package's format; `false` for an empty file.

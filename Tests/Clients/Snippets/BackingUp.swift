@@ -1,34 +1,42 @@
-// A copy of an archive, made by the program itself.
+// Copies of a file: made while it is in use, restored, and shipped.
 
 import Foundation
 import Vellum
+import VellumFiles
 
-/// For a file that only this process has open.
-func backUp(_ factory: ArchivesFactory, to copy: URL) throws {
-    // Everything is in the file now, and no thread uses it.
-    try factory.suspend()
-    do {
-        try FileManager.default.copyItem(at: factory.directory, to: copy)
-    } catch {
-        try factory.resume()
-        throw error
+/// One file a day. The folder must exist.
+func backUp(_ factory: ArchivesFactory, into folder: URL) throws -> URL {
+    let day = Date.now.formatted(.iso8601.year().month().day())
+    let copy = folder.appending(path: "Archives-\(day).sqlite")
+    try factory.backup(to: copy) { progress in
+        // Throws to cancel: no file is left then.
+        try Task.checkCancellation()
+        print(progress.completed, "of", progress.total, "bytes")
     }
-    try factory.resume()
+    return copy
 }
 
-func restore(_ copy: URL, to folder: URL) throws -> ArchivesFactory {
-    let files = FileManager.default
-    let name = folder.lastPathComponent
-    let parent = folder.deletingLastPathComponent()
-    let restored = parent.appending(path: "\(name).restored")
-    let former = parent.appending(path: "\(name).former")
-    // The present files go last, when the copy is complete.
-    try files.copyItem(at: copy, to: restored)
-    let isThere = files.fileExists(atPath: folder.path)
-    if isThere { try files.moveItem(at: folder, to: former) }
-    try files.moveItem(at: restored, to: folder)
-    if isThere { try files.removeItem(at: former) }
-    return ArchivesFactory(directory: folder)
+func restore(_ copy: URL, of factory: ArchivesFactory) throws {
+    try factory.close()
+    let file = factory.directory.appending(path: "Archives.sqlite")
+    // Where the old file is now, with everything beside it.
+    let old = try ArchiveFile.restore(from: copy, to: file)
+    print("The old file is \(old?.path ?? "missing").")
+}
+
+struct Airport: ArchiveCodable {
+    var primaryKey: String { code }
+    var code: String
+    var country: String
+}
+
+/// A file in the bundle of the app, which nobody writes.
+func airports(in bundle: Bundle) throws -> ArchiveStore<Airport>? {
+    let file = bundle.url(
+        forResource: "Airports", withExtension: "sqlite")
+    guard let file else { return nil }
+    let factory = ArchivesFactory(readingOnly: file)
+    return try factory.store(for: Airport.self)
 }
 
 // snippet.hide
@@ -40,6 +48,6 @@ let thumbnails = ArchivesFactory(
     excludedFromBackup: true)
 // snippet.hide
 
-let copy = FileManager.default.temporaryDirectory.appending(path: "Copy")
-try backUp(thumbnails, to: copy)
-print(try restore(copy, to: thumbnails.directory).directory)
+let copy = try backUp(thumbnails, into: FileManager.default.temporaryDirectory)
+try restore(copy, of: thumbnails)
+print(try airports(in: .main)?.count() ?? 0)

@@ -1,0 +1,410 @@
+import Foundation
+import MiniCache
+import RawDatabase
+import Testing
+import Vellum
+import VellumCore
+import VellumEngine
+import VellumFiles
+import VellumTestSupport
+
+/// Copies of files that are in use.
+@Suite(.timeLimit(.minutes(1)))
+struct BackupTests {
+    private let source: TemporaryDirectory
+    private let target: TemporaryDirectory
+    private let factory: ArchivesFactory
+    private var copy: URL { target.file("Archives.sqlite") }
+
+    init() throws {
+        (source, target) = (try TemporaryDirectory(), try TemporaryDirectory())
+        factory = ArchivesFactory(directory: source.url)
+    }
+
+    private var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: target.url.path).sorted() } }
+
+    // MARK: What is in it
+
+    @Test func aCopyHasEverythingAndCanBeUsedInPlace() throws {
+        try PeakFolder.fill(factory)
+        try factory.store(for: Hut.self).record(Hut(primaryKey: "aged"), expiration: .after(.seconds(3600)))
+        let peaks = try factory.store(for: Peak.self)
+        let (order, metadata) = (try peaks.keys(), try factory.store(for: Hut.self).metadata(forKey: "aged"))
+        try factory.backup(to: copy)
+        #expect(try names == ["Archives.sqlite"])
+        try factory.close()
+
+        let reading = ArchivesFactory(readingOnly: copy)
+        #expect(try reading.store(for: Peak.self).keys() == order)
+        try reading.close()
+        let other = ArchivesFactory(directory: target.url)
+        let copied = try other.store(for: Peak.self)
+        #expect(try copied.keys() == order)
+        #expect(copied.limits.disk == 1.megaByte)
+        #expect(try copied.fetch().count == PeakFolder.count)
+        #expect(try copied.explain(where: #Predicate { $0.country == "CH" }).usesIndex)
+        #expect(try other.store(for: Hut.self).metadata(forKey: "aged") == metadata)
+        try copied.record(Peak(1000))
+        #expect(try other.openFile().verify().isIntact)
+        try other.close()
+    }
+
+    @Test func usesThatAreOnlyInMemoryAreInACopy() throws {
+        let huts = try factory.store(for: Hut.self)
+        for key in ["a", "b", "c"] { try huts.record(Hut(primaryKey: key)) }
+        _ = try huts.access(archiveWithKey: "a")
+        try factory.backup(to: copy)
+        let reading = ArchivesFactory(readingOnly: copy)
+        #expect(try reading.store(for: Hut.self).keys() == ["a", "c", "b"])
+        try reading.close()
+        try factory.close()
+    }
+
+    @Test func relaxedWritesAreInACopy() throws {
+        let relaxed = ArchivesFactory(directory: source.url, durability: .relaxed)
+        let huts = try relaxed.store(for: Hut.self)
+        for number in 0..<100 { try huts.record(Hut(primaryKey: "\(number)")) }
+        try relaxed.backup(to: copy)
+        let reading = ArchivesFactory(readingOnly: copy)
+        #expect(try reading.store(for: Hut.self).count() == 100)
+        try reading.close()
+        try relaxed.close()
+    }
+
+    @Test func aCopyOfCachesHoldsTheirVersions() throws {
+        let manager = MiniCacheManager(name: "Caches", directory: source.url)
+        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .custom("2"), maxAge: .days(7))
+        cache["a"] = 7
+        try manager.backup(to: target.file("Copy.sqlite"))
+        try manager.close()
+        let other = MiniCacheManager(name: "Copy", directory: target.url)
+        let copied: MiniCache<String, Int> = other.cache(cacheName: "Counter", cacheVersion: .custom("2"), maxAge: .days(7))
+        #expect(copied["a"] == 7)
+        try other.close()
+    }
+
+    @Test func aFileThatIsOnlyReadCanBeCopied() throws {
+        for form in PeakFolder.Form.allCases {
+            let peaks = try PeakFolder(form)
+            let before = try peaks.state
+            let reading = ArchivesFactory(readingOnly: peaks.url)
+            try reading.backup(to: target.file("\(form).sqlite"))
+            try reading.close()
+            #expect(try peaks.state == before)
+            let copied = ArchivesFactory(readingOnly: target.file("\(form).sqlite"))
+            #expect(try copied.store(for: Peak.self).count() == PeakFolder.count)
+            try copied.close()
+            try peaks.seal(false)
+        }
+    }
+
+    @Test func onlyItsOwnerCanReadACopy() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        let state = try FolderState(target.url)
+        #expect(state.files["Archives.sqlite"].map { $0.mode & 0o7777 } == 0o600)
+        try factory.close()
+    }
+
+    // MARK: One moment
+
+    /// Two archives, in which transactions write the same number.
+    @Test func aCopyIsOfOneMomentWhileThreadsWrite() throws {
+        let (huts, peaks) = (try factory.store(for: Hut.self), try factory.store(for: Peak.self, diskLimit: .unlimited))
+        try peaks.record(contentsOf: (0..<5000).map(Peak.init))
+        let isOver = Flag()
+        let factory = factory
+        let writers = (0..<2).map { writer in
+            onThread { [factory, huts, peaks, isOver] () throws -> Int in
+                var number = 0
+                while !isOver.isSet {
+                    number += 1
+                    let next = number
+                    try factory.transaction {
+                        try $0.record(Hut(primaryKey: "\(writer)", beds: next), in: huts)
+                        var peak = Peak(0)
+                        (peak.name, peak.height) = ("pair \(writer)", next)
+                        try $0.record(peak, in: peaks)
+                    }
+                }
+                return number
+            }
+        }
+        var seen: [Int] = []
+        for round in 0..<10 {
+            try factory.backup(to: target.file("\(round).sqlite"))
+            let reading = ArchivesFactory(readingOnly: target.file("\(round).sqlite"))
+            let (copiedHuts, copiedPeaks) = (try reading.store(for: Hut.self), try reading.store(for: Peak.self))
+            for writer in 0..<2 {
+                let beds = try copiedHuts.access(archiveWithKey: "\(writer)")?.beds
+                #expect(try copiedPeaks.access(archiveWithKey: "pair \(writer)")?.height == beds)
+                seen.append(beds ?? 0)
+            }
+            #expect(try reading.openFile().verify().isIntact)
+            try reading.close()
+        }
+        isOver.set()
+        for writer in writers { #expect(try writer.result().get() > 0) }
+        #expect(Set(seen).count > 4)
+        try factory.close()
+    }
+
+    // MARK: Progress
+
+    @Test func progressCountsBytesUpToTheSizeOfTheCopy() throws {
+        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
+        try peaks.record(contentsOf: (0..<60_000).map(Peak.init))
+        var steps: [ArchiveFile.Progress] = []
+        try factory.backup(to: copy) { steps.append($0) }
+        #expect(steps.count > 1)
+        #expect(steps.map(\.completed) == steps.map(\.completed).sorted())
+        #expect(Set(steps.map(\.total)).count == 1)
+        #expect(steps.last.map { $0.completed == $0.total } ?? false)
+        // The file grows in steps.
+        #expect(steps.last.map { (0..<1 << 16).contains(target.size(of: "Archives.sqlite") - $0.total) } ?? false)
+        try factory.close()
+    }
+
+    struct Cancelled: Error {}
+
+    @Test func whatTheProgressThrowsCancelsAndLeavesNothing() throws {
+        try PeakFolder.fill(factory)
+        #expect(throws: Cancelled.self) { try factory.backup(to: copy) { _ in throw Cancelled() } }
+        #expect(try names == [])
+        try factory.backup(to: copy)
+        try factory.close()
+    }
+
+    @Test func aFileThatIsClosedOrSuspendedMeanwhileEndsTheBackup() throws {
+        try PeakFolder.fill(factory)
+        #expect(code { try factory.backup(to: copy) { _ in try factory.suspend() } } == .suspended)
+        #expect(try names == [])
+        #expect(code { try factory.backup(to: copy) } == .suspended)
+        try factory.resume()
+        try factory.backup(to: copy)
+        try factory.close()
+    }
+
+    /// Apart from what other tests do to the disk meanwhile. `VELLUM_BACKUP_SPEED` is the number of objects, and makes the limit strict.
+    @Test func aBackupTakesHardlyLongerThanSQLitesOwnCopy() throws {
+        let count = ProcessInfo.processInfo.environment["VELLUM_BACKUP_SPEED"].flatMap { Int($0) }
+        let text = String(repeating: "what fills a page ", count: 50)
+        let huts = try factory.store(for: Hut.self, diskLimit: .unlimited)
+        for start in stride(from: 0, to: count ?? 5000, by: 5000) {
+            try huts.record(contentsOf: (start..<start + 5000).map { Hut(primaryKey: "\($0) \(text)", beds: $0) })
+        }
+        let clock = ContinuousClock()
+        let raw = try RawDatabase(source.file("Archives.sqlite"))
+        var ratios: [Double] = []
+        var (fastest, fastestOwn) = (Duration.seconds(1000), Duration.seconds(1000))
+        for _ in 0..<(count == nil ? 3 : 11) {
+            let own = try clock.measure {
+                try raw.copy(to: target.file("raw.sqlite"))
+                let descriptor = open(target.file("raw.sqlite").path, O_RDWR)
+                #expect(fsync(descriptor) == 0)
+                close(descriptor)
+            }
+            let ours = try clock.measure { try factory.backup(to: copy) }
+            ratios.append(ours / own)
+            (fastest, fastestOwn) = (min(fastest, ours), min(fastestOwn, own))
+            for url in [copy, target.file("raw.sqlite")] { try FileManager.default.removeItem(at: url) }
+        }
+        let median = ratios.sorted()[ratios.count / 2]
+        print("FIGURES backup=\(source.size(of: "Archives.sqlite")) bytes fastest=\(fastest) ofSQLite=\(fastestOwn) medianRatio=\(median)")
+        #expect(median < (count == nil ? 5 : 1.3))
+        try factory.close()
+    }
+
+    // MARK: The target
+
+    enum Taken: String, CaseIterable {
+        case source, file, emptyFile, folder, link, linkToNothing, pipe, log, noFolder, fileAsFolder, remote, longName
+    }
+
+    @Test(arguments: Taken.allCases)
+    func aTargetThatIsTakenIsAnErrorAndStaysAsItIs(_ taken: Taken) throws {
+        try PeakFolder.fill(factory)
+        let (files, path) = (FileManager.default, copy.path)
+        var url = copy
+        switch taken {
+        case .source: url = source.file("Archives.sqlite")
+        case .file: try Data("mine".utf8).write(to: copy)
+        case .emptyFile: try Data().write(to: copy)
+        case .folder: try files.createDirectory(at: copy, withIntermediateDirectories: false)
+        case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: source.file("Archives.sqlite").path)
+        case .linkToNothing: try files.createSymbolicLink(atPath: path, withDestinationPath: "nothing")
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .log: try Data(repeating: 1, count: 100).write(to: URL(fileURLWithPath: path + "-wal"))
+        case .noFolder: url = target.file("none/Archives.sqlite")
+        case .fileAsFolder:
+            try Data().write(to: target.file("file"))
+            url = target.file("file/Archives.sqlite")
+        case .remote: url = try #require(URL(string: "https://example.com/Archives.sqlite"))
+        case .longName: url = target.file(String(repeating: "x", count: 250))
+        }
+        let before = try FolderState(target.url)
+        let error = #expect(throws: VellumError.self) { try factory.backup(to: url) }
+        #expect(error?.code == .cannotOpen)
+        if taken != .remote { #expect(error?.path?.hasPrefix(taken == .source ? source.url.path : target.url.path) ?? false) }
+        #expect(try FolderState(target.url) == before)
+        #expect(try factory.store(for: Peak.self).count() == PeakFolder.count)
+        #expect(try factory.openFile().verify().isIntact)
+        try factory.close()
+    }
+
+    @Test func aFullDiskIsAnErrorAndNothingIsLeft() throws {
+        guard let volume = try SmallVolume(megabytes: 1) else { return }
+        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
+        try peaks.record(contentsOf: (0..<20_000).map(Peak.init))
+        #expect(code { try factory.backup(to: volume.file("Archives.sqlite")) } == .diskFull)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path) == [])
+        // The file itself is not affected.
+        try peaks.record(Peak(1))
+        try factory.close()
+    }
+
+    @Test func whatAKilledBackupLeftIsRemovedByTheNext() throws {
+        try PeakFolder.fill(factory)
+        let left = ["a.sqlite.backup-0123456789abcdef", "b.sqlite.backup-00000000000000ff"].map(target.file)
+        let others = [".backup-0123456789abcdef", "a.backup-0123456789ABCDEF", "a.backup-0123", "a.sqlite"].map(target.file)
+        for url in left + others {
+            #expect(FileManager.default.createFile(atPath: url.path, contents: Data([1]), attributes: [.posixPermissions: 0o600]))
+        }
+        // One that is still written.
+        let descriptor = open(left[1].path, O_RDWR)
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        try factory.backup(to: copy)
+        close(descriptor)
+        #expect(try names == (others + [left[1], copy]).map(\.lastPathComponent).sorted())
+        try factory.close()
+    }
+
+    // MARK: Restoring
+
+    @Test func aRestoredFileHasNothingOfTheOldOne() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        let peaks = try factory.store(for: Peak.self)
+        try peaks.deleteAll()
+        try peaks.record(Peak(7000))
+        let file = source.file("Archives.sqlite")
+        let before = try FolderState(target.url)
+        #expect(code { try ArchiveFile.restore(from: copy, to: file) } == .busy)
+        #expect(try peaks.keys() == ["peak 7000"])
+        // As a process that was killed leaves it: with a log.
+        let left = try TemporaryDirectory()
+        for suffix in ["", "-wal", "-shm", "-changes"] {
+            try FileManager.default.copyItem(atPath: file.path + suffix, toPath: left.file("Archives.sqlite").path + suffix)
+        }
+        try factory.close()
+        let old = try #require(try ArchiveFile.restore(from: copy, to: left.file("Archives.sqlite")))
+        #expect(try FolderState(target.url) == before)
+        let restored = ArchivesFactory(directory: left.url)
+        #expect(try restored.store(for: Peak.self).count() == PeakFolder.count)
+        #expect(try !restored.store(for: Peak.self).contains(archiveWithKey: "peak 7000"))
+        try restored.close()
+        // The old one is whole, with its log.
+        try FileManager.default.removeItem(at: left.file("Archives.sqlite"))
+        for suffix in ["", "-wal"] {
+            try FileManager.default.moveItem(atPath: old.path + suffix, toPath: left.file("Archives.sqlite").path + suffix)
+        }
+        #expect(try restored.store(for: Peak.self).keys() == ["peak 7000"])
+        try restored.close()
+    }
+
+    @Test func aFileIsRestoredWhereThereIsNoneOrADamagedOne() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        try factory.close()
+        let place = try TemporaryDirectory()
+        #expect(try ArchiveFile.restore(from: copy, to: place.file("Archives.sqlite")) == nil)
+        try Data(repeating: 7, count: 5000).write(to: place.file("Archives.sqlite"))
+        #expect(try ArchiveFile.restore(from: copy, to: place.file("Archives.sqlite")) != nil)
+        let restored = ArchivesFactory(directory: place.url)
+        #expect(try restored.store(for: Peak.self).count() == PeakFolder.count)
+        #expect(try restored.openFile().verify().isIntact)
+        try restored.close()
+    }
+
+    @Test func aDamagedBackupAndOneOfAnotherKindChangeNothing() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        try factory.close()
+        let before = try FolderState(source.url)
+        let file = source.file("Archives.sqlite")
+        let manager = MiniCacheManager(name: "Caches", directory: try TemporaryDirectory().url)
+        try manager.backup(to: target.file("caches.sqlite"))
+        try manager.close()
+        #expect(code { try ArchiveFile.restore(from: target.file("caches.sqlite"), to: file) } == .wrongKind)
+        var data = try Data(contentsOf: copy)
+        guard let place = data.range(of: Data("peak 123".utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        data[place.lowerBound + 9] ^= 1
+        try data.write(to: target.file("damaged.sqlite"))
+        #expect(code { try ArchiveFile.restore(from: target.file("damaged.sqlite"), to: file) } == .damagedFile)
+        #expect(code { try ArchiveFile.restore(from: target.file("none.sqlite"), to: file) } == .cannotOpen)
+        #expect(code { try ArchiveFile.restore(from: file, to: file) } == .cannotOpen)
+        #expect(code { try ArchiveFile.restore(from: copy, to: target.file("none/Archives.sqlite")) } == .cannotOpen)
+        #expect(try FolderState(source.url) == before)
+    }
+
+    // MARK: Compacting
+
+    @Test func compactingGivesBackWhatIsNotUsed() throws {
+        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
+        try peaks.record(contentsOf: (0..<30_000).map(Peak.init))
+        try peaks.flush()
+        let file = try factory.openFile()
+        try file.compact()
+        let full = source.size(of: "Archives.sqlite")
+        _ = try peaks.deleteAll(where: #Predicate { $0.height > 1000 })
+        try file.compact()
+        #expect(source.size(of: "Archives.sqlite") < full / 4)
+        #expect(source.size(of: "Archives.sqlite-wal") == 0)
+        #expect(try RawDatabase(source.file("Archives.sqlite")).int("PRAGMA freelist_count") == 0)
+        #expect(try peaks.count() == 101)
+        try peaks.record(contentsOf: (0..<10_000).map(Peak.init))
+        try peaks.deleteAll()
+        try file.compact()
+        #expect(try RawDatabase(source.file("Archives.sqlite")).int("SELECT count(*) FROM entries") == 0)
+        #expect(source.size(of: "Archives.sqlite") < 200_000)
+        #expect(try file.verify().isIntact)
+        try factory.close()
+    }
+
+    @Test func othersWriteWhileAFileIsCompacted() throws {
+        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
+        try peaks.record(contentsOf: (0..<30_000).map(Peak.init))
+        try peaks.deleteAll()
+        let file = try factory.openFile()
+        let isOver = Flag()
+        let writer = onThread { [peaks, isOver] () throws -> Int in
+            var (count, slowest) = (0, Duration.zero)
+            while !isOver.isSet {
+                count += 1
+                slowest = max(slowest, try ContinuousClock().measure { try peaks.record(Peak(count)) })
+            }
+            return count
+        }
+        try file.compact()
+        isOver.set()
+        let count = try writer.result().get()
+        #expect(try peaks.count() == count)
+        #expect(try file.verify().isIntact)
+        try factory.close()
+    }
+
+    @Test func aFileThatIsOnlyReadIsNotCompacted() throws {
+        let peaks = try PeakFolder()
+        let before = try peaks.state
+        let reading = ArchivesFactory(readingOnly: peaks.url)
+        let file = try reading.openFile()
+        #expect(code { try file.compact() } == .readOnly)
+        try reading.close()
+        #expect(try peaks.state == before)
+    }
+}
+
+/// Runs a function on a thread of its own.
+private func onThread(_ body: @escaping @Sendable () throws -> Int) -> OnThread<Result<Int, any Error>> {
+    OnThread { Result { try body() } }
+}
