@@ -52,7 +52,10 @@ enum Opening {
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             path = (path as NSString).appendingPathComponent("Archives.sqlite")
-            guard stat(path, &status) == 0 else { throw Failure(.unusable, "\(shown) is a folder without a file Archives.sqlite") }
+            guard stat(path, &status) == 0 else {
+                let isHidden = errno == EACCES
+                throw Failure(.unusable, isHidden ? "no permission to read \(shown)" : "\(shown) is a folder without a file Archives.sqlite")
+            }
         }
         guard Foundation.access(path, R_OK) == 0 else { throw Failure(.unusable, "no permission to read \(shown)") }
         if access == .writing, Foundation.access(path, W_OK) != 0 { throw Failure(.unusable, "no permission to write \(shown)") }
