@@ -54,7 +54,8 @@ enum Opening {
             path = (path as NSString).appendingPathComponent("Archives.sqlite")
             guard stat(path, &status) == 0 else {
                 let isHidden = errno == EACCES
-                throw Failure(.unusable, isHidden ? "no permission to read \(shown)" : "\(shown) is a folder without a file Archives.sqlite")
+                throw Failure(
+                    .unusable, isHidden ? "no permission to read \(shown)" : "\(shown) is a folder without a file Archives.sqlite")
             }
         }
         guard Foundation.access(path, R_OK) == 0 else { throw Failure(.unusable, "no permission to read \(shown)") }
