@@ -188,15 +188,25 @@ kill -INT $watch; wait $watch; check "watch ends with 0" test $? = 0
 check "a change" all 'any(.[]; .present == ["LSZB"])' cat "$work/watched"
 check "a removal" all 'any(.[]; .removed == 1)' cat "$work/watched"
 Sample many "$work/large" 100000
-vellum backup "$work/large" "$work/large.copy" & job=$!
-sleep 0.05; kill -INT $job 2>/dev/null; wait $job; ended=$?
-check "a cancelled backup leaves nothing" bash -c "[ $ended = 0 ] || { [ $ended = 6 ] && [ ! -e '$work/large.copy' ] && ! ls -A '$work' | grep -q '\.part'; }"
-vellum export "$work/large" -o "$work/large.jsonl" & job=$!
-sleep 0.2; kill -INT $job 2>/dev/null; wait $job; ended=$?
-check "a cancelled export leaves nothing" bash -c "[ $ended = 0 ] || { [ $ended = 6 ] && ! ls -A '$work' | grep -q 'large.jsonl'; }"
-vellum export "$work/large" -o "$work/large.jsonl" & job=$!
-until [ -s "$work/large.jsonl.part" ] || ! kill -0 $job 2>/dev/null; do sleep 0.01; done
-kill -KILL $job 2>/dev/null; wait $job 2>/dev/null
+# interrupt SIGNAL OUTPUT COMMAND…: sends the signal when the output, or a part of it, appears. It takes some hundredths of a second: the moment is
+# not always met.
+interrupt() {
+    local signal=$1 output=$2 job; shift 2
+    for _ in $(seq 40); do
+        rm -f "$output"*
+        "$@" 2>/dev/null & job=$!
+        until compgen -G "$output*" >/dev/null || ! kill -0 $job 2>/dev/null; do :; done
+        kill "-$signal" $job 2>/dev/null; wait $job 2>/dev/null; ended=$?
+        [ $ended = 0 ] || break
+    done
+}
+interrupt INT "$work/large.copy" vellum backup "$work/large" "$work/large.copy"
+check "a backup is cancelled" test "$ended" = 6
+check "a cancelled backup leaves nothing" bash -c "! compgen -G '$work/large.copy*' && ! ls -A '$work' | grep -q '[.]part'"
+interrupt INT "$work/large.jsonl" vellum export "$work/large" -o "$work/large.jsonl"
+check "an export is cancelled" test "$ended" = 6
+check "a cancelled export leaves nothing" bash -c "! compgen -G '$work/large.jsonl*'"
+interrupt KILL "$work/large.jsonl" vellum export "$work/large" -o "$work/large.jsonl"
 check "a part is not overwritten" status 7 vellum export "$work/large" -o "$work/large.jsonl"
 check "a killed export is resumed" status 0 vellum export "$work/large" -o "$work/large.jsonl" --resume
 check "and complete" test "$(grep -c '"key"' "$work/large.jsonl")" = 100000
