@@ -42,6 +42,7 @@ enum StyleSheet {
         .mark { stroke: var(--ink); stroke-width: 2; }
         table { width: 100%; border-collapse: collapse; font-size: 14px; line-height: 1.4; }
         caption { text-align: left; color: var(--muted); font-size: 13px; padding-bottom: 6px; }
+        .block > .table caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         th, td { padding: 7px 0 7px 16px; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
         td { white-space: nowrap; }
         th { font-weight: 400; }
