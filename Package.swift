@@ -206,7 +206,7 @@ let package = Package(
             name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],
             path: "Tests/VellumTestSupport"),
         .target(
-            name: "CrashScript", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
+            name: "CrashScript", dependencies: ["Vellum", "VellumFiles", "VellumCore", "VellumEngine", "VellumTestSupport"], path: "Tests/CrashScript"),
         .executableTarget(
             name: "CrashChild",
             dependencies: [

@@ -179,7 +179,7 @@ private final class ExportOutput {
 
     // MARK: Adding
 
-    func add(_ text: String) { buffer.add(text) }
+    func add(_ text: String) { buffer.add(text: text) }
 
     func add(_ row: EntryParts, _ options: ArchiveFile.ExportOptions) {
         entries += 1

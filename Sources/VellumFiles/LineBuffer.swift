@@ -21,7 +21,7 @@ final class LineBuffer {
     }
 
     /// Adds a text of any length.
-    func add(_ text: String) {
+    func add(text: String) {
         var text = text
         text.withUTF8 { utf8 in
             reserve(utf8.count)
@@ -111,7 +111,7 @@ final class LineBuffer {
         add(digits: time / 1000 % 60, 2)
         add(UInt8(ascii: "."))
         add(digits: time % 1000, 3)
-        add("Z\"" as StaticString)
+        add("Z\"")
     }
 
     /// The date of a day after 1970, by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.

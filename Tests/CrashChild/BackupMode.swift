@@ -7,12 +7,29 @@ import VellumFiles
 ///
 ///     CrashChild pairs FOLDER NUMBER
 ///     CrashChild back-up FOLDER TARGETS NAME
+///     CrashChild restore BACKUP FILE
+///     CrashChild read-as USER FILE
 enum BackupMode {
     static func write(_ arguments: [String]) throws {
         guard arguments.count == 4, let number = Int(arguments[3]) else { exit(2) }
         let pairs = try Pairs(writingIn: URL(fileURLWithPath: arguments[2]))
         say("begins")
         try pairs.writeForever(by: number)
+    }
+
+    static func restore(_ arguments: [String]) throws {
+        guard arguments.count == 4 else { exit(2) }
+        _ = try ArchiveFile.restore(from: URL(fileURLWithPath: arguments[2]), to: URL(fileURLWithPath: arguments[3]))
+    }
+
+    /// Prints how many pairs the file has, or the error, as another user.
+    static func read(_ arguments: [String]) throws {
+        guard arguments.count == 4, let user = uid_t(arguments[2]), setgid(user) == 0, setuid(user) == 0 else { exit(2) }
+        do {
+            say("\(try Pairs(in: ArchivesFactory(readingOnly: URL(fileURLWithPath: arguments[3]))).count)")
+        } catch {
+            say("\(error)".replacingOccurrences(of: "\n", with: " "))
+        }
     }
 
     static func backUp(_ arguments: [String]) throws {

@@ -30,6 +30,8 @@ import Vellum
 //     CrashChild twins FOLDER SEED COUNT                 changes so many twins
 //     CrashChild pairs FOLDER NUMBER                     writes the same numbers to two archives until it is killed
 //     CrashChild back-up FOLDER TARGETS NAME             copies the file of the pairs again and again, until it is killed
+//     CrashChild restore BACKUP FILE                     puts a backup in the place of a file
+//     CrashChild read-as USER FILE                       reads the pairs of a file as another user
 //     CrashChild later FOLDER COUNT                      a program that has more words in the file of changes
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
@@ -108,6 +110,12 @@ do {
         try BackupMode.write(arguments)
     case "back-up":
         try BackupMode.backUp(arguments)
+        exit(0)
+    case "restore":
+        try BackupMode.restore(arguments)
+        exit(0)
+    case "read-as":
+        try BackupMode.read(arguments)
         exit(0)
     case "later":
         try LaterMode.run(arguments)

@@ -1,5 +1,6 @@
 package import Foundation
 package import Vellum
+internal import VellumFiles
 
 /// Two archives of one file in which each transaction writes the same number under the same key.
 package struct Pairs {
@@ -32,6 +33,10 @@ package struct Pairs {
         _ = try factory.store(for: Right.self, diskLimit: .unlimited)
         try self.init(in: factory)
     }
+
+    package func backUp(to url: URL) throws { try factory.backup(to: url) }
+
+    package func close() throws { try factory.close() }
 
     /// Makes the file so large that it is copied in several portions.
     package func fill() throws {

@@ -76,4 +76,35 @@ struct BackupKillTests {
         #expect(copies > 0)
         print("FIGURES seed=\(seed) backupKills=\(kills) atPoints=\(atPoints.values.reduce(0, +)) copies=\(copies) finished=\(finished)")
     }
+
+    /// Each step of restoring, how often it is passed, and whether the new file is found from there on.
+    private static let steps: [(CrashPoint, passing: Int, isRestored: Bool)] = [
+        (.replacementBegins, 1, false), (.replacementCompleted, 1, true), (.damagedFileMoved, 1, true), (.damagedFileMoved, 2, true),
+        (.damagedFileMoved, 3, true), (.replacementInPlace, 1, true),
+    ]
+
+    @Test func whoeverIsKilledWhileRestoringLeavesTheOldFileOrTheNew() throws {
+        let pairs = try Pairs(writingIn: folder.url)
+        try pairs.fill()
+        for number in 0..<10 { try pairs.write(number, by: 1) }
+        let backup = targets.file("backup.sqlite")
+        try pairs.backUp(to: backup)
+        for number in 10..<30 { try pairs.write(number, by: 1) }
+        for (point, passing, isRestored) in Self.steps {
+            // A file with a log, as of a process that was killed.
+            let place = try TemporaryDirectory()
+            for suffix in ["", "-wal", "-shm", "-changes"] {
+                let name = "Archives.sqlite\(suffix)"
+                try FileManager.default.copyItem(at: folder.file(name), to: place.file(name))
+            }
+            let file = place.file("Archives.sqlite").path
+            let child = try Spawned(["restore", backup.path, file], environment: ["VELLUM_CRASH_POINT": "\(point.rawValue):\(passing)"])
+            #expect(child.end().end == .killed(SIGKILL), "\(point) \(passing)")
+            let found = try Pairs(writingIn: place.url)
+            #expect(try found.problems() == [], "\(point) \(passing)")
+            #expect(try found.count == (isRestored ? 10 : 30), "\(point) \(passing)")
+            try found.close()
+        }
+        try pairs.close()
+    }
 }

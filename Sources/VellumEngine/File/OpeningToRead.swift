@@ -67,7 +67,7 @@ struct OpeningToRead {
     }
 
     private func located(_ error: any Error, _ path: String) -> VellumError {
-        if let error = error as? SQLiteError, error.isCannotOpen, FileSystem.isReadable(path), FileSystem.size(path) > 0 {
+        if let error = error as? SQLiteError, error.isCannotOpen || error.cannotMakeSideFiles, FileSystem.isReadable(path) {
             return VellumError.needsSideFiles(error).located(archive: nil, path: path)
         }
         let found = DatabaseFile.openingError(error, url)

@@ -50,6 +50,10 @@ extension SQLiteError {
         code: vanished.primaryCode | (203 << 8),
         message: "The file is only read: it was opened with 'readingOnly'. Open it with ArchivesFactory(directory:) to change it.")
 
+    /// Whether a connection that only reads needs side files, and can neither make nor use them: SQLITE_READONLY_DIRECTORY, for example. SQLite has
+    /// no other reason for such an error there.
+    var cannotMakeSideFiles: Bool { primaryCode == Self.onlyRead.primaryCode && code != Self.onlyRead.code && code != Self.vanished.code }
+
     /// A file that is only read does not have the archive.
     static let noSuchArchive = SQLiteError(
         code: onlyRead.code,
