@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines \
+.PHONY: help demo demo-fleet demo-observe bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
 	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -85,6 +85,18 @@ server: setup
 	$(SWIFT) build --build-tests $(PLAIN) --package-path Examples/Server --scratch-path .build/server
 	$(SWIFT) test --skip-build --disable-xctest $(PLAIN) --package-path Examples/Server --scratch-path .build/server $(ARGUMENTS)
 
+# Builds the command `vellum`, which is a package of its own and needs swift-argument-parser, and runs its tests, also as a person does.
+tool: setup
+	@sh Scripts/setup.sh tmux tmux tmux && sh Scripts/setup.sh jq jq jq
+	$(SWIFT) build --build-tests $(PLAIN) --package-path Tools
+	$(SWIFT) test --skip-build --disable-xctest $(PLAIN) --package-path Tools $(ARGUMENTS)
+	bash Tools/check.sh "$$($(SWIFT) build $(PLAIN) --package-path Tools --show-bin-path)"
+
+PREFIX ?= /usr/local
+# Builds the command `vellum` and installs it in PREFIX/bin, with completions for bash, zsh and fish. DESTDIR goes before PREFIX.
+install: setup
+	@SWIFT="$(SWIFT)" sh Tools/install.sh "$(DESTDIR)$(PREFIX)"
+
 SECONDS ?= 60
 # Runs eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
 fleet:
@@ -144,11 +156,11 @@ lint: frozen
 	@while IFS=: read -r module order; do \
 		floors=$$(python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)") || { echo "$$module: $$floors"; exit 1; }; \
 	done <Scripts/floors.txt
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared Tools/Package.swift Tools/Sources Tools/Tests
 
 # Formats the sources.
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Fuzzing Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Instructions Benchmarks/Shared Tools/Package.swift Tools/Sources Tools/Tests
 
 # Counts the instructions of eighteen works by callgrind, and the bytes of a client, beside those that are checked in. UPDATE=1 writes them anew.
 instructions: setup

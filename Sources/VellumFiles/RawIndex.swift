@@ -3,7 +3,7 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// The index of an archive as its file describes it, by which queries of fields are answered: the catalog of a type that is not known.
+/// The index of an archive as its file describes it, by which queries of fields are answered: the catalog of a type that is not known (decision 79).
 ///
 /// A column has the name of a property, and a field that of its coding key. Whether they are the same is asked of the newest objects.
 struct RawIndex {

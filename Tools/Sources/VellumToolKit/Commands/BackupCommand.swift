@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Foundation
+internal import VellumFiles
+
+/// `vellum backup`.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy a file as it is at one moment, while programs write to it.",
+        discussion: """
+            The copy is complete when its name appears, and only its owner may read it. vellum restore puts it back.
+
+            EXAMPLES
+              vellum backup Archives.sqlite /backups/Archives-2026-03-01.sqlite
+            """)
+
+    @OptionGroup var file: FileArgument
+    @Argument(help: "The new file.", completion: .file()) var target: String
+    @OptionGroup var force: ForceOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let console = Console.current
+        if force.force {
+            let copy = try OutputFile(target, replaces: true)
+            try copy.finishing { try backup(to: copy.temporary, console: console) }
+        } else {
+            try OutputFile.checkIsFree(target)
+            try backup(to: target, console: console)
+        }
+        let size = try FileSize.of(target)
+        if output.json { return try console.print(["path": .text(target), "bytes": .integer(size)]) }
+        if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.size(size))") }
+    }
+
+    private func backup(to path: String, console: Console) throws {
+        let bar = ProgressBar("backup", console: console, unit: { Numbers.size($0) })
+        defer { bar.end() }
+        try Opening.file(file.file) { file in
+            try Interrupts.shared.whileChecking { try file.backup(to: URL(fileURLWithPath: path)) { try bar.update($0) } }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+internal import VellumFiles
+
+/// Makes what is shown of what the library returns.
+enum Reading {
+    static func file(_ file: ArchiveFile) throws -> FileView {
+        let summary = try file.summary()
+        return FileView(
+            path: file.url.path, kind: file.kind.rawValue, bytes: summary.size.bytes, logBytes: summary.logSize.bytes,
+            unusedBytes: summary.unusedSize.bytes, isOpenElsewhere: summary.isOpenElsewhere, archives: try file.archives().map(archive))
+    }
+
+    static func archive(_ archive: RawArchive) throws -> ArchiveView {
+        let summary = try archive.summary()
+        return ArchiveView(
+            name: archive.name, entries: summary.entries, bytes: summary.size.bytes, limit: summary.limit?.bytes,
+            isLimitGiven: summary.isLimitGiven, oldestUse: summary.oldest, newestUse: summary.newest,
+            cacheVersion: summary.cacheVersion, typeVersion: summary.typeVersion,
+            indexes: summary.indexes.map { ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements) },
+            waiting: summary.waiting)
+    }
+
+    static func entry(_ entry: RawArchive.Entry) -> EntryView {
+        EntryView(
+            key: entry.key, bytes: entry.size, recorded: entry.recorded, expires: entry.expires, idle: entry.idle.map(seconds),
+            lastUsed: entry.lastUsed, typeVersion: entry.typeVersion)
+    }
+
+    static func explanation(_ explanation: QueryExplanation) -> ExplanationView {
+        ExplanationView(
+            statement: explanation.statement, access: explanation.access, usesIndex: explanation.usesIndex,
+            pushedDown: explanation.pushedDown, remaining: explanation.remaining, decodedObjects: explanation.decodedObjects,
+            results: explanation.results, seconds: seconds(explanation.duration))
+    }
+
+    static func report(_ file: ArchiveFile, made: Date, zone: TimeZone, redaction: Redaction?) throws -> ReportView {
+        let archives = try file.archives().map { raw in
+            ReportView.Archive(archive: try archive(raw), statistics: try statistics(raw))
+        }
+        return ReportView(file: try self.file(file), archives: archives, made: made, zone: zone, redaction: redaction)
+    }
+
+    private static func statistics(_ archive: RawArchive) throws -> StatisticsView {
+        let statistics = try archive.statistics()
+        return StatisticsView(
+            sizes: statistics.sizes, ages: statistics.ages, uses: statistics.uses, typeVersions: statistics.typeVersions,
+            expired: statistics.expired,
+            largest: try archive.entries(order: .size, limit: 5).map(entry))
+    }
+
+    static func seconds(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    }
+
+    /// The query of a text.
+    ///
+    /// - Throws: A ``Failure`` that shows the place of a mistake.
+    static func query(_ text: String, width: Int) throws -> RawQuery {
+        do {
+            return try RawQuery(text)
+        } catch {
+            throw Failure(
+                .usage, "the query is wrong: \(TerminalText.shown(error.message, width: 200))",
+                details: SyntaxMark.lines(text, offset: error.offset, width: width))
+        }
+    }
+}

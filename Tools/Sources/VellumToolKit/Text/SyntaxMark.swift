@@ -1,0 +1,34 @@
+/// A text with a mark under a place of it.
+enum SyntaxMark {
+    /// Two lines: the text around the place, and the mark.
+    ///
+    /// - Parameter offset: The place in characters.
+    static func lines(_ text: String, offset: Int, width: Int) -> [String] {
+        let before = TerminalText.escaped(String(text.prefix(max(0, offset))))
+        let after = TerminalText.escaped(String(text.dropFirst(max(0, offset))))
+        let room = max(width - 4, 16)
+        let head = suffix(before, fitting: room * 2 / 3)
+        let tail = prefix(after, fitting: room - DisplayWidth.of(head) - 1)
+        return ["  \(head)\(tail)", "  \(String(repeating: " ", count: DisplayWidth.of(head)))^"]
+    }
+
+    private static func suffix(_ text: String, fitting width: Int) -> String {
+        guard DisplayWidth.of(text) > width else { return text }
+        var used = 1
+        let kept = text.reversed().prefix { character in
+            used += DisplayWidth.of(character)
+            return used <= width
+        }
+        return "…" + String(kept.reversed())
+    }
+
+    private static func prefix(_ text: String, fitting width: Int) -> String {
+        guard DisplayWidth.of(text) > width else { return text }
+        var used = 1
+        return String(
+            text.prefix { character in
+                used += DisplayWidth.of(character)
+                return used <= width
+            }) + "…"
+    }
+}

@@ -1,0 +1,4 @@
+import Foundation
+import VellumToolKit
+
+exit(await Tool.main())
