@@ -48,7 +48,7 @@ public final class ArchiveFile: Sendable {
     /// - Throws: ``VellumError``: it is missing, no database, of another program or a newer version, damaged, or cannot be read.
     public init(at url: URL, access: Access = .reading) throws(VellumError) {
         let kind = try FileKind.ofFile(at: url)
-        let hold = try FileHold.open(at: url, kind: kind, access: access == .reading ? .reading : .writing)
+        let hold = try FileHold.open(at: url, kind: kind, access: access == .reading ? .reading(at: url) : .writing)
         (file, self.hold, self.kind) = (hold.file, hold, Kind(kind))
     }
 

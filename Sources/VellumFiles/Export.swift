@@ -13,6 +13,14 @@ extension ArchiveFile {
         package init(completed: Int, total: Int) { (self.completed, self.total) = (completed, total) }
     }
 
+    /// What an export has written.
+    public struct Exported: Hashable, Sendable {
+        /// How many entries the file has now.
+        public let entries: Int
+        /// How many were left out because they do not match their checksums.
+        public let damaged: Int
+    }
+
     /// What an export writes.
     public struct ExportOptions: Sendable {
         /// The names of the archives; `nil` for all.
@@ -37,13 +45,12 @@ extension ArchiveFile {
     /// Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it is not synced.
     ///
     /// - Parameter progress: Called from time to time. What it throws ends the export, which can be resumed.
-    /// - Returns: How many entries the file has now, and how many were left out because they are damaged.
     /// - Complexity: O(size of the archives), with less than 10 MB of memory.
     /// - Throws: ``VellumError`` if the disk fails or, unless the export resumes, there is a file at the URL.
     @discardableResult
     public func export(
         to url: URL, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
-    ) throws -> (entries: Int, damaged: Int) {
+    ) throws -> Exported {
         let output = try ExportOutput(url, resuming: options.resumes)
         defer { output.close() }
         return try export(to: output, options, progress)
@@ -55,13 +62,13 @@ extension ArchiveFile {
     @discardableResult
     public func export(
         to file: FileHandle, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
-    ) throws -> (entries: Int, damaged: Int) {
+    ) throws -> Exported {
         try export(to: ExportOutput(file), options, progress)
     }
 
     private func export(
         to output: ExportOutput, _ options: ExportOptions, _ progress: (Progress) throws -> Void
-    ) throws -> (entries: Int, damaged: Int) {
+    ) throws -> Exported {
         let all = try archives().filter { archive in options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true }
         let total = try all.reduce(0) { $0 + (try $1.summary().entries) }
         var done = output.found
@@ -81,7 +88,7 @@ extension ArchiveFile {
         }
         output.add("{\"entries\":\(output.entries)}\n")
         try output.write(isLast: true)
-        return (output.entries, damaged)
+        return Exported(entries: output.entries, damaged: damaged)
     }
 }
 

@@ -57,25 +57,25 @@ extension RawArchive {
     /// What an archive holds.
     public struct Summary: Hashable, Sendable {
         /// How many entries there are, also those whose age has ended.
-        public var entries = 0
+        public internal(set) var entries = 0
         /// The sum of their encoded bytes.
-        public var size = DataSize.zero
+        public internal(set) var size = DataSize.zero
         /// The disk limit; `nil` for none.
-        public var limit: DataSize?
+        public internal(set) var limit: DataSize?
         /// Whether a program has set the limit: otherwise it is the default.
-        public var isLimitGiven = false
+        public internal(set) var isLimitGiven = false
         /// When the least recently used entry was last used, which is evicted next; `nil` if there is none.
-        public var oldest: Date?
+        public internal(set) var oldest: Date?
         /// When an entry was last used.
-        public var newest: Date?
+        public internal(set) var newest: Date?
         /// The version of the cache; `nil` for an archive or a storage.
-        public var cacheVersion: String?
+        public internal(set) var cacheVersion: String?
         /// The version of the type that the newest entry was recorded with; 0 for none.
-        public var typeVersion = 0
+        public internal(set) var typeVersion = 0
         /// The indexes.
-        public var indexes: [Index] = []
+        public internal(set) var indexes: [Index] = []
         /// How many entries were removed with all others, and are being deleted.
-        public var waiting = 0
+        public internal(set) var waiting = 0
     }
 
     /// Returns what the archive holds, without reading the entries.
@@ -107,15 +107,15 @@ extension RawArchive {
     /// How the entries of an archive are distributed.
     public struct Statistics: Hashable, Sendable {
         /// How many entries have a size of at least a power of two and less than the next, by the exponent; empty ones by -1.
-        public var sizes: [Int: Int] = [:]
+        public internal(set) var sizes: [Int: Int] = [:]
         /// How many entries were recorded on a day, by the number of days before now.
-        public var ages: [Int: Int] = [:]
+        public internal(set) var ages: [Int: Int] = [:]
         /// How many entries were last used on a day, by the number of days before now.
-        public var uses: [Int: Int] = [:]
+        public internal(set) var uses: [Int: Int] = [:]
         /// How many entries were recorded with a version of the type.
-        public var typeVersions: [Int: Int] = [:]
+        public internal(set) var typeVersions: [Int: Int] = [:]
         /// How many entries have reached the end of an age of their own.
-        public var expired = 0
+        public internal(set) var expired = 0
     }
 
     /// Reads every entry, without its value, in small steps.
@@ -249,7 +249,7 @@ extension RawArchive {
             defer { read.reset() }
             read.bind(id, at: 1)
             read.bind(copying: prefix, at: 2)
-            read.bind(Int64(limit), at: 3)
+            read.bind(Int64(max(0, limit)), at: 3)
             var (entries, last) = ([Entry](), Int64?.none)
             while try read.step() {
                 let row = RawRows.EntryRow(read)

@@ -1,7 +1,7 @@
-internal import Foundation
+package import Foundation
 internal import VellumCore
 
-/// How a file is opened.
+/// How a file is opened (decision 80).
 package enum FileAccess: Sendable {
     /// It may be changed, and is repaired if it is damaged.
     case writing
@@ -14,6 +14,11 @@ package enum FileAccess: Sendable {
 }
 
 extension FileAccess {
+    /// How a file is read that others may write: one in a folder that nobody can write cannot change.
+    package static func reading(at url: URL) -> FileAccess {
+        FileSystem.isUnwritable(folder: FileSystem.folder(of: url.path)) && FileSystem.size(url.path + "-wal") == 0 ? .shipped : .reading
+    }
+
     /// Whether SQLite may take the database for one that cannot change, so that it needs no lock and no side file: nobody can write the folder,
     /// in which every program that changes the database makes files (sqlite.org/c3ref/open.html, `immutable`).
     func isImmutable(_ path: String) -> Bool { self == .shipped && FileSystem.isUnwritable(folder: FileSystem.folder(of: path)) }
