@@ -209,11 +209,14 @@ struct SalvageTests {
                     named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
             }
             #expect(error?.code == .damagedFile)
+            // Work in the background may hold it for a moment longer than this scope.
+            #expect(throws: Never.self) { try file.close() }
         }
         for name in ["alpha", "beta", "gamma"] {
             let (file, store) = try open(name)
             #expect(try store.value(forKey: "key") == Data("of \(name)".utf8))
-            #expect(try file.verify().isIntact)
+            let report = try file.verify()
+            #expect(report.isIntact, "\(report)")
         }
     }
 

@@ -187,7 +187,7 @@ struct DocumentationTests {
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
         "VellumEngine/Tables/RetentionTable.swift",
         "VellumEngine/Query/QueryPrinter.swift",
-        "Originals/OriginalCaches.swift", "RawDatabase/RawDatabase.swift",
+        "Originals/OriginalCaches.swift", "RawDatabase/RawDatabase.swift", "VellumFiles/RawRows.swift",
     ]
 
     /// The Swift files under `Sources/`, by their paths from there.
