@@ -32,7 +32,7 @@ extension ArchiveFile {
     /// - Throws: ``VellumError``: with the code ``VellumError/Code/cannotOpen`` if the target is taken or its folder is missing,
     ///   ``VellumError/Code/diskFull``, ``VellumError/Code/damagedFile`` if the file cannot be read. No file is left. And what `progress` throws.
     public func backup(to url: URL, progress: (Progress) throws -> Void = { _ in }) throws {
-        try file.backup(to: url) { try progress(Progress(completed: $0, total: $1)) }
+        try Backup.run(of: file, to: url, progress)
     }
 
     /// Gives what the file does not use back to the disk: free pages, and what is left of archives that were emptied.
@@ -89,7 +89,7 @@ extension ArchivesFactory {
     /// - Complexity: O(size of the file).
     /// - Throws: ``VellumError``, and what `progress` throws. No file is left then.
     public func backup(to url: URL, progress: (ArchiveFile.Progress) throws -> Void = { _ in }) throws {
-        try openFile().backup(to: url) { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
+        try Backup.run(of: openFile(), to: url, progress)
     }
 }
 
@@ -108,6 +108,6 @@ extension MiniCacheManager {
     /// - Complexity: O(size of the file).
     /// - Throws: ``VellumError``, and what `progress` throws. No file is left then.
     public func backup(to url: URL, progress: (ArchiveFile.Progress) throws -> Void = { _ in }) throws {
-        try openFile().backup(to: url) { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
+        try Backup.run(of: openFile(), to: url, progress)
     }
 }

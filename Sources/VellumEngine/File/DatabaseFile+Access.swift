@@ -197,7 +197,7 @@ extension DatabaseFile {
     }
 
     /// Commits relaxed writes that wait in an open transaction.
-    func commitBatch() throws(SQLiteError) {
+    package func commitBatch() throws(SQLiteError) {
         if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() }) { didCommit(commit) }
     }
 }

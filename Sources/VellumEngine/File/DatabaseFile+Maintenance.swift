@@ -1,5 +1,4 @@
 internal import Dispatch
-package import Foundation
 internal import Synchronization
 package import VellumCore
 
@@ -70,20 +69,7 @@ extension DatabaseFile {
         }
     }
 
-    // MARK: Carrying away
-
-    /// Copies the file, as it is at one moment, to a new file that needs no log, while this process and others write.
-    ///
-    /// - Parameter progress: Called after each portion, with the bytes that are copied and the bytes of the file. Throws to cancel.
-    /// - Throws: ``VellumError`` if the disk fails, or something lies at the target; and what `progress` throws. Nothing is left then.
-    package func backup(to url: URL, progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
-        try withUsableFile { () throws(SQLiteError) in
-            // A backup has what was acknowledged, and the order in which entries are evicted.
-            try commitBatch()
-            try writeAllTouches()
-        }
-        try Backup(of: location, kind, to: url).run(progress)
-    }
+    // MARK: Compacting
 
     /// Returns what the file does not use to the file system, in small transactions between which others write.
     ///
@@ -282,7 +268,7 @@ extension DatabaseFile {
     ///
     /// - Returns: Whether there are more.
     @discardableResult
-    func writeAllTouches() throws(SQLiteError) -> Bool {
+    package func writeAllTouches() throws(SQLiteError) -> Bool {
         var hasMore = false
         for archive in writing.archives {
             let count = archive.owner?.pendingTouchCount ?? 0

@@ -94,7 +94,7 @@ extension DatabaseFile {
     }
 
     /// Returns the error that the caller gets for a failed open, with advice.
-    static func openingError(_ error: any Error, _ url: URL) -> VellumError {
+    package static func openingError(_ error: any Error, _ url: URL) -> VellumError {
         switch error {
         case let error as VellumError: return error
         // The sandbox has the same errors, but does not let the file be seen.

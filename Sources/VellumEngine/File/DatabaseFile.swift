@@ -20,7 +20,7 @@ package import VellumCore
 
     /// What the file holds.
     package let kind: FileKind
-    let location: FileLocation
+    package let location: FileLocation
     /// Notifies observers of changes.
     let watcher: ChangeWatcher
     /// The connection that writes, and the open archives.

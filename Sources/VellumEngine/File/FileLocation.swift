@@ -1,8 +1,8 @@
 internal import Synchronization
-internal import VellumCore
+package import VellumCore
 
 /// The state of an open file.
-enum FileState: UInt8, AtomicRepresentable {
+package enum FileState: UInt8, AtomicRepresentable {
     /// In use.
     case open
     /// Suspended: holds no lock until it is resumed, and no descriptor unless others have it open (``OpenDatabases``).
@@ -14,10 +14,10 @@ enum FileState: UInt8, AtomicRepresentable {
 }
 
 /// Where an open file is, whether it is still there, and who else has it open (decision 27).
-final class FileLocation: Sendable {
+package final class FileLocation: Sendable {
     /// The path, with every symbolic link resolved.
-    let path: String
-    let identity: FileIdentity
+    package let path: String
+    package let identity: FileIdentity
     /// What this process may do with the file.
     let access: FileAccess
     /// The changes that this process and others announce.
@@ -55,7 +55,7 @@ final class FileLocation: Sendable {
     // MARK: Connections
 
     /// Opens another connection, with these settings if the file may be written; one that only reads has those of a reader.
-    func connect(_ settings: String) throws(SQLiteError) -> Connection {
+    package func connect(_ settings: String) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, access: access)
         try connection.execute(access.isReading ? SQL.readerSettings : settings)
         guard access.isReading else { return connection }
@@ -69,7 +69,7 @@ final class FileLocation: Sendable {
 
     // MARK: The state
 
-    var state: FileState { atomicState.load(ordering: .acquiring) }
+    package var state: FileState { atomicState.load(ordering: .acquiring) }
 
     /// Changes the state, under the writer's lock.
     func set(_ new: FileState) { atomicState.store(new, ordering: .releasing) }

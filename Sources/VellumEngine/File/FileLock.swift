@@ -5,7 +5,7 @@ internal import VellumCore
 /// locks that this process has on it (sqlite.org/howtocorrupt.html, 2.2).
 package enum FileLock {
     /// Runs `body` while no other process opens a file of the folder, so that only one of several repairs a damaged file.
-    static func hold<Result>(folderOf path: String, _ body: () throws -> Result) throws -> Result {
+    package static func hold<Result>(folderOf path: String, _ body: () throws -> Result) throws -> Result {
         try hold(folder: FileSystem.folder(of: path), body)
     }
 

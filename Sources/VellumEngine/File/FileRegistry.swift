@@ -1,9 +1,9 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 /// The files that this process has open, so that all handles on one file share one ``DatabaseFile``.
-final class FileRegistry: Sendable {
-    static let shared = FileRegistry()
+package final class FileRegistry: Sendable {
+    package static let shared = FileRegistry()
 
     // A class, because an optional struct with a weak reference is misread by the compiler of Swift 6.3.
     private final class Weak {
@@ -20,7 +20,7 @@ final class FileRegistry: Sendable {
 
     private let files = Locked<[FileIdentity: Weak]>([:])
     /// Held while a file is opened or closed.
-    let opening = Locked(())
+    package let opening = Locked(())
 
     /// Returns the open file, or opens it. Files are opened one at a time.
     ///

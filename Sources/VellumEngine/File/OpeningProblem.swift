@@ -1,10 +1,10 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 /// The reason why a file cannot be opened, and advice.
 ///
 /// ``init(path:_:)`` inspects the path; ``advice`` depends only on the stored properties.
-struct OpeningProblem: Equatable {
+package struct OpeningProblem: Equatable {
     enum Kind: Equatable {
         case missing, file, folder, other
     }
@@ -26,7 +26,7 @@ struct OpeningProblem: Equatable {
     var systemError: POSIXErrorCode?
 
     /// Inspects the path and the folders above it.
-    init(path: String, _ error: POSIXErrorCode? = nil) {
+    package init(path: String, _ error: POSIXErrorCode? = nil) {
         self.path = path
         systemError = error
         kind = Self.kind(of: path)
@@ -76,7 +76,7 @@ struct OpeningProblem: Equatable {
     }
 
     /// The problem and what to do about it, in one or two sentences.
-    var advice: String {
+    package var advice: String {
         switch systemError {
         case .EMFILE, .ENFILE:
             return "Too many files are open. Close some, or raise the limit (ulimit -n): a file of this package takes five to seventeen."

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 // Replaces a damaged file in steps, each of which a killed process may leave to the next opening.
 
@@ -25,7 +25,7 @@ extension Recovery {
     /// Finishes the repair that a killed process began.
     ///
     /// - Returns: The events to report; `nil` if there was nothing to finish.
-    static func resume(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]? {
+    package static func resume(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]? {
         let replacement = Replacement(of: path)
         guard replacement.isWaiting else { return nil }
         guard try isIntact(replacement.complete, kind) else {
@@ -73,32 +73,32 @@ extension Recovery {
 /// It is written under one name and renamed when it is complete; then the old file is moved aside, and the new one to its place. A process
 /// that is killed in between leaves either the old file in its place, and the next opening begins again, or a complete file, which the next
 /// opening moves to its place.
-struct Replacement {
+package struct Replacement {
     let path: String
     /// Its path while it is written.
-    let partial: String
+    package let partial: String
     /// Its path once it is complete.
     let complete: String
 
-    init(of path: String) { (self.path, partial, complete) = (path, path + ".salvaging", path + ".salvaged") }
+    package init(of path: String) { (self.path, partial, complete) = (path, path + ".salvaging", path + ".salvaged") }
 
     /// Whether there is a complete file that is not in its place yet.
     var isWaiting: Bool { FileIdentity(path: complete) != nil }
 
     /// Removes the files that a killed process left, and creates an empty one.
-    func begin() throws {
+    package func begin() throws {
         try discard()
         _ = try FileSystem.createIfMissing(partial)
         CrashPoint.reached(.replacementBegins)
     }
 
     /// Removes both files.
-    func discard() throws {
+    package func discard() throws {
         for name in [partial, complete] { try FilePaths.remove(name) }
     }
 
     /// Marks the file as complete.
-    func finish() throws {
+    package func finish() throws {
         guard FileSystem.size(partial + "-wal") == 0 else { throw POSIXError(.EIO) }
         try FileSystem.move(partial, to: complete)
         CrashPoint.reached(.replacementCompleted)
@@ -106,7 +106,7 @@ struct Replacement {
     }
 
     /// Moves the complete file to its place. The old file must have been moved aside.
-    func moveToPlace() throws {
+    package func moveToPlace() throws {
         // Another process may have been faster.
         guard try FileSystem.moveIfPresent(complete, to: path) else { return }
         CrashPoint.reached(.replacementInPlace)

@@ -1,8 +1,8 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 /// Recovers from a damaged file: `+Repair` replaces it, `+Salvage` copies its entries (decision 10).
-enum Recovery {
+package enum Recovery {
     /// The suffix of the file that marks another as damaged. It holds the name to which the damaged file is moved, once that is chosen.
     static let markSuffix = "-damaged"
 
@@ -79,7 +79,9 @@ enum Recovery {
     ///   - kind: A word for the new name.
     ///   - aside: The new name, if it was chosen before.
     ///   - isResumed: Whether a killed process may have begun to move the files.
-    static func setAside(_ path: String, at now: WallInstant, as kind: String = "damaged", to aside: String? = nil, isResumed: Bool = false)
+    package static func setAside(
+        _ path: String, at now: WallInstant, as kind: String = "damaged", to aside: String? = nil, isResumed: Bool = false
+    )
         throws -> String
     {
         let aside = aside ?? freeName(path, kind, now)

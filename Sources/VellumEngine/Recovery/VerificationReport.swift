@@ -32,7 +32,7 @@ package struct VerificationReport: Hashable, Sendable {
 
 extension VerificationReport {
     /// Reads the whole file.
-    init(reading connection: Connection) throws(SQLiteError) {
+    package init(reading connection: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {
             let schema = try SchemaCheck(connection, mayHaveMoreTables: try Features(of: connection).mayHaveMoreTables)
             try schema.run()

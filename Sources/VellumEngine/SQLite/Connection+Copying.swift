@@ -13,7 +13,7 @@ extension Connection {
     ///   - target: A connection to an empty database.
     ///   - pages: How many pages a portion has.
     ///   - progress: Called after each portion, with the pages that are copied and all pages. Ends the copying if it throws.
-    func copyDatabase(
+    package func copyDatabase(
         to target: Connection, pagesAtOnce pages: Int32, _ progress: (_ copied: Int, _ total: Int) throws -> Void
     ) throws {
         // Where it cannot reserve room SQLite would write a byte into each block of it first, which takes as long as the copying.

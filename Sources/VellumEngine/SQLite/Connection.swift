@@ -14,7 +14,7 @@ package final class Connection {
     /// What the connection may do.
     let access: FileAccess
     /// Whether the database has a log. Only one that is read may have none.
-    private(set) var hasLog = true
+    package private(set) var hasLog = true
     private let frames: UnsafeMutablePointer<Int32>
     /// Room for a key and a value of the statement that runs.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)

@@ -1,13 +1,13 @@
-internal import Foundation
-internal import VellumCore
+package import Foundation
+package import VellumCore
 
 /// The paths that belong to a database, and the check that each holds a regular file of this user with one name, or nothing.
 ///
 /// Opening a FIFO would block, a hard link or symbolic link would make SQLite write over another file, and two connections to a file with
 /// two names would use two logs (sqlite.org/howtocorrupt.html, 2.5).
-enum FilePaths {
+package enum FilePaths {
     /// The suffixes of the files that SQLite opens beside a database.
-    static let ofSQLite = ["-wal", "-shm", "-journal"]
+    package static let ofSQLite = ["-wal", "-shm", "-journal"]
     /// The suffix of the file in which processes announce changes, and that of a copy with a repaired header.
     static let (changesSuffix, copySuffix) = ("-changes", "-repaired")
     /// The suffixes of every file that this package may create beside a database, with SQLite's side files of each.
@@ -28,7 +28,7 @@ enum FilePaths {
     }
 
     /// - Throws: A file error with `ENAMETOOLONG`.
-    static func checkLength(_ path: String) throws(FileError) {
+    package static func checkLength(_ path: String) throws(FileError) {
         let name =
             path.utf8.count
             - (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.distance(from: path.startIndex, to: $0) + 1 } ?? 0)
@@ -40,7 +40,7 @@ enum FilePaths {
     /// A database with a second name is accepted, because backups may add one while the database is open.
     ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    static func check(_ database: String) throws(SQLiteError) { try check(database, ofSQLite, mayHaveLinks: true) }
+    package static func check(_ database: String) throws(SQLiteError) { try check(database, ofSQLite, mayHaveLinks: true) }
 
     /// Checks every file that this package may open while it opens a database. A database with a second name is refused.
     ///
@@ -48,7 +48,7 @@ enum FilePaths {
     /// no side file is more permissive than its database.
     ///
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
-    static func checkAll(_ database: String) throws(SQLiteError) {
+    package static func checkAll(_ database: String) throws(SQLiteError) {
         var allowed: mode_t = 0o777
         try check(database, ofRecovery) { (path, status) throws(SQLiteError) in
             if path == database { allowed = status.st_size == 0 ? 0o600 : status.st_mode & 0o777 }
@@ -106,5 +106,5 @@ extension SQLiteError {
     }
 
     /// Whether a path of the database holds something that must not be opened. The message is written for users.
-    var isUnsafePath: Bool { code == Self.unsafePathCode }
+    package var isUnsafePath: Bool { code == Self.unsafePathCode }
 }

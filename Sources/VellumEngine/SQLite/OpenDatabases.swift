@@ -1,12 +1,12 @@
 internal import Synchronization
-internal import VellumCore
+package import VellumCore
 
 #if canImport(Glibc)
-    internal import Glibc
+    package import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    package import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    package import Darwin
 #endif
 
 /// Counts this process's connections to each database, and keeps two descriptors of it: of the database file, to reserve room for it, and of
@@ -15,8 +15,8 @@ internal import VellumCore
 /// Closing any descriptor of a file releases every lock that the process holds on it (sqlite.org/howtocorrupt.html, 2.2). The descriptors are
 /// therefore closed only with the last connection to the database, under the lock that opening a connection also takes; and if another
 /// library of this process may have the database open, only later, when its wal-index is gone.
-final class OpenDatabases: Sendable {
-    static let shared = OpenDatabases()
+package final class OpenDatabases: Sendable {
+    package static let shared = OpenDatabases()
 
     private struct Database {
         /// Where it was when this process last opened it: its folder may be renamed while it is not open here.
@@ -36,7 +36,7 @@ final class OpenDatabases: Sendable {
     let commits = Atomic(0)
 
     /// Counts a connection that is about to be opened.
-    func add(_ identity: FileIdentity, at path: String) {
+    package func add(_ identity: FileIdentity, at path: String) {
         databases.withLock { databases in
             Self.closeUnused(&databases)
             var database = databases[identity] ?? Database(path: path)
@@ -51,10 +51,10 @@ final class OpenDatabases: Sendable {
     }
 
     /// Whether this process has the database open, or a descriptor of it.
-    func isOpen(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity] != nil } }
+    package func isOpen(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity] != nil } }
 
     /// Removes a connection that was closed from the count.
-    func remove(_ identity: FileIdentity) {
+    package func remove(_ identity: FileIdentity) {
         databases.withLock { databases in
             databases[identity]?.connections -= 1
             if databases[identity]?.connections == 0 { Self.closeUnused(&databases) }
@@ -74,7 +74,7 @@ final class OpenDatabases: Sendable {
     }
 
     /// Returns a descriptor of the database file, which stays open while a connection of the caller is; `nil` if it cannot be opened.
-    func file(of identity: FileIdentity) -> Int32? {
+    package func file(of identity: FileIdentity) -> Int32? {
         databases.withLock { databases in
             guard let database = databases[identity] else { return nil }
             if let file = database.file { return file }
@@ -85,7 +85,7 @@ final class OpenDatabases: Sendable {
     }
 
     /// The holder of a lock on a part of a wal-index file.
-    enum Holder: Equatable {
+    package enum Holder: Equatable {
         case unlocked, unknown
         /// Another process. 0 if the system does not report its number.
         case process(Int32)
@@ -94,7 +94,7 @@ final class OpenDatabases: Sendable {
     /// Returns another process that has locked any of these bytes of the wal-index file.
     ///
     /// - Parameter path: The path of the database.
-    func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
+    package func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
         databases.withLock { databases in
             guard let database = databases[identity] else { return .unknown }
             if database.walIndex == nil, FileIdentity(path: path) == identity {

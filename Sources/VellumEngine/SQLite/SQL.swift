@@ -5,7 +5,7 @@ package import VellumCore
 /// Each table has a file of its own in `Tables`, with its statements and the structs that read their rows. All archives share the tables
 /// of entries and uses; the tables of an archive's index carry its number. Numbers come from the table `archives`, never from user-supplied
 /// text.
-enum SQL {
+package enum SQL {
     // MARK: The file
 
     static let applicationID = "PRAGMA application_id"
@@ -17,8 +17,8 @@ enum SQL {
     static func setApplicationID(_ id: Int32) -> String { "PRAGMA application_id = \(id)" }
     static func setFormatVersion(_ version: Int) -> String { "PRAGMA user_version = \(version)" }
 
-    static let pageCount = "PRAGMA page_count"
-    static let pageSize = "PRAGMA page_size"
+    package static let pageCount = "PRAGMA page_count"
+    package static let pageSize = "PRAGMA page_size"
     static let freePageCount = "PRAGMA freelist_count"
     static func freePages(_ count: Int) -> String { "PRAGMA incremental_vacuum(\(count))" }
 
@@ -47,7 +47,7 @@ enum SQL {
         PRAGMA cell_size_check = ON;
         """
 
-    static let readerSettings = """
+    package static let readerSettings = """
         PRAGMA query_only = ON;
         PRAGMA wal_autocheckpoint = 0;
         PRAGMA cache_size = -4096;
@@ -60,7 +60,7 @@ enum SQL {
     static let verifierSettings = "PRAGMA cache_size = -24576"
 
     /// Settings of a connection that fills a new file, which is synced when it is whole and removed if it is not.
-    static let copySettings = """
+    package static let copySettings = """
         PRAGMA synchronous = OFF;
         PRAGMA journal_mode = MEMORY;
         PRAGMA cache_size = -8192;
@@ -80,7 +80,7 @@ enum SQL {
 
     // MARK: Transactions
 
-    static let begin = "BEGIN"
+    package static let begin = "BEGIN"
     static let beginWriting = "BEGIN IMMEDIATE"
     static let commit = "COMMIT"
     static let rollback = "ROLLBACK"
@@ -91,7 +91,7 @@ enum SQL {
     // MARK: Schema
 
     /// How many tables and indexes there are: reading it makes a connection open the log.
-    static let tableCount = "SELECT count(*) FROM sqlite_schema"
+    package static let tableCount = "SELECT count(*) FROM sqlite_schema"
     static let forgetSchemaItem = "DELETE FROM sqlite_schema WHERE type = ?1 AND name = ?2"
     static let redefineTable = "UPDATE sqlite_schema SET sql = ?3 WHERE type = ?1 AND name = ?2"
 

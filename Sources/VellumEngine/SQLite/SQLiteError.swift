@@ -17,7 +17,7 @@ package struct SQLiteError: Error, CustomStringConvertible {
     var systemError: Int32 = 0
 
     /// Damage that the engine detects before SQLite does.
-    static func corrupt(_ message: String) -> SQLiteError { SQLiteError(code: SQLITE_CORRUPT, message: message) }
+    package static func corrupt(_ message: String) -> SQLiteError { SQLiteError(code: SQLITE_CORRUPT, message: message) }
 
     /// Damage that was found when the file was open before.
     static let foundDamaged = corrupt("Damage was found when the file was last open.")
@@ -131,7 +131,7 @@ extension VellumError {
             """, sqliteCode: sqliteCode, cause: cause)
     }
 
-    static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
+    package static let suspended = VellumError(.suspended, "The file is suspended. Call resume() on its factory, manager or storage first.")
 
     /// Creates the public error for an SQLite error.
     package init(_ error: SQLiteError) {

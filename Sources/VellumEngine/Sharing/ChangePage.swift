@@ -1,6 +1,6 @@
 internal import CSQLiteConfig
 internal import Synchronization
-internal import VellumCore
+package import VellumCore
 
 /// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations (decision 26).
 ///
@@ -25,9 +25,9 @@ internal import VellumCore
 /// cached values. Every word is atomic, and added to with overflow: whoever can write the file chooses the numbers.
 ///
 /// Unchecked sendable because every word is atomic; the creator of a value keeps the memory mapped.
-struct ChangePage: @unchecked Sendable {
+package struct ChangePage: @unchecked Sendable {
     static let magic: UInt64 = 0x564C_4D43_4841_4E31  // "VLMCHAN1"
-    static let size = ringStart + capacity * changeSize
+    package static let size = ringStart + capacity * changeSize
     /// How many changes the ring holds.
     static let capacity = 4096
     static let generations = 256
@@ -42,10 +42,10 @@ struct ChangePage: @unchecked Sendable {
     /// The author of a change: one open file in one process. Never 0.
     typealias Author = UInt32
 
-    let start: UnsafeMutableRawPointer
+    package let start: UnsafeMutableRawPointer
 
     /// - Parameter start: ``size`` bytes, aligned to a page.
-    init(_ start: UnsafeMutableRawPointer) { self.start = start }
+    package init(_ start: UnsafeMutableRawPointer) { self.start = start }
 
     private func word(_ offset: Int) -> UnsafePointer<Atomic<UInt64>> {
         UnsafePointer((start + offset).assumingMemoryBound(to: Atomic<UInt64>.self))
@@ -64,7 +64,7 @@ struct ChangePage: @unchecked Sendable {
     // MARK: Making
 
     /// Whether the magic number and counters are plausible.
-    var isIntact: Bool {
+    package var isIntact: Bool {
         // Loaded first, because it is never greater than `announced`.
         let finished = finished.pointee.load(ordering: .acquiring)
         return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.capacity)
@@ -213,7 +213,7 @@ struct ChangePage: @unchecked Sendable {
     }
 
     /// Returns what anybody changed in the archive after change `old`, up to and including change `new`. These may be changes of other archives.
-    func changes(of archive: Int64, numberedAfter old: UInt64, through new: UInt64) -> ChangedKeys {
+    package func changes(of archive: Int64, numberedAfter old: UInt64, through new: UInt64) -> ChangedKeys {
         guard old <= new, let first = lastChange(of: archive, upTo: old), let last = lastChange(of: archive, upTo: new)
         else { return .unknown }
         return changes(of: archive, after: first, through: last, notBy: 0)
@@ -254,11 +254,11 @@ struct ChangePage: @unchecked Sendable {
     private var waiting: UnsafePointer<Atomic<UInt64>> { word(64) }
 
     /// What a waiter compares: it differs after every change.
-    struct Moment: Equatable {
+    package struct Moment: Equatable {
         /// The number of the last change that a process began to commit.
         var announced: UInt64
         /// Every change up to this number is committed or rolled back.
-        var finished: UInt64
+        package var finished: UInt64
         var isRetired: Bool
     }
 
@@ -269,7 +269,7 @@ struct ChangePage: @unchecked Sendable {
     }
 
     /// The present moment, without a wait.
-    var now: Moment {
+    package var now: Moment {
         let announced = announced.pointee.load(ordering: .sequentiallyConsistent)
         return Moment(announced: announced, finished: min(finished.pointee.load(ordering: .acquiring), announced), isRetired: isRetired)
     }

@@ -15,8 +15,8 @@ internal import VellumCore
 /// Created if missing, and initialized again in place if its contents are implausible: they matter only to running processes. Like SQLite's
 /// `-shm` file it must not be removed while the database is open; a removal is noticed at the next check of the location. The file is
 /// written to its full length before it is mapped, so that a full disk causes an error instead of a signal.
-final class ChangesFile: Sendable {
-    static let suffix = FilePaths.changesSuffix
+package final class ChangesFile: Sendable {
+    package static let suffix = FilePaths.changesSuffix
 
     /// Identifies this mapping among all mappings of the file.
     let author = ChangePage.Author.random(in: 1 ... .max)

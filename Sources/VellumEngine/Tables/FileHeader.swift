@@ -4,8 +4,8 @@ package import VellumCore
 /// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are equal in all files of this package.
 ///
 /// Reads and writes the file directly, so it may be used only while this process has no connection to it.
-struct FileHeader {
-    static let size = 100
+package struct FileHeader {
+    package static let size = 100
     private var bytes: [UInt8]
 
     /// Reads the header; `nil` if the file is too short.
@@ -23,25 +23,11 @@ struct FileHeader {
     }
 
     /// Returns the kind of file that the header names; `nil` if it names none.
-    static func kind(of path: String) throws -> FileKind? {
+    package static func kind(of path: String) throws -> FileKind? {
         try FileHeader(path: path)?.kind
     }
 
-    /// The kind that the log names, which has the first page as long as nobody has copied it (sqlite.org/fileformat2.html, 4.1).
-    fileprivate static func kind(inLogOf path: String) throws -> FileKind? {
-        guard let pageSize = try logPageSize(path) else { return nil }
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path + "-wal"))
-        defer { file.closeFile() }
-        var (offset, kind) = (UInt64(32), FileKind?.none)
-        while true {
-            try file.seek(toOffset: offset)
-            guard let frame = try file.read(upToCount: 24 + size).map(Array.init), frame.count == 24 + size else { return kind }
-            if FileHeader(bytes: frame).number(at: 0) == 1 { kind = FileHeader(bytes: Array(frame[24...])).kind }
-            offset += UInt64(24 + pageSize)
-        }
-    }
-
-    fileprivate var kind: FileKind? { FileKind(rawValue: Int32(truncatingIfNeeded: number(at: 68))) }
+    package var kind: FileKind? { FileKind(rawValue: Int32(truncatingIfNeeded: number(at: 68))) }
 
     /// The header bytes that are equal in all files of a kind: all but the page size, counters and page numbers.
     private func fixed(_ kind: FileKind) -> [(offset: Int, byte: UInt8)] {
@@ -97,16 +83,16 @@ struct FileHeader {
         return copy
     }
 
-    fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    private func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+    package func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
     private mutating func set(_ number: Int, at offset: Int) {
         for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (24 - 8 * index)) }
     }
 
     /// Returns the page size in the header of the log (sqlite.org/fileformat2.html, 4.1); `nil` if there is no valid one.
-    private static func logPageSize(_ path: String) throws -> Int? {
+    package static func logPageSize(_ path: String) throws -> Int? {
         guard FileIdentity(path: path + "-wal") != nil, let log = try FileHeader(path: path + "-wal") else { return nil }
         guard [0x377F_0682, 0x377F_0683].contains(log.number(at: 0)), isPageSize(log.number(at: 8)) else { return nil }
         return log.number(at: 8)
@@ -139,34 +125,6 @@ package enum FileKind: Int32, Sendable, CaseIterable {
         case .archives: "archives of Vellum"
         case .caches: "caches of MiniCache"
         case .storage: "a storage of ShallowsSQLite"
-        }
-    }
-}
-
-extension FileKind {
-    /// Returns what a file holds, without opening it: archives if its header does not say, so that opening it says what it is.
-    ///
-    /// - Throws: ``VellumError`` if there is no file that can be read.
-    package static func ofFile(at url: URL) throws(VellumError) -> FileKind { try known(ofFileAt: url) ?? .archives }
-
-    /// The same; `nil` if the header does not say.
-    package static func known(ofFileAt url: URL) throws(VellumError) -> FileKind? {
-        do {
-            let path = try FileSystem.resolved(url.path)
-            try FilePaths.check(path)
-            guard let identity = FileIdentity(path: path), let open = OpenDatabases.shared.file(of: identity) else {
-                return try FileHeader.kind(of: path) ?? FileHeader.kind(inLogOf: path)
-            }
-            // Another descriptor would release the locks of this process when it is closed.
-            var bytes = [UInt8](repeating: 0, count: FileHeader.size)
-            let isRead = pread(open, &bytes, bytes.count, 0) == bytes.count
-            return try (isRead ? FileHeader(bytes: bytes).kind : nil) ?? FileHeader.kind(inLogOf: path)
-        } catch let error as SQLiteError where error.isUnsafePath {
-            throw VellumError(error)
-        } catch {
-            let isMissing = FileIdentity(path: url.path) == nil && FileSystem.isReadable(FileSystem.folder(of: url.path))
-            let reason = isMissing ? "There is no file at this path." : "The file cannot be read. \(OpeningProblem(path: url.path).advice)"
-            throw VellumError(.cannotOpen, reason, path: url.path, cause: error)
         }
     }
 }

@@ -1,7 +1,7 @@
-internal import VellumCore
+package import VellumCore
 
 /// Checks the format of a file, and creates the schema in an empty one.
-enum Schema {
+package enum Schema {
     /// The format that this version reads and writes. Files with a higher number are refused.
     static let formatVersion = 1
 
@@ -59,7 +59,7 @@ enum Schema {
     /// Checks a file that is only read as ``prepare(_:_:)`` does. Changes nothing.
     ///
     /// - Throws: ``SQLiteError``, or ``VellumError`` also for a database without tables.
-    static func check(_ connection: Connection, _ kind: FileKind) throws {
+    package static func check(_ connection: Connection, _ kind: FileKind) throws {
         try connection.execute(SQL.readerSettings)
         guard try present(in: connection, kind) != nil else {
             throw VellumError(.foreignFile, "The file is a database without archives. It was not changed; choose another path.")
@@ -129,7 +129,7 @@ enum Schema {
 }
 
 extension VellumError {
-    static func wrongKind(_ present: FileKind, wanted: FileKind, _ path: String) -> VellumError {
+    package static func wrongKind(_ present: FileKind, wanted: FileKind, _ path: String) -> VellumError {
         VellumError(
             .wrongKind,
             """

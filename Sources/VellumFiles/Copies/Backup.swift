@@ -1,6 +1,7 @@
 internal import CSQLiteConfig
 internal import Foundation
 internal import VellumCore
+internal import VellumEngine
 
 /// Copies a file, as it is at one moment, to a new one that is whole whenever it is there.
 ///
@@ -8,7 +9,7 @@ internal import VellumCore
 /// renamed. A process that is killed leaves that name at most, which the next backup into the folder removes.
 ///
 /// The copy is checked by opening it and comparing its schema and its number of pages. Its pages are those of the snapshot, byte by byte:
-/// reading all of them again, as SQLite's `quick_check` does, would find what is wrong with the source, for which there is ``DatabaseFile/verify()``.
+/// reading all of them again, as SQLite's `quick_check` does, would find what is wrong with the source, for which there is ``ArchiveFile/verify()``.
 struct Backup {
     private let source: FileLocation
     private let kind: FileKind
@@ -19,7 +20,20 @@ struct Backup {
 
     init(of source: FileLocation, _ kind: FileKind, to url: URL) { (self.source, self.kind, self.url) = (source, kind, url) }
 
-    func run(_ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
+    /// Copies a file that is open.
+    ///
+    /// - Parameter progress: Called after each portion, with the bytes that are copied and the bytes of the file. Throws to cancel.
+    /// - Throws: ``VellumError`` if the disk fails, or something lies at the target; and what `progress` throws. Nothing is left then.
+    static func run(of file: DatabaseFile, to url: URL, _ progress: (ArchiveFile.Progress) throws -> Void) throws {
+        try file.withUsableFile { () throws(SQLiteError) in
+            // A backup has what was acknowledged, and the order in which entries are evicted.
+            try file.commitBatch()
+            try file.writeAllTouches()
+        }
+        try Backup(of: file.location, file.kind, to: url).run { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
+    }
+
+    private func run(_ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
         let target = try checkedTarget()
         let copy = try locating(target) { try NewFile.create(for: target) }
         defer { copy.close() }

@@ -1,5 +1,6 @@
 package import Foundation
 package import VellumCore
+internal import VellumEngine
 
 /// Puts a copy of a backup in the place of a file, so that no log and no other part of the old file stays beside it.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 package import VellumCore
+internal import VellumEngine
 
 #if canImport(Glibc)
     internal import Glibc
