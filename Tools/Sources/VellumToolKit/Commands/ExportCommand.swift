@@ -113,9 +113,8 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, (ArchiveFile.Progress) throws -> Void) throws -> (
-        entries: Int, damaged: Int
-    )
+    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, (ArchiveFile.Progress) throws -> Void) throws ->
+        ArchiveFile.Exported
 
     private func export(_ console: Console, _ write: Export) throws -> Int {
         let bar = ProgressBar("export", console: console)
