@@ -44,7 +44,10 @@ extension ArchiveFile {
     /// read in small steps, between which others write; each unchanged entry is written once. For one moment of all archives, export a backup.
     /// Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it is not synced.
     ///
-    /// - Parameter progress: Called from time to time. What it throws ends the export, which can be resumed.
+    /// - Parameters:
+    ///   - url: Where the lines go.
+    ///   - options: What is written.
+    ///   - progress: Called from time to time. What it throws ends the export, which can be resumed.
     /// - Complexity: O(size of the archives), with less than 10 MB of memory.
     /// - Throws: ``VellumError`` if the disk fails or, unless the export resumes, there is a file at the URL.
     @discardableResult
@@ -58,7 +61,11 @@ extension ArchiveFile {
 
     /// Writes the same to a file that is open, such as a pipe. `resumes` has no effect.
     ///
-    /// - Throws: As ``export(to:_:progress:)-(URL,_,_)``.
+    /// - Parameters:
+    ///   - file: Where the lines go. It is not closed.
+    ///   - options: What is written.
+    ///   - progress: Called from time to time. What it throws ends the export.
+    /// - Throws: ``VellumError`` if the disk fails, or nobody reads the pipe; and what `progress` throws.
     @discardableResult
     public func export(
         to file: FileHandle, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }

@@ -9,7 +9,9 @@ extension ArchiveFile {
     /// and indexes are built when a program of the type opens the archive. Blocks for the disk; 500 entries are one transaction. What an
     /// import that was interrupted has recorded is recorded again by the next one.
     ///
-    /// - Parameter progress: Called after each transaction. What it throws ends the import.
+    /// - Parameters:
+    ///   - url: The export.
+    ///   - progress: Called after each transaction. What it throws ends the import.
     /// - Returns: How many entries were recorded.
     /// - Complexity: O(n log n).
     /// - Throws: ``VellumError``: the disk fails, the export is of another kind of file, of values that were left out, or not whole, or a cache has another

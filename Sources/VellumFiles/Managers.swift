@@ -1,4 +1,3 @@
-public import Foundation
 public import MiniCache
 public import Vellum
 internal import VellumEngine

@@ -18,7 +18,7 @@ internal import VellumEngine
 ///
 /// Safe on any thread.
 public struct RawArchive: Sendable {
-    /// The name: ``Archivable/archiveName`` of the type, or that of the cache.
+    /// The name: `archiveName` of the type, or that of the cache.
     public let name: String
 
     let file: DatabaseFile
@@ -181,6 +181,7 @@ extension RawArchive {
     ///
     /// - Parameters:
     ///   - prefix: What the keys begin with.
+    ///   - order: In which order they come.
     ///   - limit: How many at most. A long listing takes about 200 bytes of memory for each: use ``forEachEntry(withPrefix:_:)`` for all of a large
     ///     archive.
     /// - Complexity: O(n) by size and for a prefix, otherwise O(limit × log n).

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import VellumCore
 
 /// The files that this process has open, so that all handles on one file share one ``DatabaseFile``.

@@ -1,5 +1,5 @@
 package import Foundation
-package import VellumCore
+internal import VellumCore
 
 /// The reason why a file cannot be opened, and advice.
 ///

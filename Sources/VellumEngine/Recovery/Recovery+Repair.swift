@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import VellumCore
 
 // Replaces a damaged file in steps, each of which a killed process may leave to the next opening.

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import VellumCore
 
 /// Recovers from a damaged file: `+Repair` replaces it, `+Salvage` copies its entries (decision 10).

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import VellumCore
 
 /// The paths that belong to a database, and the check that each holds a regular file of this user with one name, or nothing.

@@ -1,5 +1,5 @@
-package import Foundation
-package import VellumCore
+internal import Foundation
+internal import VellumCore
 
 /// The first hundred bytes of a database file (sqlite.org/fileformat2.html, 1.3), most of which are equal in all files of this package.
 ///
