@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what is in a file of Vellum, MiniCache or ShallowsSQLite, one JSON object per line."""
+"""Prints what is in a file of Vellum, MiniCache or ShallowsSQLite, one JSON object per line. Opens it read-only: nothing is changed."""
 import io
 import json
 import re
@@ -130,9 +130,9 @@ def open_file(path):
     """A read-only connection, in a transaction, and whether the archives are caches."""
     if not Path(path).is_file():
         raise ValueError("not a file" if Path(path).exists() else "no such file")
-    log = Path(path + "-wal")
-    # Without a log the file does not change, and nothing is created beside it.
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    # Whoever has the file open has a wal-index beside it. Without one the file does not change, and nothing is created.
+    log, index = Path(path + "-wal"), Path(path + "-shm")
+    mode = "mode=ro" if index.exists() or (log.exists() and log.stat().st_size) else "mode=ro&immutable=1"
     database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
     database.row_factory, database.text_factory = sqlite3.Row, bytes
     database.execute("BEGIN")
