@@ -16,6 +16,7 @@ extension ArchiveFile {
     ///   version here. What came before is recorded.
     @discardableResult
     public func `import`(from url: URL, progress: (Progress) throws -> Void = { _ in }) throws -> Int {
+        try refuseItself(url)
         let input: FileHandle
         do {
             input = try FileHandle(forReadingFrom: url)
@@ -69,12 +70,21 @@ extension ArchiveFile {
         return recorded
     }
 
+    /// Closing a descriptor of the file would release the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
+    func refuseItself(_ url: URL) throws(VellumError) {
+        guard let identity = FileIdentity(path: url.path), identity == FileIdentity(path: file.path) else { return }
+        throw VellumError(.cannotOpen, "This is the file itself, and no export of it.", path: url.path)
+    }
+
     private func importEntries(_ lines: [ImportLine], of archive: ImportLine) throws -> Int {
         guard let name = archive.archive else { return 0 }
         var options = StoreOptions<CBORValue>()
-        let present = try self.archive(named: name)?.summary()
+        let present = try file.storedArchive(named: name).map { (found) throws(VellumError) in
+            try RawArchive(name: name, found, in: file).summary()
+        }
         options.cacheVersion = archive.cacheVersion
-        guard present == nil || present?.entries == 0 || present?.cacheVersion == archive.cacheVersion else {
+        options.mayReplaceVersion = present == nil || present?.entries == 0
+        guard options.mayReplaceVersion || present?.cacheVersion == archive.cacheVersion else {
             throw VellumError(.contradiction, "The cache has another version in this file.").located(
                 archive: Log.displayed(name), path: file.path)
         }
@@ -104,9 +114,9 @@ struct ImportLine: Decodable {
     var cacheVersion: String?
     var id: Int64?
     var key: String?
-    var recorded: Date?
+    var recorded: Moment?
     /// `.some(nil)` if it never expires by its own age.
-    var expires: Date??
+    var expires: Moment??
     var idle: Int64?
     var version: Int64?
     var data: Data?
@@ -125,8 +135,8 @@ struct ImportLine: Decodable {
         cacheVersion = try line.decodeIfPresent(String.self, forKey: .cacheVersion)
         id = try line.decodeIfPresent(Int64.self, forKey: .id)
         key = try line.decodeIfPresent(String.self, forKey: .key)
-        recorded = try line.decodeIfPresent(Date.self, forKey: .recorded)
-        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Date.self, forKey: .expires)) : nil
+        recorded = try line.decodeIfPresent(Moment.self, forKey: .recorded)
+        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
         idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
         version = try line.decodeIfPresent(Int64.self, forKey: .version)
         data = try line.decodeIfPresent(Data.self, forKey: .data)
@@ -134,22 +144,30 @@ struct ImportLine: Decodable {
     }
 
     var entry: Entry {
-        var entry = Entry(bytes: data ?? Data(), written: WallInstant(recorded ?? Date()))
-        if let expires { entry.expires = expires.map { WallInstant($0) } ?? .never }
+        var entry = Entry(bytes: data ?? Data(), written: recorded?.instant ?? WallInstant(Date()))
+        if let expires { entry.expires = expires?.instant ?? .never }
         (entry.idle, entry.typeVersion) = (idle, version ?? 0)
         return entry
     }
 
-    static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
+    static let decoder = JSONDecoder()
+
+    /// A moment as ``LineBuffer/add(moment:)`` writes it.
+    struct Moment: Decodable {
+        let instant: WallInstant
+
+        init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            do { return Date(timeIntervalSince1970: Double(try value.decode(Int64.self)) / 1000) } catch {}  // Then it is a text.
-            let text = try value.decode(String.self)
-            return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            do {
+                instant = WallInstant(rawValue: try value.decode(Int64.self))
+                return
+            } catch {}  // Then it is a text.
+            guard let seconds = MomentText.seconds(try value.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "no moment")
+            }
+            instant = WallInstant(rawValue: seconds.whole * 1000 + Int64((seconds.fraction * 1000).rounded()))
         }
-        return decoder
-    }()
+    }
 }
 
 /// The lines of a file, without their ends.

@@ -107,6 +107,49 @@ struct ExportTests {
         #expect(try ArchivesFactory(directory: folder.file("to")).file().import(from: url) == 44)
     }
 
+    /// Each moment of a second, and those at the borders of what an export writes as a text.
+    @Test func momentsAreImportedToTheMillisecond() throws {
+        var texts = (0..<1000).map { "\"2026-03-01T08:1\($0 % 10):5\($0 / 7 % 10).\(String(1000 + $0).dropFirst())Z\"" }
+        texts += ["\"0001-01-01T00:00:00.001Z\"", "\"9999-12-31T23:59:59.999Z\"", "253402300800001", "9223372036854775806", "-62135596800001"]
+        let entries = texts.enumerated().map { number, text in
+            "{\"id\":\(1 << 40 + number + 1),\"key\":\"\(number)\",\"recorded\":\(text),\"expires\":\"2999-07-01T00:00:00.\(100 + number % 900)Z\","
+                + "\"data\":\"ZQ==\"}"
+        }
+        let lines = ["{\"vellum\":1,\"kind\":\"archives\"}", "{\"archive\":\"A\"}"] + entries + ["{\"entries\":\(texts.count)}", ""]
+        let (export, again) = (folder.file("export.jsonl"), folder.file("again.jsonl"))
+        try Data(lines.joined(separator: "\n").utf8).write(to: export)
+        let file = try ArchivesFactory(directory: folder.file("to")).file()
+        #expect(try file.import(from: export) == texts.count)
+        try file.export(to: again)
+        let found = try String(contentsOf: again, encoding: .utf8).components(separatedBy: "\n")
+        #expect(found.count == lines.count)
+        for (line, text) in zip(found, lines) { #expect(line == text) }
+    }
+
+    @Test(arguments: [
+        ("a text without an end", "a letter"), ("lines of JSON", "{\"a\":1}\n"), ("an export of caches", "{\"vellum\":1,\"kind\":\"caches\"}\n"),
+        ("of a later version", "{\"vellum\":2,\"kind\":\"archives\"}\n"), ("an empty line", "\n"),
+        ("no JSON below", "{\"vellum\":1,\"kind\":\"archives\"}\nhello\n"),
+    ])
+    func whatIsNoExportOfSuchAFileIsNotResumed(_ name: String, _ text: String) throws {
+        let url = folder.file("letter")
+        try Data(text.utf8).write(to: url)
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        let file = try filled(1).file()
+        #expect(throws: VellumError.self, "\(name)") { try file.export(to: url, options) }
+        #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(name)")
+    }
+
+    @Test func aFileIsNoExportOfItself() throws {
+        let file = try filled(1).file()
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        #expect(throws: VellumError.self) { try file.import(from: file.url) }
+        #expect(throws: VellumError.self) { try file.export(to: file.url, options) }
+        #expect(try file.verify().isIntact)
+    }
+
     @Test func whatIsNoExportIsRefused() throws {
         let from = try filled(3).file()
         let export = folder.file("export.jsonl")
