@@ -251,7 +251,11 @@ private final class ExportOutput {
             try buffer.empty(into: file.fileDescriptor)
             if isLast { try buffer.finish() }
         } catch {
-            throw VellumError(.diskFull, "The export could not be written. It can be resumed.", path: url?.path, cause: error)
+            let code = (error as? POSIXError)?.code ?? .EIO
+            let isFull = code == .ENOSPC || code == .EDQUOT
+            throw VellumError(
+                isFull ? .diskFull : .inputOutput, "The export could not be written: \(String(cString: strerror(code.rawValue))).",
+                path: url?.path, cause: error)
         }
     }
 }

@@ -38,7 +38,14 @@ extension ArchiveFile {
             try progress(Progress(completed: bytes, total: total))
         }
         var reader = LineReader(input)
-        while let line = try reader.next() {
+        func next() throws(VellumError) -> LineReader.Line? {
+            do {
+                return try reader.next()
+            } catch {
+                throw VellumError(.inputOutput, "The export cannot be read.", path: url.path, cause: error)
+            }
+        }
+        while let line = try next() {
             number += 1
             bytes += line.bytes.count + 1
             let parsed: ImportLine

@@ -141,6 +141,18 @@ struct ExportTests {
         #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(name)")
     }
 
+    @Test func whatCannotBeReadOrWrittenIsSaid() throws {
+        let file = try filled(1).file()
+        #expect(throws: VellumError.self) { try file.import(from: folder.file("")) }
+        #if os(Linux)
+            let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+            #expect(throws: VellumError.self) { try file.export(to: full) }
+            let closed = try FileHandle(forReadingFrom: file.url.deletingLastPathComponent().appendingPathComponent("Archives.sqlite-changes"))
+            let error = #expect(throws: VellumError.self) { try file.export(to: closed) }
+            #expect(error?.code == .inputOutput && error?.message.contains("Bad file descriptor") == true)
+        #endif
+    }
+
     @Test func aFileIsNoExportOfItself() throws {
         let file = try filled(1).file()
         var options = ArchiveFile.ExportOptions()
