@@ -102,7 +102,11 @@ extension RawArchive {
         let summary = try summary()
         var line = "{\"archive\":"
         JSONText.append(quoted: name, to: &line)
-        if summary.isLimitGiven { line += ",\"limit\":\(summary.limit?.bytes ?? -1)" }
+        if summary.isLimitGiven {
+            line += ",\"limit\":\(summary.limit?.bytes ?? -1)"
+        } else if let limit = summary.limit {
+            line += ",\"defaultLimit\":\(limit.bytes)"
+        }
         if let version = summary.cacheVersion {
             line += ",\"cacheVersion\":"
             JSONText.append(quoted: version, to: &line)

@@ -95,6 +95,12 @@ extension ArchiveFile {
             throw VellumError(.contradiction, "The cache has another version in this file.").located(
                 archive: Log.displayed(name), path: file.path)
         }
+        // One byte is the default of an archive that was dropped, or never opened.
+        if let present, present.isLimitGiven || present.capacity.bytes > 1 {
+            options.defaults.disk = present.capacity
+        } else if let limit = archive.defaultLimit, limit > 0 {
+            options.defaults.disk = Capacity(bytes: limit, entries: .max)
+        }
         if present == nil, let limit = archive.limit { options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max) }
         let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
             try file.hold(named: name, codec: RawCodec(), options)
@@ -118,6 +124,8 @@ struct ImportLine: Decodable {
     var kind: String?
     var archive: String?
     var limit: Int?
+    /// The limit, if no program has given one.
+    var defaultLimit: Int?
     var cacheVersion: String?
     var id: Int64?
     var key: String?
@@ -130,7 +138,7 @@ struct ImportLine: Decodable {
     var entries: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case vellum, kind, archive, limit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
+        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
     }
 
     init(from decoder: any Decoder) throws {
@@ -139,6 +147,7 @@ struct ImportLine: Decodable {
         kind = try line.decodeIfPresent(String.self, forKey: .kind)
         archive = try line.decodeIfPresent(String.self, forKey: .archive)
         limit = try line.decodeIfPresent(Int.self, forKey: .limit)
+        defaultLimit = try line.decodeIfPresent(Int.self, forKey: .defaultLimit)
         cacheVersion = try line.decodeIfPresent(String.self, forKey: .cacheVersion)
         id = try line.decodeIfPresent(Int64.self, forKey: .id)
         key = try line.decodeIfPresent(String.self, forKey: .key)

@@ -75,6 +75,30 @@ struct ExportTests {
         #expect(try cache(other, "3").value(forKey: "b") == 1)
     }
 
+    /// A default never gets less, so that one that is raised would let an archive grow for ever.
+    @Test func defaultLimitsStayAsTheyAre() throws {
+        func limit(_ factory: ArchivesFactory) throws -> DataSize? {
+            let summary = try factory.rawArchive(named: "PlainAnimal")?.summary()
+            #expect(summary?.isLimitGiven == false)
+            return summary?.limit
+        }
+        let from = try filled(4)
+        let (before, export) = (try #require(try limit(from)), folder.file("export.jsonl"))
+        try from.file().export(to: export)
+        try from.close()
+        let file = try ArchiveFile(at: folder.file("from").appendingPathComponent("Archives.sqlite"), access: .writing)
+        #expect(try file.archive(named: "PlainAnimal")?.remove(keys: ["0"]) == 1)
+        #expect(try file.archive(named: "PlainAnimal")?.summary().limit == before)
+        #expect(try file.import(from: export) == 8)
+        #expect(try file.archive(named: "PlainAnimal")?.summary().limit == before)
+        try file.close()
+        let to = ArchivesFactory(directory: folder.file("to"))
+        try to.file().import(from: export)
+        #expect(try limit(to) == before)
+        #expect(try to.file().drop(archiveNamed: "PlainAnimal") && to.file().import(from: export) == 8)
+        #expect(try limit(to) == before)
+    }
+
     /// Cut off anywhere, an export is resumed, and then has what it had.
     @Test func anExportThatWasInterruptedIsResumed() throws {
         let file = try filled(40).file()
