@@ -43,9 +43,13 @@ extension ArchiveFile {
         var page = ChangeReader(besides: file.path)
         while true {
             try await Task.sleep(for: .milliseconds(50))
-            let archives = try archives()
-            for (number, keys) in page.next(of: archives.map(\.archive.id)) {
-                for archive in archives where archive.archive.id == number { tell(try archive.change(keys)) }
+            var known: [RawArchive] = []
+            let changes = try page.next { () throws(VellumError) in
+                known = try archives()
+                return known.map(\.archive.id)
+            }
+            for (number, keys) in changes {
+                for archive in known where archive.archive.id == number { tell(try archive.change(keys)) }
             }
         }
     }

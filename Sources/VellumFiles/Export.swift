@@ -54,7 +54,8 @@ extension ArchiveFile {
     public func export(
         to url: URL, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
     ) throws -> Exported {
-        let output = try ExportOutput(url, resuming: options.resumes)
+        try refuseItself(url)
+        let output = try ExportOutput(url, resuming: options.resumes, head: head)
         defer { output.close() }
         return try export(to: output, options, progress)
     }
@@ -73,13 +74,16 @@ extension ArchiveFile {
         try export(to: ExportOutput(file), options, progress)
     }
 
+    /// The first line.
+    private var head: String { "{\"vellum\":1,\"kind\":\"\(kind.rawValue)\"}\n" }
+
     private func export(
         to output: ExportOutput, _ options: ExportOptions, _ progress: (Progress) throws -> Void
     ) throws -> Exported {
         let all = try archives().filter { archive in options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true }
         let total = try all.reduce(0) { $0 + (try $1.summary().entries) }
         var done = output.found
-        if done.isEmpty { output.add("{\"vellum\":1,\"kind\":\"\(kind.rawValue)\"}\n") }
+        if done.isEmpty { output.add(head) }
         var damaged = 0
         for archive in all.dropFirst(max(0, (all.firstIndex { $0.name == done.archive }) ?? 0)) {
             if done.archive != archive.name {
@@ -105,7 +109,11 @@ extension RawArchive {
         let summary = try summary()
         var line = "{\"archive\":"
         JSONText.append(quoted: name, to: &line)
-        if summary.isLimitGiven { line += ",\"limit\":\(summary.limit?.bytes ?? -1)" }
+        if summary.isLimitGiven {
+            line += ",\"limit\":\(summary.limit?.bytes ?? -1)"
+        } else if let limit = summary.limit {
+            line += ",\"defaultLimit\":\(limit.bytes)"
+        }
         if let version = summary.cacheVersion {
             line += ",\"cacheVersion\":"
             JSONText.append(quoted: version, to: &line)
@@ -145,7 +153,11 @@ private final class ExportOutput {
         var isEmpty = true
     }
 
-    init(_ url: URL, resuming: Bool) throws(VellumError) {
+    /// There is something else at the path.
+    private struct NoExport: Error {}
+
+    /// - Parameter head: The first line of the export.
+    init(_ url: URL, resuming: Bool, head: String) throws(VellumError) {
         self.url = url
         let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (resuming ? 0 : O_EXCL), 0o600)
         guard descriptor >= 0 else {
@@ -155,7 +167,7 @@ private final class ExportOutput {
             throw VellumError(.cannotOpen, reason, path: url.path)
         }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        if resuming { try resume() }
+        if resuming { try resume(Data(head.utf8)) }
     }
 
     init(_ file: FileHandle) { (self.file, url) = (file, nil) }
@@ -170,11 +182,18 @@ private final class ExportOutput {
     }
 
     /// Reads how far the interrupted export came, and cuts off a line that is not whole.
-    private func resume() throws(VellumError) {
+    private func resume(_ head: Data) throws(VellumError) {
         do {
+            var status = stat()
+            guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw NoExport() }
             var length = 0
             var reader = LineReader(file)
-            while let line = try reader.next(), line.isWhole {
+            while let line = try reader.next() {
+                // What is no export of such a file is not written over.
+                guard length > 0 || (line.isWhole ? head == line.bytes + [UInt8(ascii: "\n")] : head.starts(with: line.bytes)) else {
+                    throw NoExport()
+                }
+                guard line.isWhole else { break }
                 let parsed = try ImportLine.decoder.decode(ImportLine.self, from: line.bytes)
                 if parsed.entries != nil { break }
                 length += line.bytes.count + 1
@@ -188,7 +207,8 @@ private final class ExportOutput {
             try file.truncate(atOffset: UInt64(length))
             try file.seek(toOffset: UInt64(length))
         } catch {
-            throw VellumError(.cannotOpen, "The export at this path cannot be resumed.", path: url?.path, cause: error)
+            throw VellumError(
+                .cannotOpen, "What is at this path is no export of such a file that can be resumed.", path: url?.path, cause: error)
         }
     }
 
@@ -243,7 +263,11 @@ private final class ExportOutput {
             try buffer.empty(into: file.fileDescriptor)
             if isLast { try buffer.finish() }
         } catch {
-            throw VellumError(.diskFull, "The export could not be written. It can be resumed.", path: url?.path, cause: error)
+            let code = (error as? POSIXError)?.code ?? .EIO
+            let isFull = code == .ENOSPC || code == .EDQUOT
+            throw VellumError(
+                isFull ? .diskFull : .inputOutput, "The export could not be written: \(String(cString: strerror(code.rawValue))).",
+                path: url?.path, cause: error)
         }
     }
 }

@@ -18,6 +18,7 @@ extension ArchiveFile {
     ///   version here. What came before is recorded.
     @discardableResult
     public func `import`(from url: URL, progress: (Progress) throws -> Void = { _ in }) throws -> Int {
+        try refuseItself(url)
         let input: FileHandle
         do {
             input = try FileHandle(forReadingFrom: url)
@@ -39,7 +40,14 @@ extension ArchiveFile {
             try progress(Progress(completed: bytes, total: total))
         }
         var reader = LineReader(input)
-        while let line = try reader.next() {
+        func next() throws(VellumError) -> LineReader.Line? {
+            do {
+                return try reader.next()
+            } catch {
+                throw VellumError(.inputOutput, "The export cannot be read.", path: url.path, cause: error)
+            }
+        }
+        while let line = try next() {
             number += 1
             bytes += line.bytes.count + 1
             let parsed: ImportLine
@@ -71,14 +79,29 @@ extension ArchiveFile {
         return recorded
     }
 
+    /// Closing a descriptor of the file would release the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
+    func refuseItself(_ url: URL) throws(VellumError) {
+        guard let identity = FileIdentity(path: url.path), identity == FileIdentity(path: file.path) else { return }
+        throw VellumError(.cannotOpen, "This is the file itself, and no export of it.", path: url.path)
+    }
+
     private func importEntries(_ lines: [ImportLine], of archive: ImportLine) throws -> Int {
         guard let name = archive.archive else { return 0 }
         var options = StoreOptions<CBORValue>()
-        let present = try self.archive(named: name)?.summary()
+        let present = try file.storedArchive(named: name).map { (found) throws(VellumError) in
+            try RawArchive(name: name, found, in: file).summary()
+        }
         options.cacheVersion = archive.cacheVersion
-        guard present == nil || present?.entries == 0 || present?.cacheVersion == archive.cacheVersion else {
+        options.mayReplaceVersion = present == nil || present?.entries == 0
+        guard options.mayReplaceVersion || present?.cacheVersion == archive.cacheVersion else {
             throw VellumError(.contradiction, "The cache has another version in this file.").located(
                 archive: Log.displayed(name), path: file.path)
+        }
+        // One byte is the default of an archive that was dropped, or never opened.
+        if let present, present.isLimitGiven || present.capacity.bytes > 1 {
+            options.defaults.disk = present.capacity
+        } else if let limit = archive.defaultLimit, limit > 0 {
+            options.defaults.disk = Capacity(bytes: limit, entries: .max)
         }
         if present == nil, let limit = archive.limit { options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max) }
         let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
@@ -103,19 +126,21 @@ struct ImportLine: Decodable {
     var kind: String?
     var archive: String?
     var limit: Int?
+    /// The limit, if no program has given one.
+    var defaultLimit: Int?
     var cacheVersion: String?
     var id: Int64?
     var key: String?
-    var recorded: Date?
+    var recorded: Moment?
     /// `.some(nil)` if it never expires by its own age.
-    var expires: Date??
+    var expires: Moment??
     var idle: Int64?
     var version: Int64?
     var data: Data?
     var entries: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case vellum, kind, archive, limit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
+        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
     }
 
     init(from decoder: any Decoder) throws {
@@ -124,11 +149,12 @@ struct ImportLine: Decodable {
         kind = try line.decodeIfPresent(String.self, forKey: .kind)
         archive = try line.decodeIfPresent(String.self, forKey: .archive)
         limit = try line.decodeIfPresent(Int.self, forKey: .limit)
+        defaultLimit = try line.decodeIfPresent(Int.self, forKey: .defaultLimit)
         cacheVersion = try line.decodeIfPresent(String.self, forKey: .cacheVersion)
         id = try line.decodeIfPresent(Int64.self, forKey: .id)
         key = try line.decodeIfPresent(String.self, forKey: .key)
-        recorded = try line.decodeIfPresent(Date.self, forKey: .recorded)
-        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Date.self, forKey: .expires)) : nil
+        recorded = try line.decodeIfPresent(Moment.self, forKey: .recorded)
+        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
         idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
         version = try line.decodeIfPresent(Int64.self, forKey: .version)
         data = try line.decodeIfPresent(Data.self, forKey: .data)
@@ -136,22 +162,30 @@ struct ImportLine: Decodable {
     }
 
     var entry: Entry {
-        var entry = Entry(bytes: data ?? Data(), written: WallInstant(recorded ?? Date()))
-        if let expires { entry.expires = expires.map { WallInstant($0) } ?? .never }
+        var entry = Entry(bytes: data ?? Data(), written: recorded?.instant ?? WallInstant(Date()))
+        if let expires { entry.expires = expires?.instant ?? .never }
         (entry.idle, entry.typeVersion) = (idle, version ?? 0)
         return entry
     }
 
-    static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
+    static let decoder = JSONDecoder()
+
+    /// A moment as ``LineBuffer/add(moment:)`` writes it.
+    struct Moment: Decodable {
+        let instant: WallInstant
+
+        init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            do { return Date(timeIntervalSince1970: Double(try value.decode(Int64.self)) / 1000) } catch {}  // Then it is a text.
-            let text = try value.decode(String.self)
-            return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            do {
+                instant = WallInstant(rawValue: try value.decode(Int64.self))
+                return
+            } catch {}  // Then it is a text.
+            guard let seconds = MomentText.seconds(try value.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "no moment")
+            }
+            instant = WallInstant(rawValue: seconds.whole * 1000 + Int64((seconds.fraction * 1000).rounded()))
         }
-        return decoder
-    }()
+    }
 }
 
 /// The lines of a file, without their ends.
@@ -161,6 +195,9 @@ struct LineReader {
         /// Whether it has an end.
         var isWhole: Bool
     }
+
+    /// A value has a billion bytes at most (sqlite.org/limits.html, 1), which are a third more in Base64.
+    private static let longest = 1_400_000_000
 
     private let file: FileHandle
     private var buffer = Data()
@@ -176,14 +213,14 @@ struct LineReader {
                 defer { (start, looked) = (end + 1, end + 1) }
                 return Line(bytes: buffer[start..<end], isWhole: true)
             }
-            let rest = buffer[start...]
+            if start > 0 { (buffer, start) = (Data(buffer[start...]), 0) }
+            looked = buffer.count
+            guard looked < Self.longest else { throw POSIXError(.EFBIG) }
             guard let more = try file.read(upToCount: 1 << 20), !more.isEmpty else {
-                (buffer, start, looked) = (Data(), 0, 0)
-                return rest.isEmpty ? nil : Line(bytes: rest, isWhole: false)
+                defer { (buffer, looked) = (Data(), 0) }
+                return buffer.isEmpty ? nil : Line(bytes: buffer, isWhole: false)
             }
-            looked = rest.count
-            buffer = Data(rest) + more
-            start = 0
+            buffer.append(more)
         }
     }
 }

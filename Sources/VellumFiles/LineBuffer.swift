@@ -114,8 +114,9 @@ final class LineBuffer {
         add("Z\"")
     }
 
-    /// The date of a day after 1970, by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-    private static func date(ofDay day: Int64) -> [UInt8] {
+    /// The date of a day after 1970, with a quote before it and a T behind it, by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms",
+    /// `civil_from_days`.
+    static func date(ofDay day: Int64) -> [UInt8] {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

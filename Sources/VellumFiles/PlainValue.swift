@@ -79,6 +79,8 @@ struct JSONText {
     /// The names of the fields in which the value is, without numbers of elements.
     private var path: [String] = []
     private var depth = 0
+    /// How deep the value stands in keys of maps: each level doubles the marks before its quotes.
+    private var levelsOfKeys = 0
 
     init(isPretty: Bool, dateFields: Set<String>) { (self.isPretty, self.dateFields) = (isPretty, dateFields) }
 
@@ -97,7 +99,7 @@ struct JSONText {
         case .tagged(_, let inner): append(inner)
         case .array(let elements): append(elements.map { (nil, $0) }, "[", "]")
         case .map(let pairs):
-            let named = pairs.map { (name: Self.name(of: $0.key), value: Self.unwrapped($0.value)) }
+            let named = pairs.map { (name: name(of: $0.key), value: Self.unwrapped($0.value)) }
             append(named.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }, "{", "}")
         case .text(let string): append(quoted: string)
         }
@@ -124,10 +126,14 @@ struct JSONText {
 
     private mutating func beginLine() { if isPretty { text += "\n" + String(repeating: "  ", count: depth) } }
 
-    private static func name(of key: CBORValue) -> String {
+    private func name(of key: CBORValue) -> String {
         if let text = PlainValue(key).text { return text }
         if case .bytes(let data) = key { return data.base64EncodedString() }
-        return key.json()
+        guard levelsOfKeys < 4 else { return "…" }
+        var writer = JSONText(isPretty: false, dateFields: [])
+        writer.levelsOfKeys = levelsOfKeys + 1
+        writer.append(key)
+        return writer.text
     }
 
     /// The associated value of a case of an enum that has one without a name, as Swift writes it.
@@ -194,6 +200,11 @@ struct JSONText {
             return "\(date.timeIntervalSince1970) s"
         }
         let hasFraction = date.timeIntervalSince1970 != date.timeIntervalSince1970.rounded(.down)
-        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+        let format = Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
+        guard date.timeIntervalSince1970 < -12_219_292_800 else { return date.formatted(format) }
+        // Before 15 October 1582 Foundation has the Julian calendar. The time of the day is the same in both.
+        let day = Int64((date.timeIntervalSince1970 / 86_400).rounded(.down))
+        return String(decoding: LineBuffer.date(ofDay: day).dropFirst(), as: UTF8.self)
+            + date.formatted(format).suffix(hasFraction ? 13 : 9)
     }
 }

@@ -401,11 +401,19 @@ extension RawArchive {
 
     /// Runs `body` with the archive open for writing, with the limit and the index that it has.
     func changing<Result>(_ body: (Store<CBORValue>) throws(VellumError) -> Result) throws(VellumError) -> Result {
-        let hold = try StoreHold<CBORValue>.open { () throws(VellumError) in
-            try file.hold(named: name, codec: RawCodec(), StoreOptions())
+        var options = StoreOptions<CBORValue>()
+        // A default limit never gets less: another one would stay.
+        options.defaults.disk = try summary().capacity
+        let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
+            try file.hold(named: name, codec: RawCodec(), options)
         }
         let result = try body(hold.store)
         try hold.close()
         return result
     }
+}
+
+extension RawArchive.Summary {
+    /// The limit, for whoever opens the archive and gives none.
+    var capacity: Capacity { limit.map { Capacity(bytes: $0.bytes, entries: .max) } ?? .unlimited }
 }

@@ -221,7 +221,7 @@ extension IndexShape.Column {
     fileprivate func operand(_ literal: Literal) -> Any? {
         switch (scalar, literal) {
         case (.text, .text(let text)): text
-        case (.integer, .integer(let integer)): Int(integer)
+        case (.integer, .integer(let integer)): Int(exactly: integer)
         case (.unsigned, .integer(let integer)): UInt(exactly: integer)
         case (.number, .integer(let integer)): Double(exactly: integer)
         case (.number, .number(let number)): number

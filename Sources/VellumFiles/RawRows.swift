@@ -7,11 +7,12 @@ enum RawRows {
     private static let lastUse = "max(stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = entries.id), 0))"
     private static let columns = "id, \(EntryTable.size), written, expires, idle, type_version, \(lastUse), key"
 
-    /// The entries after an id whose keys begin with a prefix, as ``EntryRow`` reads them.
+    /// The entries after an id whose keys begin with a prefix, as ``EntryRow`` reads them. A part of an empty key is `NULL`.
     static func entries(_ n: Int64, bySize: Bool) -> String {
         """
         SELECT \(columns) FROM entries
-        WHERE id > max(?1, \(EntryTable.clearedThrough(n))) AND id < \(EntryID.end(of: n)) AND substr(key, 1, length(?2)) = ?2
+        WHERE id > max(?1, \(EntryTable.clearedThrough(n))) AND id < \(EntryID.end(of: n))
+            AND (length(?2) = 0 OR substr(key, 1, length(?2)) = ?2)
         ORDER BY \(bySize ? "\(EntryTable.size) DESC, id" : "id") LIMIT ?3
         """
     }

@@ -31,6 +31,11 @@ struct ReadingUserTests {
         #expect(error.hasPrefix("cannotOpen: "))
         #expect(error.contains("backup(to:)"))
         #expect(error.contains(folder.file("Archives.sqlite").path))
+        #expect(error.contains("root"))
+        // In one that the user may write, SQLite would leave files that the owner's programs refuse.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.url.path)
+        #expect(try read("Archives.sqlite").hasPrefix("cannotOpen: The file belongs to the user root"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Archives.sqlite-shm").path))
         // Unless nobody can write it.
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.url.path)
         #expect(try read("Archives.sqlite") == "10")

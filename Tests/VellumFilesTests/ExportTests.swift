@@ -75,6 +75,30 @@ struct ExportTests {
         #expect(try cache(other, "3").value(forKey: "b") == 1)
     }
 
+    /// A default never gets less, so that one that is raised would let an archive grow for ever.
+    @Test func defaultLimitsStayAsTheyAre() throws {
+        func limit(_ factory: ArchivesFactory) throws -> DataSize? {
+            let summary = try factory.rawArchive(named: "PlainAnimal")?.summary()
+            #expect(summary?.isLimitGiven == false)
+            return summary?.limit
+        }
+        let from = try filled(4)
+        let (before, export) = (try #require(try limit(from)), folder.file("export.jsonl"))
+        try from.file().export(to: export)
+        try from.close()
+        let file = try ArchiveFile(at: folder.file("from").appendingPathComponent("Archives.sqlite"), access: .writing)
+        #expect(try file.archive(named: "PlainAnimal")?.remove(keys: ["0"]) == 1)
+        #expect(try file.archive(named: "PlainAnimal")?.summary().limit == before)
+        #expect(try file.import(from: export) == 8)
+        #expect(try file.archive(named: "PlainAnimal")?.summary().limit == before)
+        try file.close()
+        let to = ArchivesFactory(directory: folder.file("to"))
+        try to.file().import(from: export)
+        #expect(try limit(to) == before)
+        #expect(try to.file().drop(archiveNamed: "PlainAnimal") && to.file().import(from: export) == 8)
+        #expect(try limit(to) == before)
+    }
+
     /// Cut off anywhere, an export is resumed, and then has what it had.
     @Test func anExportThatWasInterruptedIsResumed() throws {
         let file = try filled(40).file()
@@ -105,6 +129,64 @@ struct ExportTests {
         options.resumes = true
         #expect(try file.export(to: url, options).entries == 44)
         #expect(try ArchivesFactory(directory: folder.file("to")).file().import(from: url) == 44)
+    }
+
+    /// Each moment of a second, and those at the borders of what an export writes as a text.
+    @Test func momentsAreImportedToTheMillisecond() throws {
+        var texts = (0..<1000).map { "\"2026-03-01T08:1\($0 % 10):5\($0 / 7 % 10).\(String(1000 + $0).dropFirst())Z\"" }
+        texts += ["\"0001-01-01T00:00:00.001Z\"", "\"9999-12-31T23:59:59.999Z\""]
+        texts += ["253402300800001", "9223372036854775806", "-62135596800001"]
+        let entries = texts.enumerated().map { number, text in
+            "{\"id\":\(1 << 40 + number + 1),\"key\":\"\(number)\",\"recorded\":\(text),\"expires\":\"2999-07-01T00:00:00.\(100 + number % 900)Z\","
+                + "\"data\":\"ZQ==\"}"
+        }
+        let lines = ["{\"vellum\":1,\"kind\":\"archives\"}", "{\"archive\":\"A\"}"] + entries + ["{\"entries\":\(texts.count)}", ""]
+        let (export, again) = (folder.file("export.jsonl"), folder.file("again.jsonl"))
+        try Data(lines.joined(separator: "\n").utf8).write(to: export)
+        let file = try ArchivesFactory(directory: folder.file("to")).file()
+        #expect(try file.import(from: export) == texts.count)
+        try file.export(to: again)
+        let found = try String(contentsOf: again, encoding: .utf8).components(separatedBy: "\n")
+        #expect(found.count == lines.count)
+        for (line, text) in zip(found, lines) { #expect(line == text) }
+    }
+
+    @Test(arguments: [
+        ("a text without an end", "a letter"), ("lines of JSON", "{\"a\":1}\n"),
+        ("an export of caches", "{\"vellum\":1,\"kind\":\"caches\"}\n"),
+        ("of a later version", "{\"vellum\":2,\"kind\":\"archives\"}\n"), ("an empty line", "\n"),
+        ("no JSON below", "{\"vellum\":1,\"kind\":\"archives\"}\nhello\n"),
+    ])
+    func whatIsNoExportOfSuchAFileIsNotResumed(_ name: String, _ text: String) throws {
+        let url = folder.file("letter")
+        try Data(text.utf8).write(to: url)
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        let file = try filled(1).file()
+        #expect(throws: VellumError.self, "\(name)") { try file.export(to: url, options) }
+        #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(name)")
+    }
+
+    @Test func whatCannotBeReadOrWrittenIsSaid() throws {
+        let file = try filled(1).file()
+        #expect(throws: VellumError.self) { try file.import(from: folder.file("")) }
+        #if os(Linux)
+            let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+            #expect(throws: VellumError.self) { try file.export(to: full) }
+            let place = file.url.deletingLastPathComponent()
+            let closed = try FileHandle(forReadingFrom: place.appendingPathComponent("Archives.sqlite-changes"))
+            let error = #expect(throws: VellumError.self) { try file.export(to: closed) }
+            #expect(error?.code == .inputOutput && error?.message.contains("Bad file descriptor") == true)
+        #endif
+    }
+
+    @Test func aFileIsNoExportOfItself() throws {
+        let file = try filled(1).file()
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        #expect(throws: VellumError.self) { try file.import(from: file.url) }
+        #expect(throws: VellumError.self) { try file.export(to: file.url, options) }
+        #expect(try file.verify().isIntact)
     }
 
     @Test func whatIsNoExportIsRefused() throws {

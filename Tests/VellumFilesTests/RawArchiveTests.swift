@@ -49,6 +49,20 @@ struct RawArchiveTests {
         #expect(try factory.rawArchive(named: "Nobody") == nil)
     }
 
+    /// SQLite has no part of an empty key.
+    @Test(arguments: [RawArchive.Order.recorded, .size, .use])
+    func anEmptyKeyIsListed(_ order: RawArchive.Order) throws {
+        let factory = ArchivesFactory.inMemory()
+        let keys = ["", "a", "\0", "a\0b", "\u{10FFFF}"]
+        try factory.store(for: Note.self).record(contentsOf: keys.map { Note(primaryKey: $0, text: "x") })
+        let archive = try #require(try factory.rawArchive(named: "Note"))
+        #expect(try Set(archive.entries(order: order).map(\.key)) == Set(keys))
+        #expect(try Set(archive.entries(withPrefix: "a", order: order).map(\.key)) == ["a", "a\0b"])
+        #expect(try archive.entries(withPrefix: "\0", order: order).map(\.key) == ["\0"])
+        #expect(try archive.statistics().ages.values.reduce(0, +) == keys.count)
+        #expect(try archive.find(RawQuery("")).count == keys.count)
+    }
+
     @Test func keysComeByPrefixAndInThreeOrders() throws {
         let clock = ManualClock()
         let factory = ArchivesFactory.inMemory(clock: clock.wallClock)

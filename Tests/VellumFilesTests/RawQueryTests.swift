@@ -126,7 +126,9 @@ struct RawQueryTests {
         ("a == 1 b", 7, "Expected 'and'"),
         ("(a == 1", 7, "')'"), ("a in 1", 5, "'('"), ("a in (1 2)", 8, "','"), ("limit -1", 6, "not negative"), ("limit x", 6, "number"),
         ("sort", 4, "field"), ("sort a sort b", 12, "already"), ("a ~ 1", 2, "no meaning"), ("and", 0, "field"),
-        ("a == 2026-13-01", 5, "date"),
+        ("a == 2026-13-01", 5, "date"), ("a == 2026-02-30", 5, "date"), ("a == 2025-02-29", 5, "date"),
+        ("a == 2026-02-30T08:00:00Z", 5, "date"),
+        ("a == 2026-03-01T24:00:00Z", 5, "date"), ("a == 2026-03-01T08:60:00Z", 5, "date"), ("a == 2026-03-01T08:00:60.5+01:00", 5, "date"),
         ("a == 1e999", 5, "number"), ("a == 1.2.3", 5, "number"), ("a", 1, "Expected '=='"), ("a. == 1", 3, "field"),
         ("a begins 1", 9, "text"),
         ("not", 3, "field"), (String(repeating: "(", count: 5000), 99, "deep"), (String(repeating: "not ", count: 5000), 396, "deep"),
@@ -136,6 +138,45 @@ struct RawQueryTests {
         #expect(error?.offset == offset, "\(text): \(error?.message ?? "")")
         #expect(error?.message.contains(words) == true, "\(text): \(error?.message ?? "")")
         #expect(error?.description.contains("^") == true)
+    }
+
+    /// Integers are equal to themselves only, also those that no `Double` has.
+    @Test(arguments: [
+        ("big == 18446744073709551615", ["1"]), ("big == 18446744073709551614", ["0"]), ("big > 9223372036854775807", ["0", "1"]),
+        ("big > 18446744073709551614", ["1"]), ("big < 9223372036854775808", ["2"]),
+        ("big in (9223372036854775807, 18446744073709551614)", ["0", "2"]),
+        ("big == 18446744073709551616", []), ("big < 170141183460469231731687303715884105727", ["0", "1", "2"]),
+        ("legs < 9223372036854775808", ["0", "1", "2"]), ("legs == -9223372036854775809", []), ("big >= 1e19", ["0", "1"]),
+    ])
+    func integersBeyondThoseOfSwiftAreExact(_ text: String, _ keys: [String]) throws {
+        var random = SeededGenerator(seed: 3)
+        let factory = ArchivesFactory.inMemory()
+        let animals = [UInt64.max - 1, .max, UInt64(Int64.max)].enumerated().map { number, big in
+            var animal = Animal.random(number, &random)
+            animal.big = big
+            return animal
+        }
+        try factory.store(for: Animal.self).record(contentsOf: animals)
+        let archive = try #require(try factory.rawArchive(named: "Animal"))
+        #expect(try archive.find(RawQuery(text)).map(\.entry.key).sorted() == keys)
+        #expect(try archive.find(RawQuery("`key` == 1 or \(text)")).map(\.entry.key).sorted() == keys)
+    }
+
+    /// Dates are those of the Gregorian calendar at all times, as they are shown.
+    @Test(arguments: [
+        ("0001-01-01", -62_135_596_800), ("1500-02-28T12:00:00Z", -14_826_715_200), ("1582-10-14", -12_219_379_200),
+        ("1600-02-29", -11_670_998_400), ("2000-02-29T23:59:59.25+01:00", 951_865_199.25),
+        ("2026-03-01T08:00:00-0130", 1_772_357_400), ("9999-12-31", 253_402_214_400),
+    ])
+    func datesOfEveryCenturyAreMet(_ text: String, _ seconds: Double) throws {
+        var random = SeededGenerator(seed: 3)
+        var animal = Animal.random(0, &random)
+        animal.born = Date(timeIntervalSince1970: seconds)
+        let factory = ArchivesFactory.inMemory()
+        try factory.store(for: Animal.self).record(animal)
+        let archive = try #require(try factory.rawArchive(named: "Animal"))
+        #expect(try archive.count(RawQuery("born == \(text)")) == 1)
+        #expect(try archive.count(RawQuery("born != \(text)")) == 0)
     }
 
     @Test func whatAnIndexHasIsAnsweredByIt() throws {

@@ -41,9 +41,20 @@ struct RawValueTests {
             (.float(-.infinity), "\"-Infinity\""), (.float(0.1), "0.1"),
             (.map([1: "a", .bytes(Data([1])): "b"]), #"{"1":"a","AQ==":"b"}"#),
             (.tagged(99, 5), "5"), (.tagged(1, 0), "\"1970-01-01T00:00:00Z\""), (.tagged(1, .float(1e300)), "\"1e+300 s\""),
+            (.tagged(1, -62_135_596_800), "\"0001-01-01T00:00:00Z\""), (.tagged(1, -12_219_292_801), "\"1582-10-14T23:59:59Z\""),
+            (.tagged(1, .float(-14_831_769_599.5)), "\"1500-01-01T00:00:00.500Z\""),
             (.tagged(4, [-400, 1]), "0.\(String(repeating: "0", count: 399))1"), (.tagged(4, [.integer(1 << 40), 1]), "[1099511627776,1]"),
         ] as [(CBORValue, String)])
     func oddValuesAreJSON(_ value: CBORValue, _ text: String) { #expect(value.json() == text) }
+
+    /// The quotes of a name in a name in a name would double its length with each level.
+    @Test func mapsAsKeysOfMapsAreNotShownForEver() throws {
+        var value: CBORValue = "x"
+        for _ in 0..<200 { value = .map([value: 0]) }
+        #expect(value.json().utf8.count < 1000)
+        #expect(try JSONDecoder().decode([String: Int].self, from: Data(value.json().utf8)).count == 1)
+        #expect(CBORValue.map([.map(["a": 1]): 2]).json() == #"{"{\"a\":1}":2}"#)
+    }
 
     @Test func aPrettyValueHasALineForEachField() {
         let value: CBORValue = ["a": [1, ["b": true]], "c": [:]]

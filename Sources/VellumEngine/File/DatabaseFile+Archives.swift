@@ -268,6 +268,18 @@ extension DatabaseFile {
         return rows
     }
 
+    /// Returns the archive of a name; `nil` if there is none.
+    ///
+    /// - Complexity: O(log archives).
+    package func storedArchive(named name: String) throws(VellumError) -> ArchiveTable.Found? {
+        let normal = EntryKey(name).normalized
+        let found = try withUsableFile { () throws(SQLiteError) in
+            try withWriter { (writer) throws(SQLiteError) in [try ArchiveTable.find(normal, on: writer.connection)] }
+        }
+        guard let found else { throw unusable }
+        return found[0]
+    }
+
     private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
         let archive = Archive(ArchiveTable.Found(id: row.id, hash: row.hash), name: row.name ?? "")
         return try reading(archive) { (tables) throws(SQLiteError) in try tables.listed(row) }

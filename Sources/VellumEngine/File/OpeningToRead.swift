@@ -53,6 +53,21 @@ struct OpeningToRead {
         }
         guard FileSystem.size(path + "-journal") == 0 else { throw .isWritten("an interrupted transaction beside it") }
         if options.access == .shipped, log > 0 { throw .isWritten("a log beside it that has data") }
+        // SQLite would make side files that belong to this user, and the owner's programs refuse those of others.
+        if geteuid() != 0, !options.access.isImmutable(path), FileIdentity(path: path + "-shm") == nil,
+            let owner = OpeningProblem(path: path).owner, hasLog(path)
+        {
+            throw .belongs(to: owner)
+        }
+    }
+
+    /// Whether SQLite reads the database with a log. Nobody has it open.
+    private func hasLog(_ path: String) -> Bool {
+        do {
+            return try FileHeader.hasLog(path)
+        } catch {
+            return true
+        }
     }
 
     /// Whether the header is damaged, and still says that the file is one of this package.
@@ -96,6 +111,15 @@ extension VellumError {
             """
             The file has \(what): a program has it open, or was killed. It was not changed. Open it with ArchivesFactory(directory:) and close it \
             (try factory.close()), or ship the file that backup(to:) makes.
+            """)
+    }
+
+    fileprivate static func belongs(to owner: String) -> VellumError {
+        VellumError(
+            .cannotOpen,
+            """
+            The file belongs to the user \(owner), and SQLite needs side files to read it, which would belong to this user. Run the program as \
+            \(owner), or read the file that backup(to:) makes.
             """)
     }
 

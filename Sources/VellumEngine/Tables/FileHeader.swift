@@ -22,6 +22,9 @@ package struct FileHeader {
         return header.fixed(kind).count { header.bytes[$0.offset] != $0.byte } <= 8
     }
 
+    /// Whether the header says that readers use a log (sqlite.org/fileformat2.html, 1.3.3).
+    static func hasLog(_ path: String) throws -> Bool { try FileHeader(path: path).map { $0.bytes[19] == 2 } ?? true }
+
     /// Returns the kind of file that the header names; `nil` if it names none.
     package static func kind(of path: String) throws -> FileKind? {
         try FileHeader(path: path)?.kind

@@ -26,7 +26,9 @@ package struct ChangeReader: ~Copyable {
     deinit { if let page { munmap(page.start, ChangePage.size) } }
 
     /// Returns what changed since the last call, of those archives of which something did.
-    package mutating func next(of archives: [Int64]) -> [(archive: Int64, keys: ChangedKeys)] {
+    ///
+    /// - Parameter archives: The numbers of the archives, for which is asked if anything changed.
+    mutating func next(of archives: () throws(VellumError) -> [Int64]) throws(VellumError) -> [(archive: Int64, keys: ChangedKeys)] {
         let wasReplaced = follow()
         guard let page else { return [] }
         let (before, now) = (last, page.now.finished)
@@ -34,7 +36,7 @@ package struct ChangeReader: ~Copyable {
         last = now
         // Nobody knows what was on another page.
         guard !wasReplaced, before <= now else { return [] }
-        return archives.map { ($0, page.changes(of: $0, numberedAfter: before, through: now)) }.filter { !$0.1.isEmpty }
+        return try archives().map { ($0, page.changes(of: $0, numberedAfter: before, through: now)) }.filter { !$0.1.isEmpty }
     }
 
     /// Maps the page that is at the path now.

@@ -30,7 +30,8 @@ extension CBORValue {
 enum Literal: Hashable, Sendable {
     case null
     case bool(Bool)
-    case integer(Int64)
+    /// One beyond `Int64` is exact, too.
+    case integer(Int128)
     case number(Double)
     case text(String)
     case date(Date)
@@ -99,7 +100,7 @@ enum Scalar {
     func order(to literal: Literal) -> Int? {
         switch (self, literal) {
         case (.bool(let left), .bool(let right)): Self.order(left ? 1 : 0, right ? 1 : 0)
-        case (.integer(let left), .integer(let right)): Self.order(left, Int128(right))
+        case (.integer(let left), .integer(let right)): Self.order(left, right)
         case (.integer(let left), .number(let right)): Self.order(Double(left), right)
         case (.number(let left), .integer(let right)): Self.order(left, Double(right))
         case (.number(let left), .number(let right)): Self.order(left, right)

@@ -137,7 +137,7 @@ struct QueryParser {
     private mutating func count() throws(RawQuery.SyntaxError) -> Int {
         guard case .literal(.integer(let number)) = next, number >= 0 else { throw error("Expected a number that is not negative.") }
         try advance()
-        return Int(number)
+        return Int(clamping: number)
     }
 
     private static let words: [String: Literal] = ["true": .bool(true), "false": .bool(false), "null": .null, "nil": .null]
@@ -212,7 +212,7 @@ struct QueryParser {
             text.append(characters[position])
             position += 1
         } while position < characters.count && Self.continues(text, characters[position])
-        if let integer = Int64(text) { return .integer(integer) }
+        if let integer = Int128(text) { return .integer(integer) }
         if text.count >= 10, text.dropFirst(4).first == "-" {
             guard let date = Self.date(text) else { throw error("This is not a date. Write 2026-03-01 or 2026-03-01T08:00:00Z.") }
             return .date(date)
@@ -230,11 +230,6 @@ struct QueryParser {
 
     /// The moment of a date, which begins in Greenwich unless the text has a time.
     private static func date(_ text: String) -> Date? {
-        do {
-            if text.count == 10 { return try Date(text, strategy: .iso8601.year().month().day()) }
-            return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains(".")))
-        } catch {
-            return nil
-        }
+        MomentText.seconds(text).map { Date(timeIntervalSince1970: Double($0.whole) + $0.fraction) }
     }
 }

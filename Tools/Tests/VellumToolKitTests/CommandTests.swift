@@ -99,6 +99,17 @@ struct CommandTests {
         #expect(test.output.isEmpty)
     }
 
+    /// Output is written down at the end of a command, or in the middle of it.
+    @Test(arguments: [false, true])
+    func anOutputThatCannotBeWrittenIsSaid(_ isAtEnd: Bool) async {
+        let test = TestConsole()
+        var console = test.console()
+        let fail: @Sendable () throws -> Void = { throw SystemFailure("write the output", code: ENOSPC) }
+        if isAtEnd { console.flush = fail } else { console.write = { _ in try fail() } }
+        #expect(await Tool.run(["--help"], console: console) == 7)
+        #expect(test.error == "vellum: cannot write the output: No space left on device\n")
+    }
+
     @Test func aReaderThatGoesAwayIsNoFailure() async {
         let test = TestConsole()
         var console = test.console()

@@ -182,6 +182,25 @@ struct OutputFileTests {
         try FileManager.default.removeItem(at: folder)
     }
 
+    /// The log of a database beside another file would be taken for that of the file.
+    @Test(arguments: ["-wal", "-journal"], [false, true])
+    func aDatabaseInUseIsNotReplaced(_ suffix: String, _ isOpenedMeanwhile: Bool) throws {
+        let path = folder.appendingPathComponent("a").path
+        func open() throws { for name in ["", suffix] { try Data("theirs".utf8).write(to: URL(fileURLWithPath: path + name)) } }
+        if !isOpenedMeanwhile { try open() }
+        let failure = #expect(throws: Failure.self) {
+            let file = try OutputFile(path, replaces: true)
+            try file.finishing {
+                try Data("mine".utf8).write(to: URL(fileURLWithPath: file.temporary))
+                try open()
+            }
+        }
+        #expect(failure?.status == .failed)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+        #expect(try names() == ["a", "a\(suffix)"])
+        try FileManager.default.removeItem(at: folder)
+    }
+
     @Test func aFailureLeavesNothing() throws {
         let file = try OutputFile(folder.appendingPathComponent("a").path, replaces: false)
         #expect(throws: CancellationError.self) {

@@ -21,6 +21,7 @@ struct BackupCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         if force.force {
+            try checkIsAnother()
             let copy = try OutputFile(target, replaces: true)
             try copy.finishing { try backup(to: copy.temporary, console: console) }
         } else {
@@ -30,6 +31,15 @@ struct BackupCommand: ParsableCommand {
         let size = try FileSize.of(target)
         if output.json { return try console.print(["path": .text(target), "bytes": .integer(size)]) }
         if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.size(size))") }
+    }
+
+    /// A file that is put in its own place while programs write to it would lose what they wrote meanwhile.
+    private func checkIsAnother() throws {
+        var (source, copy) = (stat(), stat())
+        guard stat(try Opening.url(file.file, access: .reading).path, &source) == 0, stat(target, &copy) == 0,
+            source.st_dev == copy.st_dev, source.st_ino == copy.st_ino
+        else { return }
+        throw Failure(.failed, "\(TerminalText.shown(target, width: 100)) is the file itself: give another name")
     }
 
     private func backup(to path: String, console: Console) throws {

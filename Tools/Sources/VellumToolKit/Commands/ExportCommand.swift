@@ -35,7 +35,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         guard let target else { return try exportToOutput(console) }
-        if !force.force { try OutputFile.checkIsFree(target) }
+        try force.force ? OutputFile.checkIsNotInUse(target) : OutputFile.checkIsFree(target)
         let entries = try redact ? exportRedacted(to: target, console: console) : exportPart(of: target, console: console)
         if output.json {
             return try console.print(["path": .text(target), "entries": .integer(entries), "bytes": .integer(try FileSize.of(target))])
@@ -47,6 +47,7 @@ struct ExportCommand: ParsableCommand {
         let part = target + ".part"
         if !resume, !force.force { try Self.checkIsFree(part) }
         let entries = try export(to: part, console: console, keepsPart: resume)
+        if force.force { try OutputFile.checkIsNotInUse(target) }
         guard rename(part, target) == 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
         return entries
     }
@@ -113,8 +114,8 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, (ArchiveFile.Progress) throws -> Void) throws ->
-        ArchiveFile.Exported
+    private typealias Writing = (ArchiveFile.Progress) throws -> Void
+    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, Writing) throws -> ArchiveFile.Exported
 
     private func export(_ console: Console, _ write: Export) throws -> Int {
         let bar = ProgressBar("export", console: console)

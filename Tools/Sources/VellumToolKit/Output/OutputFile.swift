@@ -10,7 +10,7 @@ struct OutputFile {
     /// - Parameter replaces: Whether a file that is there may be replaced.
     init(_ path: String, replaces: Bool) throws {
         (self.path, self.replaces) = (path, replaces)
-        if !replaces { try Self.checkIsFree(path) }
+        if replaces { try Self.checkIsNotInUse(path) } else { try Self.checkIsFree(path) }
         if Self.isFolder(path) { throw Failure(.failed, "\(TerminalText.shown(path, width: 100)) is a folder") }
         let folder = (path as NSString).deletingLastPathComponent
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -47,6 +47,7 @@ struct OutputFile {
     private func rename() throws {
         let name = TerminalText.shown(path, width: 100)
         if replaces {
+            try Self.checkIsNotInUse(path)
             guard Foundation.rename(temporary, path) == 0 else { throw SystemFailure("write \(name)", code: errno) }
         } else if link(temporary, path) == 0 {
             // A link never replaces a file that was made meanwhile.
@@ -63,6 +64,16 @@ struct OutputFile {
     static func checkIsFree(_ path: String) throws {
         var status = stat()
         if lstat(path, &status) == 0 { throw exists(path) }
+    }
+
+    /// A database that a program uses, or that one has left when it was killed, is not replaced: its log would be taken for that of the new file.
+    static func checkIsNotInUse(_ path: String) throws {
+        var status = stat()
+        guard let suffix = ["-wal", "-journal"].first(where: { lstat(path + $0, &status) == 0 }) else { return }
+        let name = TerminalText.shown(path, width: 100)
+        throw Failure(
+            .failed,
+            "\(name) is a database in use: there is a file \(name)\(suffix). Nothing was replaced; vellum restore replaces such a file")
     }
 
     private static func exists(_ path: String) -> Failure {

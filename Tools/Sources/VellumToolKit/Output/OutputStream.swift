@@ -27,6 +27,15 @@ final class OutputStream: Sendable {
 
 /// Calls of the system on descriptors.
 enum Descriptors {
+    /// Opens `/dev/null` for reading in place of each standard stream that is closed: what is opened later would get its number, and the output.
+    static func holdStandardStreams() {
+        for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) == -1 {
+            // The system gives the lowest descriptor that is free.
+            let null = open("/dev/null", O_RDONLY)
+            if null > 2 { _ = close(null) }
+        }
+    }
+
     /// Whether nobody reads what is written.
     static func isClosed(_ descriptor: Int32) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -57,14 +57,20 @@ final class Interrupts: Sendable {
     func forget(leftover path: String) { _ = state.withLock { $0.leftovers.remove(path) } }
 
     private func interrupt() {
-        let (response, leftovers) = state.withLock { state in
+        let response = state.withLock { state in
             // The second one does not wait for the operation.
             let response = state.isInterrupted ? nil : state.response
             state.isInterrupted = true
-            return (response, state.leftovers)
+            return response
         }
-        if let response { return response() }
-        for path in leftovers {
+        guard let response else { return end() }
+        response()
+        // One that waits for a pipe does not come to its next check.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5) { self.end() }
+    }
+
+    private func end() {
+        for path in state.withLock({ $0.leftovers }) {
             do { try FileManager.default.removeItem(atPath: path) } catch { continue }
         }
         if isatty(STDERR_FILENO) == 1 { Console.standard.writeError("\n") }

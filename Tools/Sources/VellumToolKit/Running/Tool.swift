@@ -7,6 +7,7 @@ package enum Tool {
     package static func main() async -> Int32 {
         // Nobody else reads what is created, whoever creates it.
         umask(0o077)
+        Descriptors.holdStandardStreams()
         Interrupts.shared.start()
         ToolLog.start()
         return await run(Array(CommandLine.arguments.dropFirst()), console: .standard)
@@ -25,10 +26,17 @@ package enum Tool {
             do {
                 try console.flush()
             } catch {
-                return (Failure.of(error, home: "")?.status ?? status).rawValue
+                return (said(error, console) ?? status).rawValue
             }
             return status.rawValue
         }
+    }
+
+    /// Says why the output could not be written, and returns the status; `nil` if nobody reads it.
+    private static func said(_ error: any Error, _ console: Console) -> Status? {
+        guard let failure = Failure.of(error, home: console.surroundings.home) else { return nil }
+        say(failure, console)
+        return failure.status
     }
 
     private static func runCommand(_ arguments: [String]) async throws {
@@ -56,7 +64,7 @@ package enum Tool {
         let code = VellumCommand.exitCode(for: error)
         if code == .success {
             // Help, the version and completions are results.
-            do { try console.print(VellumCommand.fullMessage(for: error)) } catch { return Failure.of(error, home: "")?.status ?? .success }
+            do { try console.print(VellumCommand.fullMessage(for: error)) } catch { return said(error, console) ?? .success }
             return .success
         }
         if code == .validationFailure, !(error is Failure) {
@@ -70,7 +78,7 @@ package enum Tool {
             // What was found before stands above the message.
             try console.flush()
         } catch {
-            return Failure.of(error, home: "")?.status ?? .success
+            return said(error, console) ?? .success
         }
         say(failure, console)
         return failure.status
