@@ -85,7 +85,7 @@ extension RawArchive {
     public func summary() throws(VellumError) -> Summary {
         try reading { (tables) throws(SQLiteError) in
             var summary = Summary()
-            let (usage, definition) = (try tables.totals(), try tables.indexDefinition())
+            let usage = try tables.totals()
             (summary.entries, summary.size) = (usage.entries, DataSize(bytes: usage.bytes))
             let read = try tables.connection.prepare(RawRows.archive, tables.id)
             if try read.step() {
@@ -95,7 +95,7 @@ extension RawArchive {
             }
             summary.typeVersion = try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
             summary.waiting = try tables.connection.int(RawRows.waiting(tables.id))?.int ?? 0
-            summary.indexes = definition.flatMap(RawIndex.init)?.indexes ?? []
+            summary.indexes = try tables.rawIndex()?.indexes ?? []
             guard usage.entries > 0 else { return summary }
             let oldest = try tables.connection.int(RawRows.oldestUse(tables.id))?.value ?? 0
             summary.oldest = UseStamp(rawValue: oldest).possibleDate
@@ -372,7 +372,7 @@ extension RawArchive {
 
     private func index() throws(VellumError) -> RawIndex {
         try reading { (tables) throws(SQLiteError) in
-            guard let definition = try tables.indexDefinition(), var index = RawIndex(definition: definition) else { return RawIndex.none }
+            guard var index = try tables.rawIndex() else { return RawIndex.none }
             let newest = try tables.newestIndexed(8, index.catalog.shape)
             index.compare(
                 with: newest.compactMap { stored, values in values.map { (RawCodec.value(of: stored.entry.bytes), $0) } })

@@ -28,7 +28,7 @@ struct RawIndex {
         shape.collections = Self.columns(parts)
         guard shape.definition == definition, shape.indexes.joined().allSatisfy(shape.columns.indices.contains) else { return nil }
         self.shape = shape
-        usable = (Set(shape.columns.indices), Set(shape.collections.indices))
+        usable = (Self.distinct(shape.columns), Self.distinct(shape.collections))
     }
 
     /// That of an archive without an index.
@@ -39,12 +39,20 @@ struct RawIndex {
         usable = ([], [])
     }
 
+    /// The first column of each field: a file may name one twice.
+    private static func distinct(_ columns: [IndexShape.Column]) -> Set<Int> {
+        var fields: Set<FieldPath> = []
+        return Set(columns.indices.filter { fields.insert(FieldPath(columnNamed: columns[$0].name)).inserted })
+    }
+
     private static func columns(_ parts: ArraySlice<String>) -> [IndexShape.Column] {
         parts.compactMap { part in
             guard let colon = part.lastIndex(of: ":") else { return nil }
             return IndexShape.Column(name: String(part[..<colon]), encoding: String(part[part.index(after: colon)...]))
         }
     }
+
+    func hasColumns(_ columns: Int, collections: Int) -> Bool { (shape.columns.count, shape.collections.count) == (columns, collections) }
 
     /// The indexes, as a listing shows them.
     var indexes: [RawArchive.Index] {

@@ -69,14 +69,19 @@ enum RawRows {
         """
     }
 
-    static let index = "SELECT definition FROM indexes WHERE archive = ?1"
+    static let index = "SELECT definition, columns, collections FROM indexes WHERE archive = ?1"
+
+    enum Index: Int32 { case definition, columns, collections }
 }
 
 extension ArchiveTables {
-    /// The definition of the archive's index; `nil` if it has none.
-    func indexDefinition() throws(SQLiteError) -> String? {
+    /// The archive's index; `nil` if it has none, or its definition is not that of its tables.
+    func rawIndex() throws(SQLiteError) -> RawIndex? {
         let read = try connection.prepare(RawRows.index, id)
-        return try read.step() ? read.text(0) : nil
+        guard try read.step(), let index = read.text(RawRows.Index.definition).flatMap(RawIndex.init),
+            index.hasColumns(read.int(RawRows.Index.columns).int, collections: read.int(RawRows.Index.collections).int)
+        else { return nil }
+        return index
     }
 
     func rawEntry(_ entryID: Int64) throws(SQLiteError) -> RawArchive.Entry? {
