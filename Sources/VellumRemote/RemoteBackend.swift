@@ -19,7 +19,10 @@ package protocol RemoteBackend: AnyObject, Sendable {
     ///   - token: Names the holder. No two leases have the same.
     ///   - ignoresEntry: Whether the entry counts as missing, because it is damaged, or loaded ahead of
     ///     its end.
-    func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer
+    ///   - atReply: Called when the reply has arrived, before anything is heard that the server said after it.
+    func entryOrLease(
+        forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool, atReply: @escaping @Sendable () -> Void
+    ) async throws(RemoteFailure) -> LeaseAnswer
 
     /// Stores an entry, and ends the lease.
     ///

@@ -60,10 +60,14 @@ extension SharedStore {
             let changes = signals.subscribe(to: key)
             defer { signals.end(changes) }
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
+            let read = VersionAtReply(version)
             let answer: LeaseAnswer
             do throws(RemoteFailure) {
                 try await finishRemovals(of: key)
-                answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry)
+                answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry) { [answers] in
+                    // What the server says of writes before the reply, such as those of this program, is older than the entry.
+                    read.set(answers.version(of: key))
+                }
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
                 if error.mayBeExecuted { Task { await giveBack(token, key) } }
@@ -82,7 +86,7 @@ extension SharedStore {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
-                let held = Held(token: token, entry: entry, old: old(entry, key), version: version)
+                let held = Held(token: token, entry: entry, old: old(entry, key), version: read.version)
                 let isWithin = held.old?.isWithin(request.staleness.whileRevalidate, at: instant) ?? false
                 // The callers have their answer then, and the load goes on without them.
                 loads.note(
@@ -102,7 +106,7 @@ extension SharedStore {
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
                     if !Task.isCancelled { counts.loadsAfterLongestWait.add(1, ordering: .relaxed) }
-                    let held = Held(token: nil, entry: entry, old: old, version: version)
+                    let held = Held(token: nil, entry: entry, old: old, version: read.version)
                     return outcome(of: await call(load, request, held), held, key)
                 }
                 // Waiters whose lease ends at once ask one after another.
@@ -292,4 +296,15 @@ extension VellumError {
     fileprivate static func notEncodable(_ cause: any Error) -> VellumError {
         VellumError(.notEncodable, "A loaded value cannot be encoded, and was not stored.", cause: cause)
     }
+}
+
+/// The version of a key when the server's reply has arrived, on the thread of the connection.
+private final class VersionAtReply: Sendable {
+    private let value: Atomic<UInt64>
+
+    init(_ version: UInt64) { value = Atomic(version) }
+
+    var version: UInt64 { value.load(ordering: .acquiring) }
+
+    func set(_ version: UInt64) { value.store(version, ordering: .releasing) }
 }

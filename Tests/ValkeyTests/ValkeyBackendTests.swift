@@ -35,7 +35,7 @@
         }
 
         private func lease(_ token: String, ignoresEntry: Bool = false) async throws -> LeaseAnswer {
-            try await backend.entryOrLease(forKey: key, token: LeaseToken(token), ignoresEntry: ignoresEntry)
+            try await backend.entryOrLease(forKey: key, token: LeaseToken(token), ignoresEntry: ignoresEntry, atReply: {})
         }
 
         @Test func whatIsPutIsFoundUntilItIsDropped() async throws {

@@ -56,8 +56,11 @@ private final class ForgetfulBackend: RemoteBackend {
     let leaseDuration: Int64 = 1000
 
     func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry { .missing }
-    func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
-        .granted(old: .missing)
+    func entryOrLease(
+        forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool, atReply: @escaping @Sendable () -> Void
+    ) async throws(RemoteFailure) -> LeaseAnswer {
+        defer { atReply() }
+        return .granted(old: .missing)
     }
     func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] { keys.map { _ in .missing } }
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {}

@@ -243,7 +243,7 @@ struct OutageTests {
         #expect(try await store.value(forKey: "a", asksServer: true) == "1")
         clock.advance(by: .seconds(90))
         let token = LeaseToken.random()
-        _ = try await backend.entryOrLease(forKey: "a", token: token, ignoresEntry: true)
+        _ = try await backend.entryOrLease(forKey: "a", token: token, ignoresEntry: true, atReply: {})
         #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
         while store.loads.count > 0 { await Task.yield() }
         let asked = backend.calls.count
@@ -329,6 +329,26 @@ struct OutageTests {
         gate.open()
         #expect(try await old.value == Loaded("late", .loaded))
         #expect(try await store.value(forKey: "a", asksServer: true) == "set")
+    }
+
+    private struct SourceDown: Error {}
+
+    /// The server tells a program of its own writes, too, and maybe when the next load has begun. What it says before it replies is older than the
+    /// entry in the reply.
+    @Test func aWriteThatIsHeardBeforeTheReplyTakesNoOldValueAway() async throws {
+        backend.fail(nil)
+        let store = store
+        _ = try await load(age: .seconds(10), ifError: .seconds(600))
+        clock.advance(by: .seconds(11))
+        backend.beforeLease { store.didChange(["a"]) }
+        #expect(try await load(ifError: .seconds(600)) { throw SourceDown() } == Loaded("1", .staleIfError))
+        backend.beforeLease(nil)
+        await #expect(throws: SourceDown.self) {
+            try await load(ifError: .seconds(600)) {
+                store.didChange(["a"])
+                throw SourceDown()
+            }
+        }
     }
 
     /// What the server says after the soft timeout is taken, too.

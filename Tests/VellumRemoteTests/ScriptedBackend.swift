@@ -66,7 +66,10 @@ final class ScriptedBackend: RemoteBackend {
         try call("entries") { state in keys.map { state.entries[$0].map(RemoteEntry.record) ?? .missing } }
     }
 
-    func entryOrLease(forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool) async throws(RemoteFailure) -> LeaseAnswer {
+    func entryOrLease(
+        forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool, atReply: @escaping @Sendable () -> Void
+    ) async throws(RemoteFailure) -> LeaseAnswer {
+        defer { atReply() }
         await state.withLock { $0.beforeLease }?()
         let now = clock.now()
         let answer = try call("entryOrLease") { state -> LeaseAnswer in

@@ -241,7 +241,7 @@ struct SharedHeardTests {
 
     /// FL3.
     @Test func aLoadBesideTheOneOfAnotherMachineIsCounted() async throws {
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
+        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false, atReply: {})
         let loading = Task { try await load { "mine" } }
         while store.loads.count == 0 { await Task.yield() }
         while store.loads.count > 0 {

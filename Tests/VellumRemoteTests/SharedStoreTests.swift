@@ -108,7 +108,7 @@ struct SharedStoreTests {
         // Another process that never ends.
         let backend = ScriptedBackend(clock: time.clock, leaseDuration: 1 << 40)
         let store = try Self.store(on: backend, time, pauses)
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false)
+        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false, atReply: {})
         let request = try LoadRequest<String>(
             key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(loadTimeout: nil),
             loader: .plain { "mine" })
@@ -118,7 +118,7 @@ struct SharedStoreTests {
     }
 
     @Test func aLeaseThatIsNotRenewedIsTakenOver() async throws {
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("dead"), ignoresEntry: false)
+        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("dead"), ignoresEntry: false, atReply: {})
         #expect(try await load("a") { "mine" } == Loaded("mine", .loaded))
         #expect(backend.record("a")?.value == Data("mine".utf8))
     }

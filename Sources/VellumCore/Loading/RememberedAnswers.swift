@@ -38,6 +38,12 @@ package final class RememberedAnswers: Sendable {
 
     func endWatch(of key: EntryKey) { keys.unwatch(key) }
 
+    /// The present version of a key that is watched.
+    package func version(of key: EntryKey) -> UInt64 {
+        defer { keys.unwatch(key) }
+        return keys.watch(key)
+    }
+
     /// Whether nobody changed the watched key since that version.
     package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool { keys.isUnchanged(key, since: version) }
 }

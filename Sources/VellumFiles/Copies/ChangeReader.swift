@@ -1,5 +1,5 @@
 internal import Foundation
-package import VellumCore
+internal import VellumCore
 internal import VellumEngine
 
 #if canImport(Glibc)

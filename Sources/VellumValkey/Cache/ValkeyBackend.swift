@@ -42,11 +42,11 @@
         }
 
         package func entryOrLease(
-            forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool
+            forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool, atReply: @escaping @Sendable () -> Void
         ) async throws(RemoteFailure) -> LeaseAnswer {
             let reply = try await run(
                 Scripts.entryOrLease, [keys.value(of: key), keys.lease(of: key)],
-                [token.text, times.lease, ignoresEntry ? "1" : "0", Int64(RemoteRecord.longest)], within: times.read)
+                [token.text, times.lease, ignoresEntry ? "1" : "0", Int64(RemoteRecord.longest)], within: times.read, atReply: atReply)
             let parts = reply.elements ?? []
             switch (parts.first?.integer, parts.count) {
             case (0, 2) where !ignoresEntry: return .found(try entry(parts[1], key))
@@ -127,13 +127,16 @@
 
         /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
         private func run(
-            _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64
+            _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
+            atReply: (@Sendable () -> Void)? = nil
         ) async throws(RemoteFailure) -> RESPValue {
-            try await answer(RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds)
+            try await answer(RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply)
         }
 
-        private func answer(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
-            let reply = try await link.call(command, within: milliseconds)
+        private func answer(
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+        ) async throws(RemoteFailure) -> RESPValue {
+            let reply = try await link.call(command, within: milliseconds, atReply: atReply)
             guard case .error(let message) = reply else { return reply }
             throw RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message)
         }

@@ -129,12 +129,19 @@
 
         /// Sends a command and returns its reply. Does not hold a thread while it waits.
         ///
-        /// - Parameter milliseconds: How long to wait at most.
-        func call(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
+        /// - Parameters:
+        ///   - milliseconds: How long to wait at most.
+        ///   - atReply: Called on the thread of the connection when the reply has arrived, before anything that follows it.
+        func call(
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+        ) async throws(RemoteFailure) -> RESPValue {
             let number = Locked<UInt64?>(nil)
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Result<RESPValue, RemoteFailure>, Never>) in
-                    let sent = send(command, within: milliseconds) { continuation.resume(returning: $0) }
+                    let sent = send(command, within: milliseconds) { reply in
+                        if case .success = reply { atReply?() }
+                        continuation.resume(returning: reply)
+                    }
                     number.withLock { $0 = sent }
                     if Task.isCancelled, let sent { abandon(sent) }
                 }

@@ -48,8 +48,12 @@
         deinit { close() }
 
         /// Sends a command and returns its reply.
-        package func call(_ command: RESPCommand, within milliseconds: Int64) async throws(RemoteFailure) -> RESPValue {
-            try await connection().call(command, within: milliseconds)
+        ///
+        /// - Parameter atReply: Called on the thread of the connection when the reply has arrived, before anything that follows it.
+        package func call(
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+        ) async throws(RemoteFailure) -> RESPValue {
+            try await connection().call(command, within: milliseconds, atReply: atReply)
         }
 
         /// Asks for the server's time, and, in the same write, whether it is still the primary: if it is not, the connection ends before any
