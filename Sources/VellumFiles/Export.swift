@@ -7,7 +7,7 @@ extension ArchiveFile {
     public struct Progress: Hashable, Sendable {
         /// What is done.
         public let completed: Int
-        /// What there is to do: pages of a backup, entries of an export, bytes of an import.
+        /// What there is to do: bytes of a backup or an import, entries of an export.
         public let total: Int
 
         package init(completed: Int, total: Int) { (self.completed, self.total) = (completed, total) }

@@ -153,6 +153,8 @@ final class LineBuffer {
 }
 
 /// Writes a portion while the next one is made.
+///
+/// Unsafe because the memory of a portion is protected by the queue: whoever adds to it waits for the queue before it gives memory or takes some.
 private final class PortionWriter: Sendable {
     private struct State {
         var failure: POSIXError?
