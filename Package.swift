@@ -126,7 +126,7 @@ let package = Package(
             name: "VellumMetrics",
             dependencies: [
                 "MiniCache", "MiniCacheValkey", "Vellum", "VellumCore", "VellumEngine", "VellumRemote",
-                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
             ]),
 
@@ -148,6 +148,13 @@ let package = Package(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
+        // A cache whose source hangs and fails, as metrics show it. With the trait `Metrics`.
+        .executableTarget(
+            name: "Outage",
+            dependencies: [
+                "MiniCache", "VellumMetrics",
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ], path: "Examples/Outage"),
         // A client whose size is counted, and eighteen works whose instructions are: `make instructions`.
         .executableTarget(
             name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"],
@@ -276,7 +283,7 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
+        "ExchangeRates", "Fleet", "Outage", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.

@@ -40,7 +40,8 @@ public final class MetricsReporter: Sendable {
     #else
         /// Needs the package trait `Metrics`.
         @available(
-            *, unavailable, message: "Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to the .package line of Vellum."
+            *, unavailable,
+            message: "Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to the .package line of Vellum."
         )
         public init(every interval: Duration = .seconds(10)) { self.interval = interval }
     #endif

@@ -28,7 +28,8 @@ public enum VellumTracing {
     #else
         /// Needs the package trait `Metrics`.
         @available(
-            *, unavailable, message: "Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to the .package line of Vellum."
+            *, unavailable,
+            message: "Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to the .package line of Vellum."
         )
         public static func enable() {}
     #endif
@@ -49,6 +50,7 @@ public enum VellumTracing {
                 var attributes = dimensions
                 if case .failure(let error) = result {
                     attributes["error.type"] = Self.type(of: error)
+                    attributes["cache.result"] = attributes["cache.result"].map { _ in "failed" }
                     span.setStatus(SpanStatus(code: .error))
                 }
                 span.updateAttributes { all in for (key, value) in attributes { all[key] = value } }
@@ -60,7 +62,8 @@ public enum VellumTracing {
 
         private static func description(of call: ObservedCall) -> (String, SpanKind, timer: String, [String: String]) {
             switch call {
-            case .load(let cache): return ("load \(cache)", .internal, "cache.load.duration", ["cache.name": cache])
+            case .load(let cache):
+                return ("load \(cache)", .internal, "cache.load.duration", ["cache.name": cache, "cache.result": "loaded"])
             case .command(let command, let script, let host, let port, let database):
                 var dimensions = ["db.system.name": "redis", "db.operation.name": command, "db.namespace": "\(database)"]
                 (dimensions["server.address"], dimensions["server.port"]) = (host, "\(port)")
