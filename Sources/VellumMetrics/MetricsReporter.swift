@@ -109,21 +109,17 @@ public final class MetricsReporter: Sendable {
         #endif
     }
 
-    /// Reports now, at each interval and at the end, until the task is cancelled. Blocks no thread of tasks.
+    /// Reports now, at each interval and at the end, until the task is cancelled. Blocks a thread of tasks at the end only.
     ///
     /// It is the `run()` of a service of swift-service-lifecycle: run it inside of `cancelWhenGracefulShutdown`.
     public func run() async {
-        var isLast = false
-        while true {
-            await withCheckedContinuation { done in
-                BlockingPool.start {
-                    self.report()
-                    done.resume()
-                }
-            }
-            if isLast { return }
-            do { try await Task.sleep(for: interval) } catch { isLast = true }
-        }
+        repeat {
+            do {
+                try await BlockingPool.run { self.report() }
+                try await Task.sleep(for: interval)
+            } catch {}  // The task is cancelled.
+        } while !Task.isCancelled
+        report()
     }
 }
 
