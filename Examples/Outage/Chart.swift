@@ -26,7 +26,12 @@
 
         var samples: [Sample]
         var theme: Theme
-        private let (width, left, right, top, height, gap) = (800.0, 64.0, 16.0, 40.0, 132.0, 62.0)
+        private let width = 800.0
+        private let left = 64.0
+        private let right = 16.0
+        private let top = 40.0
+        private let height = 132.0
+        private let gap = 62.0
         private var end: Double { samples.last?.time ?? 1 }
 
         init(samples: [Sample], theme: Theme) { (self.samples, self.theme) = (samples, theme) }
@@ -34,14 +39,14 @@
         var svg: String {
             let plots = [
                 plot(
-                    0, "Loads a second",
-                    [Line(name: "loaded", color: 0) { $0.loaded }, Line(name: "failed, or ended by their limit", color: 1) { $0.failed }]),
+                    0, "Loads a second, by result",
+                    [Line(name: "loaded", color: 0) { $0.loaded }, Line(name: "failed", color: 1) { $0.failed }]),
                 plot(
-                    1, "Old answers a second",
+                    1, "Old answers a second, by reason",
                     [
-                        Line(name: "while loading again", color: 2) { $0.revalidating },
-                        Line(name: "because the load is slow", color: 3) { $0.slow },
-                        Line(name: "because of the error", color: 1) { $0.error },
+                        Line(name: "revalidating", color: 2) { $0.revalidating },
+                        Line(name: "slow", color: 3) { $0.slow },
+                        Line(name: "error", color: 1) { $0.error },
                     ]),
                 plot(
                     2, "Latency of requests, ms",
@@ -91,8 +96,10 @@
             stride(from: 0, through: end, by: 5).map { text("\(Int($0)) s", x($0), y(2) + height + 20, "middle", theme.faint) }
         }
 
-        private func plot(_ index: Int, _ title: String, _ lines: [Line], isLogarithmic: Bool = false) -> String {
-            let (above, below) = (y(index), y(index) + height)
+        private func plot(
+            _ index: Int, _ title: String, _ lines: [Line], isLogarithmic: Bool = false
+        ) -> String {
+            let (above, below) = (y(index), y(index) + self.height)
             let largest = lines.flatMap { line in samples.map(line.value) }.max() ?? 1
             let step = [10.0, 20, 50, 100].first { largest / $0 <= 4 } ?? 200
             let marks = isLogarithmic ? [0.01, 0.1, 1, 10, 100, 1000] : Array(stride(from: 0, through: max(largest, step), by: step))

@@ -57,10 +57,12 @@
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             MetricsSystem.bootstrap(metrics)
             let manager = MiniCacheManager.inMemory()
-            let prices: MiniCache<Int, Int> = manager.cache(cacheName: "prices", cacheVersion: .custom("1"), maxAge: .seconds(2))
+            let prices: MiniCache<Int, Int> = manager.cache(cacheName: "prices", cacheVersion: .custom("1"), maxAge: .seconds(3))
             let reporter = MetricsReporter()
             reporter.add(prices)
-            let requests = Task { await sendRequests(to: prices) }
+            // Not all end together.
+            let age = try Expiration(validating: .seconds(3), jitter: 0.6)
+            let requests = Task { await sendRequests(to: prices, age) }
             let samples = try await samples(reporter)
             requests.cancel()
             await requests.value
@@ -72,10 +74,10 @@
         }
 
         /// 200 requests a second for 60 items in turn, whatever the answers take.
-        private func sendRequests(to prices: MiniCache<Int, Int>) async {
+        private func sendRequests(to prices: MiniCache<Int, Int>, _ age: Expiration) async {
             let (timer, errors) = (CoreMetrics.Timer(label: "http.server.request.duration"), Counter(label: "errors"))
             let options = LoadOptions(
-                errorMaxAge: .seconds(1), softTimeout: .milliseconds(150), timeout: .seconds(2), loadTimeout: .seconds(3))
+                expiration: age, errorMaxAge: .seconds(1), softTimeout: .milliseconds(150), timeout: .seconds(2), loadTimeout: .seconds(2))
             await withDiscardingTaskGroup { group in
                 let start = clock.now
                 for number in 0... {
@@ -102,7 +104,7 @@
             ]
             var (samples, last, start) = ([Sample](), names.map { _ in 0.0 }, clock.now)
             // The first values are there before the picture begins.
-            try await Task.sleep(for: .seconds(1))
+            try await Task.sleep(for: .seconds(6))
             (start, last) = (clock.now, totals(names, reporter))
             _ = metrics.takeDurations()
             let count = Int(Self.secondsOfPhase * 2) * Phase.allCases.count
