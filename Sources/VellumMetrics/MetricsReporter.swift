@@ -70,11 +70,13 @@ public final class MetricsReporter: Sendable {
     }
 
     private func add(_ owner: any AnyObject & Sendable, read: @escaping @Sendable () -> Reading?) {
-        sources.withLock { sources in
-            sources.removeAll { $0.owner() == nil }
-            guard !sources.contains(where: { $0.owner() === owner }) else { return }
-            sources.append(Source(owner: { [weak owner] in owner }, read: read))
+        let present = sources.withLock { sources in
+            let owners = sources.map { $0.owner() }
+            sources = zip(sources, owners).filter { $1 != nil }.map(\.0)
+            if !owners.contains(where: { $0 === owner }) { sources.append(Source(owner: { [weak owner] in owner }, read: read)) }
+            return owners
         }
+        withExtendedLifetime(present) {}
     }
 
     /// Reports once, for tests and for a backend that is asked. Blocks for the disk, some microseconds for each archive.
@@ -102,7 +104,7 @@ public final class MetricsReporter: Sendable {
             }
             return (figures, readings)
         }
-        // One of them may be the last reference to its store, whose values are not released under the lock.
+        // One of them may be the last reference to its store, whose values are not released under the lock, as in `add`.
         withExtendedLifetime(readings) {}
         #if Metrics
             instruments.record(figures)

@@ -43,31 +43,35 @@ public enum VellumTracing {
         func observe<Success: Sendable, Failure: Error>(
             _ call: ObservedCall, _ body: () async -> Result<Success, Failure>
         ) async -> Result<Success, Failure> {
-            let (name, kind, label, dimensions) = Self.description(of: call)
+            var (name, kind, label, dimensions) = Self.description(of: call)
             let begin = ContinuousClock.now
             return await (tracer ?? InstrumentationSystem.tracer).withAnySpan(name, ofKind: kind) { span in
                 let result = await body()
-                var attributes = dimensions
-                if case .failure(let error) = result {
-                    attributes["error.type"] = Self.type(of: error)
-                    attributes["cache.result"] = attributes["cache.result"].map { _ in "failed" }
-                    span.setStatus(SpanStatus(code: .error))
+                let failure = if case .failure(let error) = result { Self.type(of: error) } else { "" }
+                if kind == .internal {
+                    dimensions["cache.result"] = failure.isEmpty ? "loaded" : "failed"
+                } else {
+                    dimensions["error.type"] = failure
                 }
+                let attributes = dimensions.merging(["error.type": failure]) { $1 }.filter { !$0.value.isEmpty }
                 span.updateAttributes { all in for (key, value) in attributes { all[key] = value } }
-                let duration = (ContinuousClock.now - begin).nanoseconds
-                instruments.record(duration, as: Metric(label: label, kind: .timer, dimensions: attributes))
+                if !failure.isEmpty { span.setStatus(SpanStatus(code: .error)) }
+                let metric = Metric(label: label, kind: .timer, dimensions: dimensions)
+                instruments.record((ContinuousClock.now - begin).nanoseconds, as: metric)
                 return result
             }
         }
 
+        /// A timer has the same dimensions always, empty ones where there are none: some backends end the process otherwise.
         private static func description(of call: ObservedCall) -> (String, SpanKind, timer: String, [String: String]) {
             switch call {
             case .load(let cache):
-                return ("load \(cache)", .internal, "cache.load.duration", ["cache.name": cache, "cache.result": "loaded"])
+                return ("load \(cache)", .internal, "cache.load.duration", ["cache.name": cache])
             case .command(let command, let script, let host, let port, let database):
-                var dimensions = ["db.system.name": "redis", "db.operation.name": command, "db.namespace": "\(database)"]
-                (dimensions["server.address"], dimensions["server.port"]) = (host, "\(port)")
-                dimensions["db.stored_procedure.name"] = script
+                let dimensions = [
+                    "db.system.name": "redis", "db.operation.name": command, "db.stored_procedure.name": script ?? "",
+                    "db.namespace": "\(database)", "server.address": host, "server.port": "\(port)",
+                ]
                 return (script.map { "\(command) \($0)" } ?? command, .client, "db.client.operation.duration", dimensions)
             }
         }

@@ -2,6 +2,7 @@ import Testing
 import VellumCore
 
 @testable import VellumMetrics
+@testable import VellumRemote
 
 /// What two moments become: the pure part, which needs no trait.
 @Suite(.timeLimit(.minutes(1)))
@@ -71,6 +72,23 @@ struct FigureTests {
         let metric = try #require(changed.keys.first)
         #expect(changed.count == 1 && changed[metric] == 7 && metric.label == test.name && metric.kind != .gauge)
         #expect(metric.dimensions.values.sorted() == (["c"] + [test.dimension].compactMap { $0 }).sorted())
+    }
+
+    /// Prometheus asks for it, and a client of it ends the process otherwise.
+    @Test func aMetricHasTheSameDimensionsWhereverItComesFrom() {
+        let usage = StorageUsage(entries: 1, bytes: 2)
+        let shared = SharedCacheStatistics(
+            nearHits: 1, serverReads: 1, loading: LoadStatistics(), declinedFills: 1, loadsAfterLongestWait: 1, pendingRemovals: 1,
+            memory: usage)
+        var (figures, cache) = (Figures(), ["cache.name": "a", "cache.kind": "cache"])
+        figures.add(StoreStatistics(), of: cache)
+        figures.add(usage, Capacity(bytes: 9, entries: .max), in: "disk", of: cache)
+        cache["cache.name"] = "b"
+        figures.add(shared, of: cache)
+        for (label, metrics) in Dictionary(grouping: figures.values.keys, by: \.label) {
+            #expect(Set(metrics.map { $0.dimensions.keys.sorted() }).count == 1, "\(label)")
+            #expect(Set(metrics.map(\.kind)).count == 1, "\(label)")
+        }
     }
 
     @Test func anUnlimitedTierHasNoLimit() {

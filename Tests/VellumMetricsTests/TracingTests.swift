@@ -90,12 +90,15 @@
                 "db.system.name": "redis", "db.operation.name": "EVAL", "db.stored_procedure.name": "fill", "db.namespace": "3",
                 "server.address": "cache.internal", "server.port": "6379", "error.type": "unreachable",
             ]
+            _ = await ObservedCall.run(.command("SCAN", script: nil, host: "cache.internal", port: 6379, database: 3)) {
+                Result<Int, RemoteFailure>.success(1)
+            }
             for (name, value) in expected { #expect(span.attributes.get(name) == .string(value)) }
             #expect(span.kind == .client && span.attributes.count == expected.count)
-            let timers = metrics.timers(label: "db.client.operation.duration").filter { timer in
-                timer.dimensions.contains { $0.1 == "cache.internal" }
-            }
-            #expect(timers.map(\.dimensions.count) == [expected.count])
+            let timers = metrics.timers(label: "db.client.operation.duration").map { Dictionary($0.dimensions) { first, _ in first } }
+                .filter { $0["server.address"] == "cache.internal" }
+            // Some backends end the process where the names differ.
+            #expect(timers.count == 2 && timers.allSatisfy { Set($0.keys) == Set(expected.keys) })
         }
 
         @Test func withoutAnObserverACallHasNoDescription() async throws {

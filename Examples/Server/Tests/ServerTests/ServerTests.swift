@@ -38,9 +38,9 @@ struct ServerTests {
         }
         let text = try client.answer(to: "GET", "/metrics").body
         for line in [
-            "# TYPE cache_hits_total counter", #"cache_hits_total{cache_kind="archive",cache_name="Item",cache_tier="memory"} 2.0"#,
-            #"cache_puts_total{cache_kind="archive",cache_name="Item"} 2.0"#, "# TYPE cache_entries gauge",
-            #"cache_entries{cache_kind="archive",cache_name="Item",cache_tier="disk"} 1.0"#,
+            "# TYPE cache_hits_total counter", #"cache_hits_total{cache_kind="archive",cache_name="Server.Item",cache_tier="memory"} 2.0"#,
+            #"cache_puts_total{cache_kind="archive",cache_name="Server.Item"} 2.0"#, "# TYPE cache_entries gauge",
+            #"cache_entries{cache_kind="archive",cache_name="Server.Item",cache_tier="disk"} 1.0"#,
             #"cache_loads_total{cache_kind="cache",cache_name="rates",cache_result="loaded"} 1.0"#,
             "# TYPE cache_load_duration_seconds histogram",
             #"cache_load_duration_seconds_bucket{cache_name="rates",cache_result="loaded",le="+Inf"} 1"#,
