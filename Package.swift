@@ -196,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "VellumMetricsTests",
             dependencies: [
-                "VellumMetrics", "MiniCache", "Vellum", "VellumCore", "VellumEngine", "VellumRemote", "VellumTestSupport",
+                "VellumMetrics", "MiniCache", "MiniCacheValkey", "Vellum", "VellumCore", "VellumEngine", "VellumRemote",
+                "VellumTestSupport", "FleetSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
             ]),
@@ -281,7 +282,7 @@ if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
 /// `make quick` builds what most changes need: SwiftPM builds every test target that a package has.
 if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
-        "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
+        "QueryModelTests", "ValkeyTests", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
         "ExchangeRates", "Fleet", "Outage", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
     ]

@@ -54,10 +54,15 @@ case "$with" in *swift-metrics* | *tracing*)
     exit 1
     ;;
 esac
-[ "$metrics" = "swift-distributed-tracing swift-log swift-metrics swift-service-context " ] || {
-    echo "With the trait Metrics, these must be resolved: swift-distributed-tracing, swift-log, swift-metrics, swift-service-context." >&2
+case "$metrics" in *swift-nio*)
+    echo "With the trait Metrics, swift-nio must not be resolved." >&2
     exit 1
-}
+    ;;
+*swift-distributed-tracing*swift-metrics*) ;; *)
+    echo "With the trait Metrics, swift-metrics and swift-distributed-tracing must be resolved." >&2
+    exit 1
+    ;;
+esac
 case "$with" in *swift-nio-ssl*)
     echo "With the trait, swift-nio-ssl must not be resolved." >&2
     exit 1

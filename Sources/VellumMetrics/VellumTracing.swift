@@ -55,6 +55,7 @@ public enum VellumTracing {
                 }
                 let attributes = dimensions.merging(["error.type": failure]) { $1 }.filter { !$0.value.isEmpty }
                 span.updateAttributes { all in for (key, value) in attributes { all[key] = value } }
+                span.attributes["server.port"] = attributes["server.port"].flatMap { Int($0) }
                 if !failure.isEmpty { span.setStatus(SpanStatus(code: .error)) }
                 let metric = Metric(label: label, kind: .timer, dimensions: dimensions)
                 instruments.record((ContinuousClock.now - begin).nanoseconds, as: metric)

@@ -17,6 +17,19 @@ struct PendingRemovalsTests {
         #expect(!removals.concern("a") && !removals.concern(nil))
     }
 
+    @Test func whatWaitsAndWhatIsSentIsCountedAndEverythingIsOne() {
+        var removals = PendingRemovals()
+        for key in ["a", "b", "b"] { removals.insert(EntryKey(key)) }
+        #expect(removals.count == 2)
+        _ = removals.begin()
+        removals.insert("c")
+        #expect(removals.count == 3)
+        removals.end(succeeded: false)
+        #expect(removals.count == 3)
+        removals.insertEverything()
+        #expect(removals.count == 1)
+    }
+
     @Test func whatFailedWaitsAgainBesideWhatCameMeanwhile() {
         var removals = PendingRemovals()
         removals.insert("a")
