@@ -51,6 +51,18 @@ public import Foundation
     /// begins with `a:`. Only a mark that is composed with the last character ends that: `é` does not begin with `e`.
     package func begins(with prefix: EntryKey) -> Bool { normalized.utf8.starts(with: prefix.normalized.utf8) }
 
+    /// The names of groups, which are compared as keys are, in any order.
+    ///
+    /// - Throws: ``VellumError/Code/keyTooLong`` for a name of more than 1,024 bytes.
+    package static func groups(_ names: Set<String>) throws(VellumError) -> [EntryKey] {
+        guard !names.isEmpty else { return [] }
+        let groups = Set(names.map { EntryKey($0) })
+        guard groups.allSatisfy({ $0.normalized.utf8.count <= 1024 }) else {
+            throw VellumError(.keyTooLong, "The name of a group has more than 1024 bytes. Use a shorter one.")
+        }
+        return Array(groups)
+    }
+
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
     ///
     /// - Throws: The error that `body` throws.
