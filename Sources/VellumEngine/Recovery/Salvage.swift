@@ -111,3 +111,31 @@ final class Salvage {
         found.append(stored)
     }
 }
+
+/// The groups of the entries of a damaged file. Where they cannot be read, an entry may have had any: it is left out, because nobody could remove
+/// it with its group any more.
+struct SalvagedMembers {
+    private var groups: [Int64: [(name: EntryKey, revision: UInt32)]] = [:]
+    private var isWhole = true
+
+    init(of source: Connection) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            guard try source.int(MemberTable.isThere) ?? 0 > 0 else { return }
+            let rows = try source.prepare(MemberTable.all)
+            while try rows.step() {
+                guard let name = rows.text(1), name.utf8.count <= EntryKey.longestGroup else { continue }
+                groups[rows.int(0).value, default: []].append((EntryKey(name), UInt32(truncatingIfNeeded: rows.int(2).value)))
+            }
+        } catch {
+            guard error.isDamage else { throw error }
+            Log.error("The groups of entries cannot be read. Entries of which they are not known are left out.", error)
+            isWhole = false
+        }
+    }
+
+    /// - Returns: `nil` if the groups of the entry are not known.
+    func groups(of entry: Entry) -> [EntryKey]? {
+        guard let found = groups[entry.id] else { return isWhole ? [] : nil }
+        return found.filter { $0.revision == entry.revision }.map(\.name)
+    }
+}

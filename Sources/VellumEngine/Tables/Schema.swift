@@ -74,7 +74,11 @@ package enum Schema {
         try connection.execute(SQL.begin)
         let isPresent = try isOurs(connection, kind)
         let features = isPresent ? try features(of: connection) : nil
-        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run() }
+        if let features {
+            let check = try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables)
+            try check.run()
+            guard check.hasMembers == features.hasGroups else { throw SQLiteError.corrupt("The table of groups is missing.") }
+        }
         try connection.execute(SQL.commit)
         return features
     }

@@ -30,6 +30,9 @@ struct SchemaCheck {
         return SQL.tables.allSatisfy { names.contains($0.key) } && SQL.indexes.allSatisfy { names.contains($0.key) }
     }
 
+    /// Whether the table of groups is there.
+    var hasMembers: Bool { items.contains { $0.name == "members" } }
+
     func isOurs(_ item: SQL.SchemaItem) -> Bool {
         switch item.type {
         case "table":
@@ -47,6 +50,7 @@ struct SchemaCheck {
     func definition(ofTable name: String) -> String? {
         if let own = SQL.tables.first(where: { $0.key == name }) { return own.value }
         switch name {
+        case "members": return MemberTable.create
         case "sqlite_stat1": return IndexTables.statisticsTable
         case "sqlite_stat4": return IndexTables.samplesTable
         default: break
@@ -64,7 +68,8 @@ struct SchemaCheck {
     }
 
     private func definition(ofIndex name: String, on table: String, as sql: String) -> String? {
-        if let own = SQL.indexes.first(where: { $0.key == name }) { return own.value.contains(" ON \(table)(") ? own.value : nil }
+        let own = SQL.indexes.first { $0.key == name } ?? MemberTable.indexes.first { $0.key == name }
+        if let own { return own.value.contains(" ON \(table)(") ? own.value : nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         guard
             parts.count == 3, parts[0] == "index", let archive = Self.number(parts[1]), let number = Self.number(parts[2]),
