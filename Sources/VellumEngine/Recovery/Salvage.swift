@@ -120,7 +120,10 @@ struct SalvagedMembers {
 
     init(of source: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {
-            guard try source.int(MemberTable.isThere) ?? 0 > 0 else { return }
+            guard try source.int(MemberTable.isThere) ?? 0 > 0 else {
+                isWhole = try source.int("SELECT \(Features.bitsForWriting) & \(Features.groups)")?.value ?? 0 == 0
+                return
+            }
             let rows = try source.prepare(MemberTable.all)
             while try rows.step() {
                 guard let name = rows.text(1), name.utf8.count <= EntryKey.longestGroup else { continue }

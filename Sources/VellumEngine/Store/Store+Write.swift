@@ -221,7 +221,9 @@ extension Store {
     /// Adds a removal of the entries of a group.
     ///
     /// - Parameter didRemove: Receives how many there were.
-    mutating func removeAll<Value>(ofGroup group: EntryKey, in store: Store<Value>, _ didRemove: @escaping (Int) -> Void) {
+    package mutating func removeAll<Value>(
+        ofGroup group: EntryKey, in store: Store<Value>, _ didRemove: @escaping (Int) -> Void = { _ in }
+    ) {
         add(.removeGroup, group, to: store) { outcome, _ in
             store.memory.recordRemoval(ofGroup: group)
             didRemove(outcome.removedCount)

@@ -74,11 +74,7 @@ package enum Schema {
         try connection.execute(SQL.begin)
         let isPresent = try isOurs(connection, kind)
         let features = isPresent ? try features(of: connection) : nil
-        if let features {
-            let check = try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables)
-            try check.run()
-            guard check.hasMembers == features.hasGroups else { throw SQLiteError.corrupt("The table of groups is missing.") }
-        }
+        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run(features) }
         try connection.execute(SQL.commit)
         return features
     }

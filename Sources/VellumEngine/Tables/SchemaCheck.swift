@@ -19,9 +19,13 @@ struct SchemaCheck {
         indexSizes = try items.contains { $0.name.hasPrefix("columns_") } ? IndexTables.sizes(on: connection) : [:]
     }
 
-    /// - Throws: ``SQLiteError`` for damage if the schema contains anything else.
-    func run() throws(SQLiteError) {
+    /// - Throws: ``SQLiteError`` for damage if the schema contains anything else, or the table of groups and the word that says it disagree.
+    func run(_ features: Features) throws(SQLiteError) {
         guard items.allSatisfy(isOurs) else { throw .corrupt("The schema of the file contains foreign definitions.") }
+        let members = Set(items.map(\.name)).intersection(["members"] + MemberTable.indexes.map(\.key))
+        guard members.count == (features.hasGroups ? 1 + MemberTable.indexes.count : 0) else {
+            throw .corrupt("The table of groups is not as the features of the file say.")
+        }
     }
 
     /// Whether the tables and indexes of every file are there.
@@ -29,9 +33,6 @@ struct SchemaCheck {
         let names = Set(items.map(\.name))
         return SQL.tables.allSatisfy { names.contains($0.key) } && SQL.indexes.allSatisfy { names.contains($0.key) }
     }
-
-    /// Whether the table of groups is there.
-    var hasMembers: Bool { items.contains { $0.name == "members" } }
 
     func isOurs(_ item: SQL.SchemaItem) -> Bool {
         switch item.type {
