@@ -182,7 +182,7 @@ struct DocumentationTests {
     /// The files that hold SQL, each beside the structs that read its rows.
     private static let filesWithSQL: Set = [
         "VellumEngine/SQLite/SQL.swift", "VellumEngine/Tables/ArchiveTotals.swift",
-        "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift",
+        "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift", "VellumEngine/Tables/MemberTable.swift",
         "VellumEngine/Tables/RecencyTables.swift",
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
         "VellumEngine/Tables/RetentionTable.swift",

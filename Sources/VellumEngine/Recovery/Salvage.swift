@@ -121,18 +121,29 @@ struct SalvagedMembers {
     init(of source: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {
             guard try source.int(MemberTable.isThere) ?? 0 > 0 else {
-                isWhole = try source.int("SELECT \(Features.bitsForWriting) & \(Features.groups)")?.value ?? 0 == 0
+                isWhole = try !Self.wereThere(in: source)
                 return
             }
             let rows = try source.prepare(MemberTable.all)
             while try rows.step() {
-                guard let name = rows.text(1), name.utf8.count <= EntryKey.longestGroup else { continue }
-                groups[rows.int(0).value, default: []].append((EntryKey(name), UInt32(truncatingIfNeeded: rows.int(2).value)))
+                let row = MemberRow(rows)
+                guard let name = row.name, name.utf8.count <= EntryKey.longestGroup else { continue }
+                groups[row.entryID, default: []].append((EntryKey(name), row.revision))
             }
         } catch {
             guard error.isDamage else { throw error }
             Log.error("The groups of entries cannot be read. Entries of which they are not known are left out.", error)
             isWhole = false
+        }
+    }
+
+    /// Whether the file says that it has groups. A damaged word says nothing.
+    private static func wereThere(in source: Connection) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            return try Features(of: source).hasGroups
+        } catch {
+            guard error.isDamage else { throw error }
+            return false
         }
     }
 

@@ -55,6 +55,19 @@ enum MemberTable {
     }
 }
 
+/// The current row of ``MemberTable/all``. Valid until the statement's next step.
+struct MemberRow {
+    let row: Statement
+
+    private enum Column: Int32 { case entry, name, revision }
+
+    init(_ row: Statement) { self.row = row }
+
+    var entryID: Int64 { row.int(Column.entry).value }
+    var name: String? { row.text(Column.name) }
+    var revision: UInt32 { row.checksum(Column.revision) }
+}
+
 /// The groups of a value that is written.
 @usableFromInline package enum Grouping: Sendable {
     /// It has none, whatever the value had that was there.
