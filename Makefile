@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
+.PHONY: help demo demo-fleet demo-observe demo-outage bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
 	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -12,6 +12,9 @@ help:
 setup:
 	@sh Scripts/setup.sh
 
+# What needs packages of others is built apart, because traits change what is built.
+SHARED = --traits Valkey,Metrics --scratch-path .build/shared
+
 # Runs the example on real data. Its archives are kept in the build folder, unless the arguments name another.
 demo: setup
 	@$(SWIFT) build -c release --product AirportsBefore
@@ -20,13 +23,18 @@ demo: setup
 
 # Four processes, one server that is killed and comes back, and a slow source.
 demo-fleet: setup valkey-server
-	@$(SWIFT) build -c release --product Fleet --traits Valkey --scratch-path .build/shared
-	@"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/Fleet"
+	@$(SWIFT) build -c release --product Fleet $(SHARED)
+	@"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/Fleet"
 
 # Two processes: one changes a queue, the other observes it.
 demo-observe: setup
 	@$(SWIFT) build -c release --product Observe
 	@"$$($(SWIFT) build -c release --show-bin-path)/Observe"
+
+# A cache under load while its source hangs and fails, as its metrics show it: 40 seconds, a table, and a picture in .build/outage.
+demo-outage: setup
+	@$(SWIFT) build -c release --product Outage $(SHARED)
+	@"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/Outage" $(ARGUMENTS)
 
 # What observing costs: records, delays, an idle minute and memory.
 bench-observe: setup
@@ -41,10 +49,10 @@ bench-files: setup
 # Shared caches beside a bare connection, a cache of one machine and the server's own benchmark.
 bench-shared: setup valkey-server
 	@sh Scripts/setup.sh hiredis libhiredis-dev hiredis-devel || true
-	@$(SWIFT) build -c release --product SharedBenchmark --traits Valkey --scratch-path .build/shared
+	@$(SWIFT) build -c release --product SharedBenchmark $(SHARED)
 	@cc -O2 -o .build/shared/hiredis_get Benchmarks/hiredis_get.c -lhiredis || rm -f .build/shared/hiredis_get
 	@HIREDIS=.build/shared/hiredis_get \
-		"$$($(SWIFT) build -c release --show-bin-path --traits Valkey --scratch-path .build/shared)/SharedBenchmark"
+		"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/SharedBenchmark"
 
 # The user's cache folder is a temporary one: it may hold files of another version of this package.
 TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="$$caches" $(SWIFT) test --skip-build --disable-xctest $(WIDTH)
@@ -53,9 +61,9 @@ WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parall
 	&& echo --experimental-maximum-parallelization-width 4 || echo --no-parallel)
 # Two at a time where some take minutes: one that waits for a thread behind them would reach its limit.
 LONG = $(SWIFT) test $(subst 4,2,$(WIDTH))
-# VALKEY=1 builds with the trait `Valkey` and runs the tests of shared caches, too. Apart, because a trait changes what is built. TLS=1 does
-# it with the trait `ValkeyTLS`, whose library takes minutes to build.
-FLAVOR = $(if $(TLS),--traits ValkeyTLS --scratch-path .build/shared-tls,$(if $(VALKEY),--traits Valkey --scratch-path .build/shared))
+# VALKEY=1 builds with the traits `Valkey` and `Metrics` and runs the tests of shared caches and of metrics, too. TLS=1 does it with the
+# trait `ValkeyTLS`, whose library takes minutes to build.
+FLAVOR = $(if $(TLS),--traits ValkeyTLS,Metrics --scratch-path .build/shared-tls,$(if $(VALKEY),$(SHARED)))
 # Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same.
 PLAIN = -debug-info-format $(or $(DEBUG_INFO),none)
 BUILD = $(SWIFT) build --build-tests $(PLAIN)
@@ -182,14 +190,14 @@ bench: instructions
 
 # Builds the documentation in one archive: the guides, the products, and what they export again from other modules. Warnings are errors.
 docs: setup
-	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
+	$(SWIFT) build $(PLAIN) $(SHARED)
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "Look at it: python3 -m http.server --directory .build/documentation/Vellum.doccarchive 8000, then http://localhost:8000"
 
 # Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
 api: setup
 	@SWIFT="$(SWIFT)" python3 Scripts/test_check_api.py
-	$(SWIFT) build $(PLAIN) --traits Valkey --scratch-path .build/shared
+	$(SWIFT) build $(PLAIN) $(SHARED)
 	@SWIFT="$(SWIFT)" python3 Scripts/check_api.py .build/shared/debug $(if $(UPDATE),$(if $(filter all,$(UPDATE)),--update-all,--update))
 
 # Fails where fixtures, the layout of files or public names are not as they were when they became final. UPDATE=1 writes them down anew.

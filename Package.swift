@@ -27,18 +27,23 @@ let package = Package(
         // With the trait `Valkey`; without it, making a `ValkeyServer` is an error that names the trait.
         .library(name: "MiniCacheValkey", targets: ["MiniCacheValkey"]),
         .library(name: "ShallowsValkey", targets: ["ShallowsValkey"]),
+        // With the trait `Metrics`; without it, making a `MetricsReporter` is an error that names the trait.
+        .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
     ],
     traits: [
         .trait(name: "Valkey", description: "Shared caches on a Valkey or Redis server. Needs swift-nio."),
         // Of its own, because its library takes minutes to build (decision 59).
         .trait(
             name: "ValkeyTLS", description: "The same, by TLS. Needs swift-nio-ssl, which takes long to build.", enabledTraits: ["Valkey"]),
+        .trait(name: "Metrics", description: "Metrics and spans. Needs swift-metrics and swift-distributed-tracing."),
     ],
     // Few, and those of one feature behind a trait (decision 2).
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.1.0"),
     ],
     targets: [
         // A coder of bytes, which knows nothing of the rest.
@@ -116,6 +121,15 @@ let package = Package(
         .target(name: "MiniCacheValkey", dependencies: ["MiniCache", "VellumCore", "VellumRemote", "VellumValkey"]),
         .target(name: "ShallowsValkey", dependencies: ["CodableFormats", "Shallows", "VellumCore", "VellumRemote", "VellumValkey"]),
 
+        // What a program reports of archives and caches while it runs. What imports other packages is compiled only with the trait.
+        .target(
+            name: "VellumMetrics",
+            dependencies: [
+                "MiniCache", "MiniCacheValkey", "Vellum", "VellumCore", "VellumEngine", "VellumRemote",
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
+            ]),
+
         // The main job on real data.
         .executableTarget(name: "Airports", dependencies: ["Vellum"], path: "Examples/Airports", resources: [.copy("Data")]),
         // An earlier version of it, whose file it migrates.
@@ -134,6 +148,13 @@ let package = Package(
             name: "SharedBenchmark", dependencies: ["MiniCacheValkey", "VellumCore", "VellumRemote", "VellumValkey"],
             path: "Benchmarks/Shared"),
         .executableTarget(name: "Fleet", dependencies: ["MiniCacheValkey"], path: "Examples/Fleet"),
+        // A cache whose source hangs and fails, as metrics show it. With the trait `Metrics`.
+        .executableTarget(
+            name: "Outage",
+            dependencies: [
+                "MiniCache", "VellumMetrics",
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ], path: "Examples/Outage"),
         // A client whose size is counted, and eighteen works whose instructions are: `make instructions`.
         .executableTarget(
             name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"],
@@ -171,6 +192,14 @@ let package = Package(
         .testTarget(
             name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumTestSupport"]),
+        // With the trait `Metrics`; without it, nothing is compiled.
+        .testTarget(
+            name: "VellumMetricsTests",
+            dependencies: [
+                "VellumMetrics", "MiniCache", "Vellum", "VellumCore", "VellumEngine", "VellumRemote", "VellumTestSupport",
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Metrics"])),
+            ]),
         // Random queries with indexes, without, and on an array.
         .testTarget(name: "QueryModelTests", dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(
@@ -254,7 +283,7 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     let left: Set = [
         "QueryModelTests", "ValkeyTests", "FleetSupport", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
         "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
+        "ExchangeRates", "Fleet", "Outage", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.

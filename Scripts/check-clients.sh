@@ -6,8 +6,8 @@
 # - mistakes (Tests/Clients/Mistakes) get the diagnostics that they name, and no others;
 # - the examples of README run, and print what it says; the adapters of the guide for servers run with hostile input;
 # - the parity tests compile in Swift 5, and the fuzz targets;
-# - without the trait `Valkey`, each `ValkeyServer` gets the message that names it, and nothing else does.
-# With --valkey, BUILD_FOLDER was built with the trait, and clients of shared caches compile, too.
+# - without the traits, each `ValkeyServer` and each `MetricsReporter` gets the message that names its trait, and nothing else does.
+# With --valkey, BUILD_FOLDER was built with the traits `Valkey` and `Metrics`, and clients of shared caches and of metrics compile, too.
 set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 [ $# -ge 1 ] || { echo "usage: check-clients.sh BUILD_FOLDER [--valkey]" >&2; exit 2; }
@@ -68,7 +68,7 @@ shows() {
         fails "$1: not in Tests/Clients/$2.swift: $(head -n 1 "$folder/missing")"
 }
 
-for product in Vellum MiniCache ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey; do
+for product in Vellum MiniCache ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey VellumMetrics; do
     shows "Sources/$product/Documentation.docc/$product.md" $product
 done
 shows Documentation/SharedCaches.md MiniCacheValkey
@@ -80,6 +80,10 @@ for file in "$package"/Tests/Clients/Snippets/*.swift "$package"/Tests/Clients/*
     " "*/*Valkey.swift)
         sed 's|ValkeyServer(.*|& // expected-error {{Shared caches need the trait '"'Valkey'"'.}}|' "$file" >"$folder/client"
         grep -q expected-error "$folder/client" || fails "$name: makes no server"
+        check "$name" "$folder/client"
+        ;;
+    " "*/VellumMetrics.swift)
+        sed -E 's/.*(MetricsReporter|VellumTracing\.enable)\(.*/& \/\/ expected-error {{Metrics need the trait '"'Metrics'"'.}}/' "$file" >"$folder/client"
         check "$name" "$folder/client"
         ;;
     *) check "$name" "$file" ;;

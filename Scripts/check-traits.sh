@@ -1,5 +1,6 @@
 #!/bin/sh
-# A client without the trait `Valkey` must resolve nothing but swift-log, and build without a warning; with it, it must resolve swift-nio.
+# A client without traits must resolve nothing but swift-log, and build without a warning; with `Valkey`, it must resolve swift-nio, and with
+# `Metrics` swift-metrics and swift-distributed-tracing, and neither the packages of the other.
 set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 folder="$(mktemp -d)"
@@ -19,6 +20,7 @@ let package = Package(
             name: "Client",
             dependencies: [
                 "Vellum", "MiniCache", "ShallowsSQLite", "CBORCoding", "VellumFiles", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
+                "VellumMetrics",
             ].map {
                 .product(name: \$0, package: "Vellum")
             })
@@ -39,10 +41,21 @@ without="$(resolved '')"
 ! grep -E '(^|: )warning: ' "$folder/log" >&2 || exit 1
 sh "$package/Scripts/check-clients.sh" "$folder/Client/.build/debug" >&2
 with="$(resolved ', traits: ["Valkey"]')"
+metrics="$(resolved ', traits: ["Metrics"]')"
 echo "A client without the trait builds, and resolves: $without"
 echo "A client with the trait resolves: $with"
+echo "A client with the trait Metrics resolves: $metrics"
 [ "$without" = "swift-log " ] || {
     echo "Without the trait, only swift-log may be resolved." >&2
+    exit 1
+}
+case "$with" in *swift-metrics* | *tracing*)
+    echo "With the trait, no package of metrics must be resolved." >&2
+    exit 1
+    ;;
+esac
+[ "$metrics" = "swift-distributed-tracing swift-log swift-metrics swift-service-context " ] || {
+    echo "With the trait Metrics, these must be resolved: swift-distributed-tracing, swift-log, swift-metrics, swift-service-context." >&2
     exit 1
 }
 case "$with" in *swift-nio-ssl*)

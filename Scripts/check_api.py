@@ -5,7 +5,7 @@
     check_api.py BUILD_FOLDER --update      writes what was added into Documentation/API
     check_api.py BUILD_FOLDER --update-all  writes Documentation/API anew, with every break: for a new major version
 
-BUILD_FOLDER was built with the trait `Valkey`. Documentation/API has a file for each module, with a line for each public declaration and
+BUILD_FOLDER was built with the traits `Valkey` and `Metrics`. Documentation/API has a file for each module, with a line for each public declaration and
 conformance, and `allowed.txt`, with the breaks that are accepted. `swift-api-digester` says which declarations there are, and the symbol graph
 spells them: decision 66."""
 import json
@@ -20,7 +20,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 BASELINES = PACKAGE / "Documentation" / "API"
 # The products, then what they export again.
-MODULES = ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding", "VellumFiles", "VellumTesting", "MiniCacheValkey", "ShallowsValkey",
+MODULES = ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding", "VellumFiles", "VellumTesting", "MiniCacheValkey", "ShallowsValkey", "VellumMetrics",
            "ModelVersions", "VellumCore", "VellumRemote", "VellumValkey"]
 # Modules without a public declaration.
 EMPTY = ["CodableFormats", "Originals", "VellumEngine"]

@@ -1,10 +1,10 @@
 #!/bin/sh
 # docs.sh BUILD_FOLDER: makes .build/documentation/Vellum.doccarchive of the guides and of the modules that were built in BUILD_FOLDER, with the
-# trait `Valkey`. Its front page is Documentation/Guides.docc/Guides.md.
+# traits `Valkey` and `Metrics`. Its front page is Documentation/Guides.docc/Guides.md.
 set -eu
 cd "$(dirname "$0")/.."
 build="${1%/}" folder=.build/docs
-products="Vellum MiniCache Shallows ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey"
+products="Vellum MiniCache Shallows ShallowsSQLite CBORCoding VellumFiles VellumTesting MiniCacheValkey ShallowsValkey VellumMetrics"
 # What the products export again.
 shared=VellumCore,ModelVersions,CBORCoding,VellumRemote,VellumValkey,Shallows,MiniCache
 rm -rf "$folder" .build/documentation && mkdir -p "$folder/archives" .build/documentation

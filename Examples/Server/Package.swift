@@ -8,10 +8,11 @@ let package = Package(
     name: "VellumServer",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Vellum", path: "../.."),
+        .package(name: "Vellum", path: "../..", traits: ["Metrics"]),
         // Without its traits, which add the reading of configurations.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.8.0"),
     ],
     targets: [
@@ -20,6 +21,8 @@ let package = Package(
             dependencies: [
                 .product(name: "Vellum", package: "Vellum"),
                 .product(name: "MiniCache", package: "Vellum"),
+                .product(name: "VellumMetrics", package: "Vellum"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

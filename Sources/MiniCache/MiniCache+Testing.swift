@@ -2,9 +2,14 @@ package import Foundation
 package import VellumCore
 package import VellumEngine
 
-// For a test kit.
+// For metrics and a test kit.
 
 extension MiniCache {
+    /// What the handles of the cache share, and its store while it is open, which may be another one later.
+    package var shared: (owner: any AnyObject & Sendable, store: @Sendable () -> Store<CachedValue>?) {
+        (core, { [weak core] in core?.opened })
+    }
+
     /// The file and the archive.
     package var fileAndArchive: (file: DatabaseFile, archive: Archive) { get throws(MiniCacheError) { try openStore().fileAndArchive } }
 

@@ -117,6 +117,8 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
 
     /// Counters of the cache in this process. Reading them blocks no other caller.
     public var statistics: SharedCacheStatistics { store.statistics }
+
+    package var sharedStore: SharedStore<Value> { store }
 }
 
 extension SharedCache: LoadingCache {

@@ -335,9 +335,11 @@ extension ArchiveStore {
     }
 }
 
-// MARK: For a test kit
+// MARK: For metrics and a test kit
 
 extension ArchiveStore {
+    package var engineStore: Store<Archive> { store }
+
     /// The file and the archive.
     package var fileAndArchive: (file: DatabaseFile, archive: VellumEngine.Archive) { store.fileAndArchive }
 

@@ -118,7 +118,7 @@ extension ArchiveFile {
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func summary() throws(VellumError) -> Summary {
         Summary(
-            size: file.fileSize, logSize: DataSize(bytes: FileSystem.size(file.path + "-wal")), unusedSize: try file.unusedSize(),
+            size: file.fileSize, logSize: file.logSize, unusedSize: try file.unusedSize(),
             isOpenElsewhere: file.isShared)
     }
 }

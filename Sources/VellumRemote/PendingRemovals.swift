@@ -12,6 +12,8 @@ struct PendingRemovals: Sendable {
         case keys(Set<EntryKey>)
         case everything
 
+        fileprivate var count: Int { if case .keys(let keys) = self { keys.count } else { 1 } }
+
         fileprivate func concerns(_ key: EntryKey?) -> Bool {
             switch self {
             case .keys(let keys): key.map(keys.contains) ?? !keys.isEmpty
@@ -24,6 +26,9 @@ struct PendingRemovals: Sendable {
     private var sent: Work?
     /// Whether a task sends them again until none is pending.
     var areSentAgain = false
+
+    /// How many removals wait or are on their way. That of everything is one.
+    var count: Int { waiting.count + (sent?.count ?? 0) }
 
     mutating func insert(_ key: EntryKey) {
         guard case .keys(var keys) = waiting else { return }

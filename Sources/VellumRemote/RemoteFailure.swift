@@ -57,7 +57,7 @@ extension VellumError.Code {
 
 extension VellumError {
     /// - Parameter cache: The cache concerned.
-    init(_ failure: RemoteFailure, cache: String) {
+    package init(_ failure: RemoteFailure, cache: String) {
         let error =
             switch failure {
             case .unreachable(let reason): VellumError(.unreachable, reason)

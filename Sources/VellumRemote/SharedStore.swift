@@ -90,7 +90,8 @@ public import VellumCore
         SharedCacheStatistics(
             nearHits: near.hits, serverReads: counts.reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
             declinedFills: counts.declinedFills.load(ordering: .relaxed),
-            loadsAfterLongestWait: counts.loadsAfterLongestWait.load(ordering: .relaxed), memory: near.usage)
+            loadsAfterLongestWait: counts.loadsAfterLongestWait.load(ordering: .relaxed),
+            pendingRemovals: pending.withLock { $0.count }, memory: near.usage)
     }
 
     // MARK: Reading

@@ -6,7 +6,7 @@ internal import VellumEngine
 ///
 /// Handles with different types of values share one store, so a reader checks the type: by identity, without a dynamic cast.
 @usableFromInline
-struct CachedValue: Sendable {
+package struct CachedValue: Sendable {
     @usableFromInline let form: ValueForm
 
     @inlinable

@@ -4,6 +4,8 @@
 package protocol LoadingStore<Value>: Sendable {
     associatedtype Value: Sendable
 
+    /// The name of the archive or cache, for whoever observes its loads.
+    var name: String { get }
     /// The loads that are running.
     var loads: LoadCoordinator<EntryKey, LoadOutcome<Value>> { get }
     /// Failures of loaders, and `nil` results, that are remembered.
@@ -238,12 +240,13 @@ extension LoadingStore {
         // What it returns in time may be recorded later.
         defer { if request.loadTimeout != nil { loads.limit(load, until: .max, by: timer) } }
         let begin = ContinuousClock.now
-        let result: Result<LoaderAnswer<Value>, any Error>
-        do {
-            let found = try await running.run { try await request.loader.run(previous) }
-            result = .success(try LoaderAnswer(found, to: request, previous))
-        } catch {
-            result = .failure(error)
+        let result = await ObservedCall.run(.load(of: name)) { () async -> Result<LoaderAnswer<Value>, any Error> in
+            do {
+                let found = try await running.run { try await request.loader.run(previous) }
+                return .success(try LoaderAnswer(found, to: request, previous))
+            } catch {
+                return .failure(error)
+            }
         }
         let hasFailed = if case .failure = result { true } else { false }
         loads.statistics.withLock { $0.count(ContinuousClock.now - begin, failed: hasFailed) }

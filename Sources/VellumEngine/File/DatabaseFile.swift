@@ -69,6 +69,12 @@ package import VellumCore
     /// The size of the file, without the log.
     package var fileSize: DataSize { DataSize(bytes: FileSystem.size(path)) }
 
+    /// The size of its log.
+    package var logSize: DataSize { DataSize(bytes: FileSystem.size(path + "-wal")) }
+
+    /// How many threads of this process wait for the connection that writes.
+    package var waitingWriters: Int { writing.waiting.load(ordering: .relaxed) }
+
     private func shutDown() throws(VellumError) {
         // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
         guard location.isOfThisProcess else { return }

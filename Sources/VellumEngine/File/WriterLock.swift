@@ -15,6 +15,8 @@ final class WriterLock: Sendable {
 
     /// Whether an open transaction holds relaxed writes.
     let openBatch: OpenBatch
+    /// How many threads wait for the lock to use the writer, for metrics (decision 81).
+    let waiting = Atomic(0)
     private let guarded: Locked<Guarded>
 
     init(_ connection: sending Connection, notifying changesFile: ChangesFile) throws(SQLiteError) {
@@ -27,7 +29,7 @@ final class WriterLock: Sendable {
     func withWriter<Result: Sendable, Failure: Error>(
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try guarded.withLock { (guarded: inout Guarded) throws(Failure) -> Result? in
+        try counting { (guarded: inout Guarded) throws(Failure) -> Result? in
             guard let writer = guarded.writer else { return nil }
             return try body(writer)
         }
@@ -37,8 +39,21 @@ final class WriterLock: Sendable {
     func carryOut(
         _ writes: [ArchiveWrite], isRelaxed: Bool, of file: DatabaseFile, _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        try guarded.withLock { (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
+        try counting { (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
             try guarded.writer?.carryOut(writes, isRelaxed: isRelaxed, sharing: { file.isShared }, update)
+        }
+    }
+
+    /// Runs `body` under the lock. A free lock is taken by one attempt, as cheaply as without counting.
+    @inline(__always)
+    private func counting<Result, Failure: Error>(
+        _ body: (inout sending Guarded) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        if let result = try guarded.withLockIfAvailable(body) { return result }
+        waiting.add(1, ordering: .relaxed)
+        return try guarded.withLock { (guarded: inout sending Guarded) throws(Failure) -> sending Result in
+            waiting.subtract(1, ordering: .relaxed)
+            return try body(&guarded)
         }
     }
 

@@ -13,6 +13,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     init(_ store: Store<Value>, adding addition: Addition?) { (self.store, self.addition) = (store, addition) }
 
+    package var name: String { Log.displayed(store.name) }
     package var loads: LoadCoordinator<EntryKey, LoadOutcome<Value>> { store.loads }
     package var answers: RememberedAnswers { store.answers }
     package var instant: WallInstant { store.clock.now() }

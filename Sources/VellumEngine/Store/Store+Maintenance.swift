@@ -55,8 +55,14 @@ extension Store {
     ///
     /// - Complexity: O(1).
     package func statistics() throws(VellumError) -> StoreStatistics {
-        var statistics = StoreStatistics()
+        var statistics = counters
         statistics.disk = try disk.totals()
+        return statistics
+    }
+
+    /// The counters, and the present size of memory. Does not read the disk.
+    package var counters: StoreStatistics {
+        var statistics = StoreStatistics()
         statistics.memory = memory.totals()
         statistics.memoryHits = memory.hits
         statistics.puts = memory.stores

@@ -128,17 +128,28 @@
         /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
         private func run(
             _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
-            atReply: (@Sendable () -> Void)? = nil
+            atReply: (@Sendable () -> Void)? = nil, caller: String = #function
         ) async throws(RemoteFailure) -> RESPValue {
-            try await answer(RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply)
+            try await answer(
+                RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply,
+                script: String(caller.prefix { $0 != "(" }))
         }
 
         private func answer(
-            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: String? = nil
         ) async throws(RemoteFailure) -> RESPValue {
-            let reply = try await link.call(command, within: milliseconds, atReply: atReply)
-            guard case .error(let message) = reply else { return reply }
-            throw RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message)
+            let server = link.server
+            return try await ObservedCall.run(
+                .command(command.name, script: script, host: server.host, port: server.port, database: server.database)
+            ) { () async -> Result<RESPValue, RemoteFailure> in
+                do throws(RemoteFailure) {
+                    let reply = try await link.call(command, within: milliseconds, atReply: atReply)
+                    guard case .error(let message) = reply else { return .success(reply) }
+                    return .failure(RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message))
+                } catch {
+                    return .failure(error)
+                }
+            }.get()
         }
 
         /// Returns whether a script did its work.

@@ -35,7 +35,7 @@
             case closed
         }
 
-        private let server: ServerConfiguration
+        let server: ServerConfiguration
         private let observer: Observer
         private let clock: CoarseClock
         private let phase = Locked(Phase.idle)

@@ -6,6 +6,8 @@ package import Foundation
 /// let command = RESPCommand("GET", key)
 /// ```
 package struct RESPCommand: Sendable {
+    /// What the server is asked to do, without arguments.
+    let name: String
     package private(set) var bytes: [UInt8]
 
     /// Creates a command of a name and its arguments, which may be texts, bytes and integers.
@@ -14,6 +16,7 @@ package struct RESPCommand: Sendable {
     }
 
     package init(_ parts: [any Argument]) {
+        name = parts.first as? String ?? ""
         bytes = []
         bytes.reserveCapacity(parts.reduce(16) { $0 + $1.byteCount + 16 })
         append("*", parts.count)

@@ -1,9 +1,11 @@
+import CoreMetrics
 import Foundation
 import Hummingbird
 import Logging
 import MiniCache
 import ServiceLifecycle
 import Vellum
+import VellumMetrics
 
 /// `Server FOLDER PORT`: items of an archive over HTTP, and a cache of a slow source.
 @main
@@ -15,10 +17,17 @@ struct Server {
         let delay = ProcessInfo.processInfo.environment["BANK_MILLISECONDS"].flatMap { Int($0) } ?? 200
         let logger = Logger(label: "Server")
 
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
+        VellumTracing.enable()
         let factory = ArchivesFactory(directory: folder)
         let items = try factory.store(for: Item.self, diskLimit: .unlimited)
         let manager = MiniCacheManager(name: "Rates", directory: folder, durability: .relaxed)
         let rates: MiniCache<String, Rate> = manager.cache(cacheName: "rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+
+        let reporter = MetricsReporter()
+        reporter.add(items)
+        reporter.add(rates)
 
         let router = Router()
         let streams = OpenStreams()
@@ -34,6 +43,11 @@ struct Server {
             // Reads the file. An error is the answer 500.
             _ = try await items.perform { try $0.count() }
             return HTTPResponse.Status.ok
+        }
+        router.get("metrics") { _, _ in
+            // It reads the file, on a thread that may wait for it.
+            try await items.perform { _ in reporter.report() }
+            return metrics.text
         }
         router.get("statistics") { _, _ in
             let count = try await items.perform { try $0.count() }

@@ -27,6 +27,37 @@ struct ServerTests {
         #expect(await server.end() == 0)
     }
 
+    @Test func metricsAreTextOfPrometheus() async throws {
+        let server = try ServerProcess(bankDelay: 10)
+        let client = try Connection(port: server.port)
+        for _ in 0..<2 {
+            #expect(try client.answer(to: "PUT", "/items/a", body: #"{"text":"first"}"#).status == 200)
+            #expect(try client.answer(to: "GET", "/items/a").status == 200)
+            #expect(try client.answer(to: "GET", "/rates/CHF").status == 200)
+            #expect(try client.answer(to: "GET", "/metrics").status == 200)
+        }
+        let text = try client.answer(to: "GET", "/metrics").body
+        for line in [
+            "# TYPE cache_hits_total counter", #"cache_hits_total{cache_kind="archive",cache_name="Server.Item",cache_tier="memory"} 2.0"#,
+            #"cache_puts_total{cache_kind="archive",cache_name="Server.Item"} 2.0"#, "# TYPE cache_entries gauge",
+            #"cache_entries{cache_kind="archive",cache_name="Server.Item",cache_tier="disk"} 1.0"#,
+            #"cache_loads_total{cache_kind="cache",cache_name="rates",cache_result="loaded"} 1.0"#,
+            "# TYPE cache_load_duration_seconds histogram",
+            #"cache_load_duration_seconds_bucket{cache_name="rates",cache_result="loaded",le="+Inf"} 1"#,
+            #"cache_load_duration_seconds_count{cache_name="rates",cache_result="loaded"} 1"#,
+        ] {
+            #expect(text.split(separator: "\n").contains { $0 == line }, "\(line) is not in \(text)")
+        }
+        server.terminate()
+        #expect(await server.end() == 0)
+    }
+
+    @Test func labelsAreEscapedAndCountersThatAreMadeAgainGoOn() {
+        let metrics = PrometheusMetrics()
+        for _ in 0..<2 { metrics.makeCounter(label: "a.b", dimensions: [("c.d", "\"\\\n")]).increment(by: 2) }
+        #expect(metrics.text == "# TYPE a_b_total counter\na_b_total{c_d=\"\\\"\\\\\\n\"} 4.0\n")
+    }
+
     @Test func theBankIsAskedOnceHoweverManyClientsWait() async throws {
         let server = try ServerProcess()
         let clients = try (0..<10).map { _ in try Connection(port: server.port) }

@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import VellumCore
+import VellumTestSupport
+
+@testable import VellumEngine
+
+@Suite(.timeLimit(.minutes(1)))
+struct WaitingWritersTests {
+    @Test func theThreadsThatWaitForTheWriterAreCounted() throws {
+        let folder = try TemporaryDirectory()
+        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
+        let ended = DispatchGroup()
+        file.withWriter { _ in
+            #expect(file.waitingWriters == 0)
+            for _ in 0..<2 {
+                ended.enter()
+                BlockingPool.startOnNewThread {
+                    file.withWriter { _ in true }
+                    ended.leave()
+                }
+            }
+            while file.waitingWriters < 2 { sched_yield() }
+            return true
+        }
+        ended.wait()
+        #expect(file.waitingWriters == 0)
+        try file.close()
+    }
+}
