@@ -11,6 +11,7 @@
 @_exported public import enum VellumCore.Durability
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
+@_exported public import struct VellumCore.FileHealth
 @_exported public import struct VellumCore.IndexProgress
 @_exported public import enum VellumCore.IndexValue
 @_exported public import protocol VellumCore.IndexableScalar

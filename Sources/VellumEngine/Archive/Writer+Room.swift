@@ -31,6 +31,12 @@ extension Writer {
         try reserveOrFail(bytes)
     }
 
+    /// Makes room as the commit of a transaction does that adds so many bytes.
+    func makeRoom(forGrowth growth: Int64) throws(SQLiteError) {
+        let bytes = try bytesOfPages + growth
+        if bytes > room { try reserveOrFail(bytes) }
+    }
+
     /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than what ``DatabaseFile/hasUntruncatedSpace()`` looks
     /// for at most.
     private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 19, max(1 << 16, bytes / 8)) }
