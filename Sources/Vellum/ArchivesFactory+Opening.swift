@@ -55,6 +55,8 @@ extension ArchivesFactory {
         options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
         var catalog = try indexCatalog(of: Archive.self) ?? IndexCatalog()
         catalog.version = ArchiveCodec<Archive>().version
+        options.migrates = migrates
+        catalog.shape.rewrites = migrates.delay == 0
         options.indexing = catalog
         options.durability = durability
         return options

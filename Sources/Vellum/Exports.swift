@@ -19,6 +19,7 @@
 @_exported public import struct VellumCore.LimitChange
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import struct VellumCore.MigrationProgress
+@_exported public import enum VellumCore.MigrationTiming
 @_exported public import enum VellumCore.UndecodableObjects
 @_exported public import enum VellumCore.LoadResult
 @_exported public import enum VellumCore.LoadSource

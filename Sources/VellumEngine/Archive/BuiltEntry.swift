@@ -14,6 +14,18 @@ public import VellumCore
     case removed
 }
 
+extension IndexedOutcome {
+    /// What is indexed of an older entry that stays as it is. A query reads one that its migration drops or gives another key, under which there may
+    /// be another.
+    func asRecorded(under key: EntryKey) -> IndexedOutcome {
+        switch self {
+        case .migrated(let new) where new.key == key: new.indexed.map(IndexedOutcome.values) ?? .noPlace
+        case .migrated, .removed: .noPlace
+        case .values, .noPlace, .undecodable: self
+        }
+    }
+}
+
 /// What a migration made of an entry.
 @usableFromInline package struct MigratedEntry: Sendable {
     @usableFromInline package var key: EntryKey

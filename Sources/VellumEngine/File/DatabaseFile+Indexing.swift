@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
@@ -8,6 +9,11 @@ internal import VellumCore
 
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
+        var (shape, begun) = (shape, shape)
+        begun.rewrites = true
+        // A pass that any program has begun goes on.
+        let isBegun = shape.rewrites ? nil : try read(archive) { [begun] (tables) throws(SQLiteError) in try tables.extent(of: begun).isUsable }
+        if isBegun ?? false { shape = begun }
         archive.setShape(shape)
         guard !access.isReading else {
             // An index of another definition is not used, and one of the same that holds other values must not be.
@@ -52,6 +58,40 @@ extension DatabaseFile {
         scheduleBuilding()
     }
 
+    // MARK: A pass that waits
+
+    /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for it earlier (decision 83).
+    func rewrite(_ archive: Archive, after delay: Int64) {
+        guard archive.shape?.rewrites == false, !access.isReading else { return }
+        let begin = clock.now().advanced(byMilliseconds: delay)
+        archive.upkeep.withLock { $0.rewriting = min($0.rewriting, begin) }
+        scheduleRewriting()
+    }
+
+    /// Schedules the next pass, within an hour at the latest, because the clock may be set meanwhile.
+    func scheduleRewriting() {
+        let (now, next) = (clock.now(), writing.archives.map { $0.upkeep.withLock { $0.rewriting } }.min() ?? .never)
+        guard next != .never else { return }
+        let isNear = next < now.advanced(byMilliseconds: 3_600_000)
+        let left = next <= now ? 0 : isNear ? max(1000, next.rawValue - now.rawValue) : 3_600_000
+        scheduleTrying(.rewrite, after: .milliseconds(Int(left))) { (file) throws(SQLiteError) in
+            try file.beginRewriting()
+            file.scheduleRewriting()
+        }
+    }
+
+    /// Begins each pass whose time has come.
+    func beginRewriting() throws(SQLiteError) {
+        let now = clock.now()
+        for archive in writing.archives where archive.upkeep.withLock({ $0.rewriting }) <= now {
+            var shape = archive.shape ?? IndexShape()
+            shape.rewrites = true
+            try declareIndex(shape, of: archive)
+            // Otherwise it is resumed later.
+            if location.isAtWork { archive.upkeep.withLock { $0.rewriting = .never } }
+        }
+    }
+
     // MARK: Building
 
     func scheduleBuilding() {
@@ -87,7 +127,7 @@ extension DatabaseFile {
         var begun = CoarseClock.milliseconds
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            built.append(BuiltEntry(entry, outcome))
+            built.append(BuiltEntry(entry, shape.rewrites ? outcome : outcome.asRecorded(under: entry.key)))
             weight += built.last?.weight(shape) ?? 0
             let isLast = index == batch.entries.count - 1
             guard isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50 else { continue }
@@ -139,7 +179,7 @@ extension DatabaseFile {
         CrashPoint.reached(.indexBatchCommitted)
         guard let inserted, let progress = inserted.progress else { return }
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
-        guard shape.version > 0 else { return }
+        guard shape.version > 0, shape.rewrites else { return }
         owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
     }
 }

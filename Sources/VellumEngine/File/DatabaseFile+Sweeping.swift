@@ -73,9 +73,10 @@ extension DatabaseFile {
         return hasMore
     }
 
-    /// Removes every expired entry now. For tests.
+    /// Removes every expired entry now, and begins the migrations that are due. For tests.
     package func sweepEverything() {
         runMaintenance { (file) throws(SQLiteError) in while try file.sweep() {} }
+        runMaintenance { (file) throws(SQLiteError) in try file.beginRewriting() }
     }
 
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {

@@ -257,6 +257,7 @@ extension DatabaseFile {
         guard !access.isReading else { return }
         scheduleWritingTouches()
         if nextEnd != nil { scheduleSweep() }
+        scheduleRewriting()
         if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }
         scheduleReclaiming()
     }
