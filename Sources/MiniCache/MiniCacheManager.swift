@@ -209,17 +209,14 @@ public final class MiniCacheManager: Sendable {
     /// Finds out whether the caches can be read and written: for a route that says whether this process is ready to serve.
     ///
     /// Reads from the device, and writes a page that is rolled back: nothing is announced, counted or evicted, but relaxed writes that wait are
-    /// committed. Opens the file, and creates one that is missing or has vanished. Blocks for a fraction of a millisecond, or while others write.
+    /// committed. Opens the file, and creates a missing one. Blocks for a fraction of a millisecond, or while others write.
     ///
     /// - Parameter timeout: How long to wait for others that write, at most an hour. Zero or less does not wait.
     /// - Complexity: O(1).
-    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read, or is suspended. What keeps it from being written is in the result.
+    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read, or is suspended; if it has vanished, once. What keeps it from being
+    ///   written is in the result.
     public func check(timeout: Duration = .milliseconds(250)) throws(MiniCacheError) -> FileHealth {
-        do throws(MiniCacheError) {
-            return try HealthCheck(of: file.open(), timeout: timeout).run()
-        } catch where error.code == .vanished {
-            return try HealthCheck(of: file.open(), timeout: timeout).run()
-        }
+        try FileHealth(of: file.open(), timeout: timeout)
     }
 
     /// Closes all caches of this manager, and the file if no other manager has it open.

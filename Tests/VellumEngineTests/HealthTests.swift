@@ -21,7 +21,7 @@ struct HealthTests {
         try file.commitBatch()
     }
 
-    private func check(_ milliseconds: Int = 250) throws -> FileHealth { try HealthCheck(of: file, timeout: .milliseconds(milliseconds)).run() }
+    private func check(_ milliseconds: Int = 250) throws -> FileHealth { try FileHealth(of: file, timeout: .milliseconds(milliseconds)) }
 
     /// What a commit, a change in memory and a use would change.
     private func marks() throws -> [Int] {
@@ -198,7 +198,7 @@ struct HealthTests {
         #expect(!health.isHealthy && health.writeFailure == nil && health.lastFailure?.error.code == .damagedFile)
         try setup.close()
         let again = try setup.store()
-        #expect(try HealthCheck(of: again.disk.file, timeout: .zero).run().isHealthy)
+        #expect(try FileHealth(of: again.disk.file, timeout: .zero).isHealthy)
         #expect(try again.value(forKey: "a") == Data("one".utf8))
     }
 }

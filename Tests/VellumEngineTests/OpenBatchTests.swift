@@ -42,7 +42,7 @@ struct OpenBatchTests {
                 try file.suspend()
                 try file.resume()
             case .query: _ = try file.archiveList()
-            case .check: _ = try HealthCheck(of: file, timeout: .zero).run()
+            case .check: _ = try FileHealth(of: file, timeout: .zero)
             }
         }
     }

@@ -66,6 +66,8 @@ struct HealthTests {
         let manager = MiniCacheManager.inMemory(faults: faults)
         #expect(try manager.check().isHealthy)
         try faults.removeFiles()
+        let error = #expect(throws: MiniCacheError.self) { _ = try manager.check() }
+        #expect(error?.code == .vanished)
         #expect(try manager.check().isHealthy)
         try manager.suspend()
         #expect(throws: MiniCacheError.self) { _ = try manager.check() }

@@ -15,8 +15,7 @@ public import VellumCore
 }
 
 extension IndexedOutcome {
-    /// What is indexed of an older entry that stays as it is. A query reads one that its migration drops or gives another key, under which there may
-    /// be another.
+    /// What is indexed of an older entry that stays. Queries read one that is dropped or gets another key, under which there may be another.
     func asRecorded(under key: EntryKey) -> IndexedOutcome {
         switch self {
         case .migrated(let new) where new.key == key: new.indexed.map(IndexedOutcome.values) ?? .noPlace

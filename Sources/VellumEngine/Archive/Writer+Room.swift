@@ -7,7 +7,7 @@ extension Writer {
     func forgetRoom() { bytesWithRoom = 0 }
 
     /// For how many bytes of the file there is room now.
-    private var room: Int64 { min(bytesWithRoom, connection.roomOfFile ?? bytesWithRoom) }
+    var room: Int64 { min(bytesWithRoom, connection.roomOfFile ?? bytesWithRoom) }
 
     /// The size of the file's pages, as the last transaction left them.
     var bytesOfPages: Int64 {
@@ -31,12 +31,6 @@ extension Writer {
         try reserveOrFail(bytes)
     }
 
-    /// Makes room as the commit of a transaction does that adds so many bytes.
-    func makeRoom(forGrowth growth: Int64) throws(SQLiteError) {
-        let bytes = try bytesOfPages + growth
-        if bytes > room { try reserveOrFail(bytes) }
-    }
-
     /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than what ``DatabaseFile/hasUntruncatedSpace()`` looks
     /// for at most.
     private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 19, max(1 << 16, bytes / 8)) }
@@ -52,7 +46,7 @@ extension Writer {
         }
     }
 
-    private func reserveOrFail(_ bytes: Int64) throws(SQLiteError) {
+    func reserveOrFail(_ bytes: Int64) throws(SQLiteError) {
         let present = Int64(FileSystem.size(connection.path))
         do throws(SQLiteError) {
             try extendLog(besides: bytes)

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
@@ -58,38 +57,22 @@ extension DatabaseFile {
         scheduleBuilding()
     }
 
-    // MARK: A pass that waits
-
     /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for it earlier (decision 83).
     func rewrite(_ archive: Archive, after delay: Int64) {
         guard archive.shape?.rewrites == false, !access.isReading else { return }
         let begin = clock.now().advanced(byMilliseconds: delay)
         archive.upkeep.withLock { $0.rewriting = min($0.rewriting, begin) }
-        scheduleRewriting()
+        if needsSweep(for: begin) { scheduleSweep(for: begin) }
     }
 
-    /// Schedules the next pass, within an hour at the latest, because the clock may be set meanwhile.
-    func scheduleRewriting() {
-        let (now, next) = (clock.now(), writing.archives.map { $0.upkeep.withLock { $0.rewriting } }.min() ?? .never)
-        guard next != .never else { return }
-        let isNear = next < now.advanced(byMilliseconds: 3_600_000)
-        let left = next <= now ? 0 : isNear ? max(1000, next.rawValue - now.rawValue) : 3_600_000
-        scheduleTrying(.rewrite, after: .milliseconds(Int(left))) { (file) throws(SQLiteError) in
-            try file.beginRewriting()
-            file.scheduleRewriting()
-        }
-    }
-
-    /// Begins each pass whose time has come.
-    func beginRewriting() throws(SQLiteError) {
-        let now = clock.now()
-        for archive in writing.archives where archive.upkeep.withLock({ $0.rewriting }) <= now {
-            var shape = archive.shape ?? IndexShape()
-            shape.rewrites = true
-            try declareIndex(shape, of: archive)
-            // Otherwise it is resumed later.
-            if location.isAtWork { archive.upkeep.withLock { $0.rewriting = .never } }
-        }
+    /// Begins that if its time has come. A sweep does it, as it wakes for what expires.
+    func beginRewriting(_ archive: Archive, at now: WallInstant) throws(SQLiteError) {
+        guard archive.upkeep.withLock({ $0.rewriting }) <= now else { return }
+        var shape = archive.shape ?? IndexShape()
+        shape.rewrites = true
+        try declareIndex(shape, of: archive)
+        // A file that is suspended meanwhile does it when it is resumed.
+        if location.isAtWork { archive.upkeep.withLock { $0.rewriting = .never } }
     }
 
     // MARK: Building

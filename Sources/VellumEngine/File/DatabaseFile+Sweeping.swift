@@ -73,14 +73,14 @@ extension DatabaseFile {
         return hasMore
     }
 
-    /// Removes every expired entry now, and begins the migrations that are due. For tests.
+    /// Removes every expired entry now. For tests.
     package func sweepEverything() {
         runMaintenance { (file) throws(SQLiteError) in while try file.sweep() {} }
-        runMaintenance { (file) throws(SQLiteError) in try file.beginRewriting() }
     }
 
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
         let now = clock.now()
+        try beginRewriting(archive, at: now)
         try writePoliciesDaily(of: archive, at: now)
         // In one turn at the lock: a block that is taken is swept, or noted again, before anybody asks whether more are due.
         let done = try withWriter(of: archive) { (writer) throws(SQLiteError) -> (commit: Commit?, hasMore: Bool) in
@@ -105,7 +105,7 @@ extension DatabaseFile {
         var (end, hasPolicies) = (WallInstant.never, false)
         for archive in writing.archives {
             archive.upkeep.withLock { upkeep in
-                end = min(end, upkeep.sweepMap.earliest)
+                end = min(end, upkeep.sweepMap.earliest, upkeep.rewriting)
                 hasPolicies = hasPolicies || !upkeep.policies.isEmpty
             }
         }

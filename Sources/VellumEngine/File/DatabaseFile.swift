@@ -189,9 +189,8 @@ extension DatabaseFile {
 
     /// Notes a failure that concerns the file, and not one call or what the caller has asked for.
     func note(_ failure: VellumError) -> VellumError {
-        guard failure.code.concernsFile, ![.closed, .suspended, access.isReading ? .readOnly : .closed].contains(failure.code) else {
-            return failure
-        }
+        let isAsked = [.closed, .suspended].contains(failure.code) || (access.isReading && failure.code == .readOnly)
+        guard failure.code.concernsFile, !isAsked else { return failure }
         lastFailure.withLock { if $0?.error.code != .damagedFile { $0 = (failure, clock.now().date) } }
         return failure
     }
@@ -257,7 +256,6 @@ extension DatabaseFile {
         guard !access.isReading else { return }
         scheduleWritingTouches()
         if nextEnd != nil { scheduleSweep() }
-        scheduleRewriting()
         if writing.archives.contains(where: { $0.shape != nil }) { scheduleBuilding() }
         scheduleReclaiming()
     }

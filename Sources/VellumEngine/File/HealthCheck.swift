@@ -1,59 +1,43 @@
 package import VellumCore
 
-/// Finds out whether an open file can be read and written, and changes nothing.
-package struct HealthCheck {
-    let file: DatabaseFile
-    /// When to stop waiting for others that write, by ``CoarseClock``.
-    let end: Int64
-
-    package init(of file: DatabaseFile, timeout: Duration) {
-        self.file = file
-        end = CoarseClock.milliseconds + min(Expiration.milliseconds(timeout), 3_600_000)
-    }
-
+extension FileHealth {
+    /// Finds out whether an open file can be read and written, and changes nothing.
+    ///
+    /// - Parameter timeout: How long to wait for others that write.
     /// - Throws: ``VellumError`` if the file cannot be used or read.
-    package func run() throws(VellumError) -> FileHealth {
-        var health = FileHealth()
-        let (clock, path) = (ContinuousClock(), file.path)
-        let start = clock.now
+    package init(of file: DatabaseFile, timeout: Duration) throws(VellumError) {
+        self.init()
+        let (clock, path, start) = (ContinuousClock(), file.path, ContinuousClock.now)
         do throws(VellumError) {
             try file.checkUsable()
             // The last look may be 20 ms old.
             try file.checkLocation()
-            try read()
-            health.readTime = clock.now - start
+            let none = Archive(ArchiveTable.Found(id: 0, hash: SeededHash(seed: 0)), name: "")
+            try file.reading(none, onlyCommitted: true) { (tables) throws(SQLiteError) in
+                _ = try tables.connection.prepare(ArchiveTable.list).step()
+                // SQLite may have had that in memory.
+                if let failure = tables.connection.readFailure(ofFirst: 1) { throw failure }
+            }
+            readTime = clock.now - start
             if !file.access.isReading {
-                health.writeFailure = try write()
-                health.writeTime = clock.now - start - health.readTime
+                writeFailure = try Self.writeFailure(of: file, until: CoarseClock.milliseconds + min(Expiration.milliseconds(timeout), 3_600_000))
+                writeTime = clock.now - start - readTime
             }
         } catch {
             throw error.located(archive: nil, path: path)
         }
-        health.freeSpace = FileSystem.freeSpace(path).map { DataSize(bytes: Int(clamping: $0)) }
-        health.fileSize = DataSize(bytes: FileSystem.size(path))
-        health.logSize = DataSize(bytes: FileSystem.size(path + "-wal"))
-        health.lastFailure = file.lastFailure.withLock { $0 }
-        return health
+        freeSpace = FileSystem.freeSpace(path).map { DataSize(bytes: Int(clamping: $0)) }
+        (fileSize, logSize) = (DataSize(bytes: FileSystem.size(path)), DataSize(bytes: FileSystem.size(path + "-wal")))
+        lastFailure = file.lastFailure.withLock { $0 }
     }
 
-    private func read() throws(VellumError) {
-        let none = Archive(ArchiveTable.Found(id: 0, hash: SeededHash(seed: 0)), name: "")
-        try file.reading(none, onlyCommitted: true) { (tables) throws(SQLiteError) in
-            _ = try tables.connection.prepare(ArchiveTable.list).step()
-            // SQLite may have had that in memory.
-            if let failure = tables.connection.readFailure(ofFirst: 1) { throw failure }
-        }
-    }
-
-    /// - Returns: Why the file cannot be written.
-    private func write() throws(VellumError) -> VellumError? {
+    private static func writeFailure(of file: DatabaseFile, until end: Int64) throws(VellumError) -> VellumError? {
         do throws(SQLiteError) {
-            let done: Void? = try file.writing.withWriter(until: end) { (writer) throws(SQLiteError) in try writer.probe(until: end) }
-            if done != nil { return nil }
+            if try file.writing.withWriter(until: end, { (writer) throws(SQLiteError) in try writer.probe(until: end) }) != nil { return nil }
         } catch {
-            // Not noted as a failure: those that callers have met must not be lost.
-            let failure = VellumError(file.classify(error))
-            guard failure.code == .vanished else { return failure.located(archive: nil, path: file.path) }
+            // Not noted: the last failure that a caller has met must not be lost.
+            let failure = VellumError(file.classify(error)).located(archive: nil, path: file.path)
+            if failure.code != .vanished { return failure }
             throw failure
         }
         throw file.unusable
@@ -71,7 +55,7 @@ extension Writer {
             _ = try begin()
             defer { rollBack() }
             try connection.execute(RecencyTables.probe)
-            try makeRoom(forGrowth: 4 * pageSize)
+            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room { try reserveOrFail(bytes) }
             try connection.writePages()
         }
         connection.busyHandler.milliseconds = Connection.longestWait

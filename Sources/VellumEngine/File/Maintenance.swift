@@ -22,14 +22,12 @@ final class Maintenance: Sendable {
         case sweep
         /// Delete the entries of archives that were emptied.
         case deleteCleared
-        /// Begin to replace entries of older versions.
-        case rewrite
 
         fileprivate var bit: UInt8 { 1 << rawValue }
 
         var delay: DispatchTimeInterval {
             switch self {
-            case .checkpoint, .buildIndexes, .deleteCleared, .rewrite: .milliseconds(0)
+            case .checkpoint, .buildIndexes, .deleteCleared: .milliseconds(0)
             case .commitBatch, .endLeases: .milliseconds(20)
             case .writeTouches: .milliseconds(500)
             case .sweep: .seconds(1)

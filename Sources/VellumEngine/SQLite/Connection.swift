@@ -342,9 +342,7 @@ package final class Connection {
     /// Reads the file and its log from end to end and returns the error of the device, or `nil` if every read succeeds.
     ///
     /// SQLite reports a failed read as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). This call distinguishes a failing device
-    /// from a damaged file.
-    ///
-    /// - Parameter most: How many bytes of each to read at least.
+    /// from a damaged file. Reads so many bytes of each at least.
     func readFailure(ofFirst most: Int64 = .max) -> SQLiteError? {
         do throws(SQLiteError) {
             _ = try int(SQL.tableCount)  // The first read opens the log.

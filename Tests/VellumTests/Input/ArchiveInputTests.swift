@@ -200,6 +200,12 @@ struct ArchiveInputTests {
                 } catch let error as VellumError where error.code == .nothingUnchanged {}  // The expired one was reclaimed.
             }
         },
+        InputCase("ArchivesFactory.migrates", of: HostileInput.durations) { delay in
+            let factory = ArchivesFactory.inMemory()
+            factory.migrates = .after(delay)
+            try factory.store(for: Item.self).record(Item(id: "a"))
+            try expect(factory.store(for: Item.self).count() == 1, "\(delay)")
+        },
         InputCase("ArchivesFactory.check timeout", "MiniCacheManager.check timeout", of: HostileInput.durations) { timeout in
             try expect(ArchivesFactory.inMemory().check(timeout: timeout).isHealthy, "archives")
             try expect(MiniCacheManager.inMemory().check(timeout: timeout).isHealthy, "caches")
