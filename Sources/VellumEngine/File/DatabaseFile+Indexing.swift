@@ -11,7 +11,8 @@ extension DatabaseFile {
         var (shape, begun) = (shape, shape)
         begun.rewrites = true
         // A pass that any program has begun goes on.
-        let isBegun = shape.rewrites ? nil : try read(archive) { [begun] (tables) throws(SQLiteError) in try tables.extent(of: begun).isUsable }
+        let isBegun =
+            shape.rewrites ? nil : try read(archive) { [begun] (tables) throws(SQLiteError) in try tables.extent(of: begun).isUsable }
         if isBegun ?? false { shape = begun }
         archive.setShape(shape)
         guard !access.isReading else {

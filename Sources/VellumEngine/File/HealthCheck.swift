@@ -20,7 +20,8 @@ extension FileHealth {
             }
             readTime = clock.now - start
             if !file.access.isReading {
-                writeFailure = try Self.writeFailure(of: file, until: CoarseClock.milliseconds + min(Expiration.milliseconds(timeout), 3_600_000))
+                writeFailure = try Self.writeFailure(
+                    of: file, until: CoarseClock.milliseconds + min(Expiration.milliseconds(timeout), 3_600_000))
                 writeTime = clock.now - start - readTime
             }
         } catch {
@@ -33,7 +34,9 @@ extension FileHealth {
 
     private static func writeFailure(of file: DatabaseFile, until end: Int64) throws(VellumError) -> VellumError? {
         do throws(SQLiteError) {
-            if try file.writing.withWriter(until: end, { (writer) throws(SQLiteError) in try writer.probe(until: end) }) != nil { return nil }
+            if try file.writing.withWriter(until: end, { (writer) throws(SQLiteError) in try writer.probe(until: end) }) != nil {
+                return nil
+            }
         } catch {
             // Not noted: the last failure that a caller has met must not be lost.
             let failure = VellumError(file.classify(error)).located(archive: nil, path: file.path)
@@ -41,25 +44,5 @@ extension FileHealth {
             throw failure
         }
         throw file.unusable
-    }
-}
-
-extension Writer {
-    /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a small entry does, and rolls back.
-    fileprivate func probe(until end: Int64) throws(SQLiteError) {
-        try endBatch()
-        // SQLite syncs the header of a log before its first page, which may take long.
-        try connection.execute(SQL.syncNothing)
-        connection.busyHandler.milliseconds = max(0, end - CoarseClock.milliseconds)
-        let result = Result { () throws(SQLiteError) in
-            _ = try begin()
-            defer { rollBack() }
-            try connection.execute(RecencyTables.probe)
-            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room { try reserveOrFail(bytes) }
-            try connection.writePages()
-        }
-        connection.busyHandler.milliseconds = Connection.longestWait
-        try connection.execute(SQL.syncAgain)
-        try result.get()
     }
 }

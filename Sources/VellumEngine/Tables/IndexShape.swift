@@ -34,7 +34,8 @@ public import VellumCore
     private mutating func define() {
         let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
         func list(_ columns: [Column]) -> String { columns.map { "\($0.name):\($0.encoding)" }.joined(separator: ";") }
-        definition = "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
+        definition =
+            "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
             + (version == 0 || rewrites ? "" : ";as recorded")
     }
 }

@@ -105,11 +105,12 @@ struct WaitingMigrationTests {
     }
 
     /// The earliest beginning of several openings counts.
-    @Test(arguments: [
-        ([.onRead, .after(.seconds(100)), .after(.seconds(10)), .onRead, .after(.seconds(50))], 10),
-        ([.onRead, .immediately], 0), ([.immediately, .onRead], 0), ([.after(.seconds(-5)), .onRead], 0),
-        ([.after(.seconds(Int64.max)), .after(.seconds(7200))], 7200),
-    ] as [([MigrationTiming], Int64)])
+    @Test(
+        arguments: [
+            ([.onRead, .after(.seconds(100)), .after(.seconds(10)), .onRead, .after(.seconds(50))], 10),
+            ([.onRead, .immediately], 0), ([.immediately, .onRead], 0), ([.after(.seconds(-5)), .onRead], 0),
+            ([.after(.seconds(Int64.max)), .after(.seconds(7200))], 7200),
+        ] as [([MigrationTiming], Int64)])
     func theEarliestBeginningCounts(_ wishes: [MigrationTiming], _ begin: Int64) throws {
         try recordOld()
         let stores = try wishes.map { try open(1, $0) }

@@ -30,12 +30,14 @@ struct WaitingMigrationTests {
             let threes = model.values.filter { $0.client == "client 3" }
             #expect(try invoices.count() == model.count, "\(step)")
             #expect(try invoices.count(where: #Predicate { $0.client == "client 3" }) == threes.count, "\(step)")
-            #expect(try invoices.sum(of: \.total, where: #Predicate { $0.client == "client 3" }) == threes.map(\.total).reduce(0, +), "\(step)")
+            #expect(
+                try invoices.sum(of: \.total, where: #Predicate { $0.client == "client 3" }) == threes.map(\.total).reduce(0, +), "\(step)")
             #expect(try invoices.max(of: \.total) == model.values.map(\.total).max(), "\(step)")
             #expect(Set(try invoices.keys()) == Set(model.keys), "\(step)")
             for key in ["3", "42", "99"] { #expect(try invoices.access(archiveWithKey: key) == model[key], "\(step)") }
         }
-        var answers = invoices.observe(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)]).makeAsyncIterator()
+        var answers = invoices.observe(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)])
+            .makeAsyncIterator()
         #expect(try await answers.next() == model.values.filter { $0.client == "client 3" }.sorted { $0.total < $1.total })
         var counts = invoices.observe(archiveWithKey: "42").makeAsyncIterator()
         #expect(try await counts.next() == .some(model["42"]))
