@@ -70,13 +70,16 @@ enum FuzzedServer {
         // A checksum that matches is not found by chance.
         let made = RemoteRecord(
             value: input.isEmpty ? nil : input, typeVersion: Int64(input.count), written: WallInstant(rawValue: 1), expires: .never)
+        var grouped = made
+        grouped.groups = [GroupEpoch(name: EntryKey(String(decoding: input.prefix(40), as: UTF8.self)), epoch: UInt64(input.count))]
+        require(RemoteRecord(grouped.encoded(under: "key"), under: "key") == grouped, "An entry in a group round-trips.")
         var bytes = made.encoded(under: "key")
         require(RemoteRecord(bytes, under: "key") == made, "An entry round-trips.")
         require(RemoteRecord(bytes, under: "other") == nil, "An entry belongs to its key.")
         bytes[bytes.startIndex + input.count % bytes.count] ^= 1
         require(RemoteRecord(bytes, under: "key") == nil, "A changed bit is found.")
         let keys = RemoteKeys(cacheName: "cache")
-        _ = keys.entryKey(of: input)
+        _ = (keys.entryKey(of: input), keys.group(of: input))
         let key = EntryKey(String(decoding: input, as: UTF8.self))
         for remote in [keys.value(of: key), keys.lease(of: key)] {
             require(keys.entryKey(of: Data(remote.utf8))?.key == key, "The key of an entry is found in those of the server.")

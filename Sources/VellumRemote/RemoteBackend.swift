@@ -31,14 +31,26 @@ package protocol RemoteBackend: AnyObject, Sendable {
 
     /// Stores an entry unless there is a valid one by the server's clock that has a value, and ends the lease.
     ///
-    /// - Returns: Whether it was stored.
-    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool
+    /// - Parameter removed: An entry that counts as missing, because a group of it was removed.
+    /// - Returns: Whether it was stored; `nil` if there is another one that is in groups, which the caller has to compare.
+    func putIfAbsent(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+    ) async throws(RemoteFailure) -> Bool?
 
     /// Removes the entries and ends the leases.
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure)
 
     /// Removes every entry of the cache that is there when the call begins, and ends the leases. Other clients may store entries during the call.
     func dropAll() async throws(RemoteFailure)
+
+    /// Returns the epoch of a group; `nil` if there is none.
+    func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64?
+
+    /// Returns the epoch of a group, which is the given one if there is none, and keeps it for at least so many milliseconds.
+    func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64
+
+    /// Gives a group this epoch, unless it has none: nothing is valid then that was recorded in it before.
+    func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure)
 
     /// How long a lease lasts without being renewed, in milliseconds.
     var leaseDuration: Int64 { get }

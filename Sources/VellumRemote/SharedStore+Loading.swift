@@ -62,38 +62,50 @@ extension SharedStore {
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
             let read = VersionAtReply(version)
             let answer: LeaseAnswer
+            var (entry, epochs, isAnswered) = (RemoteEntry.missing, TakenEpochs(), false)
+            // Before the epochs are taken, so that no removal is missed.
+            if !request.groups.isEmpty { leases.withLock { $0[token] = (key, request.groups) } }
+            defer { if !request.groups.isEmpty { leases.withLock { $0[token] = nil } } }
             do throws(RemoteFailure) {
                 try await finishRemovals(of: key)
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry) { [answers] in
                     // What the server says of writes before the reply, such as those of this program, is older than the entry.
                     read.set(answers.version(of: key))
                 }
+                isAnswered = true
+                switch answer {
+                case .found(let sent), .busy(_, let sent), .granted(let sent): entry = try await withoutRemoved([sent], ticket.changes)[0]
+                }
+                if case .granted = answer {
+                    let lifetime = try record(nil, key, request.ownExpiration ?? request.expiration).lifetime
+                    epochs = try await takeEpochs(of: request.groups, for: lifetime)
+                }
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
-                if error.mayBeExecuted { Task { await giveBack(token, key) } }
+                if isAnswered || error.mayBeExecuted { Task { await giveBack(token, key) } }
                 if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
                 // The value that is there is good enough.
                 if isAhead { return .failed(VellumError(error, cache: name), old: nil, isNew: false) }
                 return await loadAlone(load, request, version, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
-            case .found(let entry):
+            case .found:
                 if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
                 ignoresEntry = true
-            case .granted(let entry):
+            case .granted:
                 near.forgetOutage(key)
                 if isAhead, !mayLoadAhead(entry, request) {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
-                let held = Held(token: token, entry: entry, old: old(entry, key), version: read.version)
+                let held = Held(token: token, entry: entry, old: old(entry, key), version: read.version, epochs: epochs)
                 let isWithin = held.old?.isWithin(request.staleness.whileRevalidate, at: instant) ?? false
                 // The callers have their answer then, and the load goes on without them.
                 loads.note(
                     held.old.map { .expired($0, isWithin ? .staleWhileRevalidate : .staleIfSlow) }, of: load,
                     answersAll: isWithin && !isAhead)
                 return await loadHolding(held, load, request)
-            case .busy(let rest, let entry):
+            case .busy(let rest, _):
                 near.forgetOutage(key)
                 if isAhead {
                     // Another machine loads it ahead of its end.
@@ -125,6 +137,8 @@ extension SharedStore {
         var old: ExpiredValue<Value>?
         /// The version of the key.
         var version: UInt64
+        /// Under which the value is recorded.
+        var epochs = TakenEpochs()
     }
 
     /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
@@ -193,7 +207,7 @@ extension SharedStore {
         do {
             let record = RemoteRecord(
                 value: try answer.value.map(coding.encode), typeVersion: coding.typeVersion, written: now,
-                expires: now.advanced(byMilliseconds: age))
+                expires: now.advanced(byMilliseconds: age), groups: request.groups.map { GroupEpoch(name: $0, epoch: 0) })
             near.fillInOutage(answer.value, record, forKey: request.key, ticket: ticket)
         } catch {
             report(.notEncodable(error))
@@ -246,7 +260,7 @@ extension SharedStore {
         return outcome(of: result, held, key)
     }
 
-    private func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
+    func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
         do throws(RemoteFailure) {
             try await backend.giveBack(token, forKey: key)
         } catch {}  // The lease ends by itself.
@@ -263,7 +277,7 @@ extension SharedStore {
             else { return try await backend.giveBack(token, forKey: key) }
             if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
             let age = answer.value == nil ? Expiration(age: answer.nothingFor) : answer.expiration ?? request.expiration
-            var (record, lifetime) = try record(answer.value.map(coding.encode), key, age)
+            var (record, lifetime) = try await record(answer.value.map(coding.encode), key, age, held.epochs)
             // There is no value any more: the old one must not be returned.
             if answer.value == nil, answer.nothingFor == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
@@ -285,10 +299,23 @@ extension SharedStore {
     private func renew(
         _ answer: LoaderAnswer<Value>, _ token: LeaseToken, _ held: Held, _ request: LoadRequest<Value>
     ) async throws(RemoteFailure) -> Bool {
-        guard case .record(let old) = held.entry, old.value != nil else { return false }
-        var (renewed, lifetime) = try record(old.value, request.key, answer.expiration ?? request.expiration)
-        renewed.typeVersion = old.typeVersion
+        guard case .record(let old) = held.entry, old.value != nil, Set(old.groups) == Set(held.epochs.groups) else { return false }
+        var (renewed, lifetime) = try await record(old.value, request.key, answer.expiration ?? request.expiration, held.epochs)
+        (renewed.typeVersion, renewed.groups) = (old.typeVersion, old.groups)
         return try await backend.renewEntry(renewed, forKey: request.key, lifetime: lifetime, token: token)
+    }
+
+    /// The bytes for the server, under epochs that it keeps for at least as long.
+    private func record(
+        _ value: Data?, _ key: EntryKey, _ expiration: Expiration, _ epochs: TakenEpochs
+    ) async throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
+        var (record, lifetime) = try record(value, key, expiration)
+        record.groups = epochs.groups
+        if epochs.end < lifetime.map({ times.clock.now() + $0 }) ?? .max {
+            // If one is another now, the entry is invalid.
+            _ = try await takeEpochs(of: epochs.groups.map(\.name), for: lifetime)
+        }
+        return (record, lifetime)
     }
 }
 

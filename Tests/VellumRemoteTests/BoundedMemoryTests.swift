@@ -64,7 +64,12 @@ private final class ForgetfulBackend: RemoteBackend {
     }
     func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] { keys.map { _ in .missing } }
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {}
-    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool { true }
+    func putIfAbsent(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+    ) async throws(RemoteFailure) -> Bool? { true }
+    func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64? { nil }
+    func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64 { epoch }
+    func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure) {}
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {}
     func dropAll() async throws(RemoteFailure) {}
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {

@@ -9,13 +9,14 @@ enum Scripts {
         return 1
         """
 
-    /// Arguments: as ``put``. Returns 0 if there is a valid entry that has a value: the first bytes of an entry say so, and the nineteenth begins
-    /// the end of its age (``RemoteRecord``). Its checksum is not looked at: one that is damaged counts as one that is there.
+    /// Arguments: as ``put``, then the header of an entry that does not count. Returns 0 if there is a valid entry that has a value, 2 if it is in
+    /// groups: the first bytes of an entry say so, and the nineteenth begins the end of its age (``RemoteRecord``). Its checksum is not looked
+    /// at: one that is damaged counts as one that is there.
     static let putIfAbsent = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, 29)
-        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) == 0 then
+        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) % 2 == 0 and entry ~= ARGV[3] then
           local time = redis.call('TIME')
-          if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return 0 end
+          if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return entry:byte(2) end
         end
         \(put)
         """
@@ -30,6 +31,32 @@ enum Scripts {
             redis.call('UNLINK', KEYS[i])
           end
         end
+        return 1
+        """
+
+    /// The key is that of a group's epoch. Arguments: eight bytes for a new one, for how many milliseconds it must last and for how many it does if
+    /// this one does not, or 0 twice. A read comes last: the server does not tell who makes an epoch of that, but of what happens later. Who has
+    /// asked for an epoch is told when it lasts longer, too, and loads again what runs. So that is rare.
+    static let takeEpoch = """
+        local isNew
+        if ARGV[2] == '0' then isNew = redis.call('SET', KEYS[1], ARGV[1], 'NX')
+        else isNew = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) end
+        if not isNew then
+          local rest = redis.call('PTTL', KEYS[1])
+          if redis.call('TYPE', KEYS[1]).ok ~= 'string' or redis.call('STRLEN', KEYS[1]) ~= 8 then
+            redis.call('SET', KEYS[1], ARGV[1])
+            rest = 0
+          end
+          if ARGV[2] == '0' then redis.call('PERSIST', KEYS[1])
+          elseif rest >= 0 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+        end
+        return redis.call('GET', KEYS[1])
+        """
+
+    /// The key is that of a group's epoch. Argument: another one. Without an epoch nothing is valid already. A server without memory has none then.
+    static let removeGroup = """
+        local set = redis.pcall('SET', KEYS[1], ARGV[1], 'XX', 'KEEPTTL')
+        if type(set) == 'table' and set.err then redis.call('UNLINK', KEYS[1]) end
         return 1
         """
 

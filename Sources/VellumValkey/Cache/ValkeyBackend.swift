@@ -62,8 +62,14 @@
             guard try await put(record, key, lifetime, by: Scripts.put) else { throw .unexpectedReply }
         }
 
-        package func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
-            try await put(record, key, lifetime, by: Scripts.putIfAbsent)
+        package func putIfAbsent(
+            _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+        ) async throws(RemoteFailure) -> Bool? {
+            let value = keys.value(of: key)
+            var arguments: [any RESPCommand.Argument] = [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0]
+            if let removed { arguments.append(removed.encoded(under: value).prefix(RemoteRecord.headerLength)) }
+            let reply = try await run(Scripts.putIfAbsent, [value, keys.lease(of: key)], arguments, within: times.write)
+            return reply == .integer(2) ? nil : try isDone(reply)
         }
 
         /// - Parameters:
@@ -99,6 +105,35 @@
                 try await drop(Array(Set(found.compactMap(\.data).compactMap { keys.entryKey(of: $0)?.key })))
                 cursor = next
             } while cursor != "0"
+        }
+
+        package func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64? {
+            do throws(RemoteFailure) {
+                return epoch(try await answer(RESPCommand("GETRANGE", keys.epoch(of: group), Int64(0), Int64(8)), within: times.read))
+            } catch {
+                if case .failed(let message) = error, RESPValue.code(ofError: message) == "WRONGTYPE" { return nil }
+                throw error
+            }
+        }
+
+        package func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64 {
+            // Twice as long as it must, and an hour at least: it is rare that it has to last longer.
+            let (needed, lasting) = lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
+            let reply = try await run(Scripts.takeEpoch, [keys.epoch(of: group)], [epoch.bytes, needed, lasting], within: times.write)
+            guard let epoch = self.epoch(reply) else { throw .unexpectedReply }
+            return epoch
+        }
+
+        package func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure) {
+            guard try isDone(await run(Scripts.removeGroup, [keys.epoch(of: group)], [epoch.bytes], within: times.write)) else {
+                throw .unexpectedReply
+            }
+        }
+
+        /// - Returns: `nil` if the bytes are not those of an epoch.
+        private func epoch(_ reply: RESPValue) -> UInt64? {
+            guard case .bytes(let bytes) = reply, bytes.count == 8 else { return nil }
+            return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
         package var leaseDuration: Int64 { times.lease }
@@ -157,5 +192,9 @@
             guard bytes.count <= RemoteRecord.longest else { return .tooLarge }
             return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
         }
+    }
+
+    extension UInt64 {
+        fileprivate var bytes: Data { withUnsafeBytes(of: littleEndian) { Data($0) } }
     }
 #endif

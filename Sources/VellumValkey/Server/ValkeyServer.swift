@@ -80,6 +80,7 @@
         func didConnect()
         func didChange(_ keys: [EntryKey]?)
         func didChangeLeases(_ keys: [EntryKey])
+        func didChange(groups names: [EntryKey])
         func report(_ error: VellumError)
     }
 
@@ -130,6 +131,8 @@
                 let (values, leases) = (changed.filter { !$0.isLease }.map(\.key), changed.filter(\.isLease).map(\.key))
                 if !values.isEmpty { store.didChange(values) }
                 if !leases.isEmpty { store.didChangeLeases(leases) }
+                let groups = remote.compactMap(keys.group(of:))
+                if !groups.isEmpty { store.didChange(groups: groups) }
             }
         }
 

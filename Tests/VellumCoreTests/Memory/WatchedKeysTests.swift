@@ -44,7 +44,7 @@ struct WatchedKeysTests {
             (ChangedKeys(all: kind), ofAll), (.unknown, .unknown),
         ] {
             #expect(standing(key) { $0.record(changes, Self.hash) } == expected)
-            #expect(changes.standing(of: key, Self.hash) == expected)
+            #expect(changes.standing(of: key, [], Self.hash) == expected)
         }
     }
 
