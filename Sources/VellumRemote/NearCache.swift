@@ -145,10 +145,12 @@ public import VellumCore
     ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their loaders end, too.
     package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else {
-            groups.withLock { $0.removeAll() }
             hasOutage.store(false, ordering: .relaxed)
-            release(outage.removeAll())
-            return release(memory.removeAll(isWrite: isWrite))
+            let effects = groups.withLock { groups in
+                groups.removeAll()
+                return [outage.removeAll(), memory.removeAll(isWrite: isWrite)]
+            }
+            return effects.forEach(release)
         }
         for key in keys {
             release(outage.remove(key))
@@ -158,7 +160,9 @@ public import VellumCore
 
     /// Removes the values of groups that changed. Loads of such values are overtaken, and remembered failures end.
     package func forget(groups names: [EntryKey]) {
-        forget(groups.withLock { $0.remove(names) }, isWrite: true)
+        // In the lock: who does not find a group any more does not find its values either.
+        let effects = groups.withLock { $0.remove(names).flatMap { [outage.remove($0), memory.remove($0, isWrite: true)] } }
+        effects.forEach(release)
         for name in names { memory.recordRemoval(ofGroup: name) }
     }
 

@@ -53,8 +53,8 @@ extension SharedStore {
     package func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value> {
         let key = request.key
         let end = times.clock.now() + times.longestWait(for: request.loadTimeout)
-        // The entry of a load ahead of its end is valid, and counts as missing.
-        var ignoresEntry = isAhead
+        // An entry that is damaged, or of which a group was removed.
+        var ignored: RemoteEntry?
         while true {
             // Before the server is asked, so that no change is missed.
             let changes = signals.subscribe(to: key)
@@ -62,20 +62,23 @@ extension SharedStore {
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
             let read = VersionAtReply(version)
             let answer: LeaseAnswer
-            var (entry, epochs, isAnswered) = (RemoteEntry.missing, TakenEpochs(), false)
+            var (sent, entry, epochs, isAnswered) = (RemoteEntry.missing, RemoteEntry.missing, TakenEpochs(), false)
             // Before the epochs are taken, so that no removal is missed.
             if !request.groups.isEmpty { leases.withLock { $0[token] = (key, request.groups) } }
             defer { if !request.groups.isEmpty { leases.withLock { $0[token] = nil } } }
             do throws(RemoteFailure) {
                 try await finishRemovals(of: key)
+                // The entry of a load ahead of its end is valid, and counts as missing.
+                let ignoresEntry = isAhead || ignored != nil
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry) { [answers] in
                     // What the server says of writes before the reply, such as those of this program, is older than the entry.
                     read.set(answers.version(of: key))
                 }
                 isAnswered = true
                 switch answer {
-                case .found(let sent), .busy(_, let sent), .granted(let sent): entry = try await withoutRemoved([sent], ticket.changes)[0]
+                case .found(let found), .busy(_, let found), .granted(let found): sent = found
                 }
+                entry = try await withoutRemoved([sent], ticket.changes)[0]
                 if case .granted = answer {
                     let lifetime = try record(nil, key, request.ownExpiration ?? request.expiration).lifetime
                     epochs = try await takeEpochs(of: request.groups, for: lifetime)
@@ -91,9 +94,14 @@ extension SharedStore {
             switch answer {
             case .found:
                 if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
-                ignoresEntry = true
+                ignored = sent
             case .granted:
                 near.forgetOutage(key)
+                if let ignored, ignored != sent, let outcome = outcome(ofFound: entry, request, ticket) {
+                    // Another has loaded it meanwhile.
+                    await giveBack(token, key)
+                    return outcome
+                }
                 if isAhead, !mayLoadAhead(entry, request) {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
@@ -124,6 +132,7 @@ extension SharedStore {
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
                 await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
+                ignored = nil
             }
         }
     }
