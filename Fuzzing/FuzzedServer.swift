@@ -79,7 +79,7 @@ enum FuzzedServer {
         bytes[bytes.startIndex + input.count % bytes.count] ^= 1
         require(RemoteRecord(bytes, under: "key") == nil, "A changed bit is found.")
         let keys = RemoteKeys(cacheName: "cache")
-        _ = (keys.entryKey(of: input), keys.group(of: input))
+        _ = keys.entryKey(of: input)
         let key = EntryKey(String(decoding: input, as: UTF8.self))
         for remote in [keys.value(of: key), keys.lease(of: key)] {
             require(keys.entryKey(of: Data(remote.utf8))?.key == key, "The key of an entry is found in those of the server.")

@@ -82,9 +82,9 @@ public import VellumCore
     }
 
     /// Remembers the epochs of groups, unless one changed since.
-    func learn(_ epochs: [EntryKey: UInt64?], since changes: UInt64) {
+    func learn(_ epochs: [EntryKey: UInt64], since changes: UInt64) {
         groups.withLock { groups in
-            for (group, epoch) in epochs { groups.learn(epoch, of: group, since: changes) }
+            groups.learn(epochs, since: changes)
             groups.prune(isThere)
         }
     }

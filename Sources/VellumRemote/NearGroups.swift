@@ -18,18 +18,16 @@ struct NearGroups: Sendable {
     private var insertions = mostInsertions
     private static let mostInsertions = 1024
 
-    /// How many keys there are in all groups.
-    var count: Int { groups.values.reduce(0) { $0 + $1.keys.count } }
-
-    var groupCount: Int { groups.count }
+    /// How many groups there are, and keys in them.
+    var count: Int { groups.values.reduce(groups.count) { $0 + $1.keys.count } }
 
     func knows(_ group: GroupEpoch) -> Bool { groups[group.name]?.epoch == group.epoch }
 
-    /// Remembers an epoch, unless a group changed since.
-    mutating func learn(_ epoch: UInt64?, of group: EntryKey, since changes: UInt64) {
-        guard self.changes == changes, epoch != nil else { return }
-        groups[group, default: Group()].epoch = epoch
-        insertions -= 1
+    /// Remembers epochs, unless a group changed since.
+    mutating func learn(_ epochs: [EntryKey: UInt64], since changes: UInt64) {
+        guard self.changes == changes else { return }
+        for (group, epoch) in epochs { groups[group, default: Group()].epoch = epoch }
+        insertions -= epochs.count
     }
 
     /// Remembers that a value is in these groups.

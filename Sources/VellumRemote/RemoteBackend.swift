@@ -43,14 +43,13 @@ package protocol RemoteBackend: AnyObject, Sendable {
     /// Removes every entry of the cache that is there when the call begins, and ends the leases. Other clients may store entries during the call.
     func dropAll() async throws(RemoteFailure)
 
-    /// Returns the epoch of a group; `nil` if there is none.
-    func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64?
+    /// Returns the epochs of groups that have one.
+    ///
+    /// - Parameter new: What the others get, and for how many milliseconds all are kept at least; `nil` if none is made.
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64]
 
-    /// Returns the epoch of a group, which is the given one if there is none, and keeps it for at least so many milliseconds.
-    func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64
-
-    /// Gives a group this epoch, unless it has none: nothing is valid then that was recorded in it before.
-    func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure)
+    /// Gives this epoch to the groups that have one: what was recorded in them before is not valid any more.
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure)
 
     /// How long a lease lasts without being renewed, in milliseconds.
     var leaseDuration: Int64 { get }

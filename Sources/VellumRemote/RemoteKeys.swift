@@ -8,26 +8,22 @@ package import VellumCore
 /// | its value | `v1:{kNAME\0KEY}` |
 /// | the lease of its loader | `v1:{kNAME\0KEY}l` |
 ///
-/// The epoch of a group is under `v1:{gNAME\0GROUP}`: eight bytes, at random. What was recorded under another one, or when there is none, is not
-/// valid. So an epoch that is evicted or lost removes the group, no epoch is ever used again, and no clocks are compared.
+/// Under `v1:{gNAME\0GROUP}` is the epoch of a group: eight bytes, at random. What was recorded under another one, or when there is none, is not valid.
+/// So an epoch that is evicted or lost removes its group, none is ever used again, and no clocks are compared.
 package struct RemoteKeys: Hashable, Sendable {
     private let prefix: String
-    private let groupPrefix: String
 
     /// - Parameter name: The name of the cache, without U+0000, which ends it.
-    package init(cacheName name: String) {
+    package init(cacheName name: String, areOfGroups: Bool = false) {
         precondition(!name.utf8.contains(0), "The name of a cache contains U+0000.")
-        prefix = "v1:{k\(EntryKey(name).normalized)\0"
-        groupPrefix = "v1:{g\(EntryKey(name).normalized)\0"
+        prefix = "v1:{\(areOfGroups ? "g" : "k")\(EntryKey(name).normalized)\0"
     }
 
     package func value(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}" }
 
     package func lease(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}l" }
 
-    package func epoch(of group: EntryKey) -> String { "\(groupPrefix)\(group.normalized)}" }
-
-    /// Matches the keys of all entries of the cache (redis.io/docs/latest/commands/keys).
+    /// Matches all keys of the cache (redis.io/docs/latest/commands/keys).
     package var pattern: String {
         prefix.reduce(into: "") { pattern, character in
             if "*?[]\\^-".contains(character) { pattern.append("\\") }
@@ -37,19 +33,10 @@ package struct RemoteKeys: Hashable, Sendable {
 
     /// Returns the key of the entry whose value or lease has this key on the server; `nil` if it belongs to no entry of this cache.
     package func entryKey(of remote: Data) -> (key: EntryKey, isLease: Bool)? {
-        guard let (key, suffix) = key(in: remote, after: prefix), [[], [UInt8(ascii: "l")]].contains(suffix) else { return nil }
-        return (key, !suffix.isEmpty)
-    }
-
-    /// Returns the group whose epoch has this key on the server; `nil` if it belongs to no group of this cache.
-    package func group(of remote: Data) -> EntryKey? {
-        key(in: remote, after: groupPrefix).flatMap { $0.suffix.isEmpty ? $0.key : nil }
-    }
-
-    private func key(in remote: Data, after prefix: String) -> (key: EntryKey, suffix: [UInt8])? {
         guard remote.starts(with: prefix.utf8), let end = remote.lastIndex(of: UInt8(ascii: "}")) else { return nil }
         let key = remote.index(remote.startIndex, offsetBy: prefix.utf8.count)
-        guard end >= key else { return nil }
-        return String(bytes: remote[key..<end], encoding: .utf8).map { (EntryKey($0), Array(remote[(end + 1)...])) }
+        let suffix = Array(remote[(end + 1)...])
+        guard end >= key, [[], [UInt8(ascii: "l")]].contains(suffix) else { return nil }
+        return String(bytes: remote[key..<end], encoding: .utf8).map { (EntryKey($0), !suffix.isEmpty) }
     }
 }

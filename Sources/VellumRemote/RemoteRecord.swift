@@ -42,38 +42,35 @@ package struct RemoteRecord: Hashable, Sendable {
         bytes.append(Self.format)
         bytes.append((value == nil ? Self.isNothing : 0) | (groups.isEmpty ? 0 : Self.isInGroups))
         for field in [typeVersion, written.rawValue, expires.rawValue] { bytes.append(integer: field) }
-        let rest = groups.isEmpty ? value ?? Data() : Self.bytes(of: groups) + (value ?? Data())
+        var rest = Data()
+        if !groups.isEmpty { rest.append(integer: UInt32(truncatingIfNeeded: groups.count)) }
+        for group in groups {
+            rest.append(integer: UInt32(truncatingIfNeeded: group.name.normalized.utf8.count))
+            rest.append(contentsOf: group.name.normalized.utf8)
+            rest.append(integer: group.epoch)
+        }
+        if let value { rest.append(value) }
         bytes.append(integer: Self.checksum(key, header: bytes, rest))
         bytes.append(rest)
         return bytes
     }
 
-    private static func bytes(of groups: [GroupEpoch]) -> Data {
-        var bytes = Data()
-        bytes.append(integer: UInt32(truncatingIfNeeded: groups.count))
-        for group in groups {
-            bytes.append(integer: UInt32(truncatingIfNeeded: group.name.normalized.utf8.count))
-            bytes.append(contentsOf: group.name.normalized.utf8)
-            bytes.append(integer: group.epoch)
-        }
-        return bytes
-    }
-
     /// Takes the groups off the bytes; `nil` if they are not as they would be written. Nothing is reserved for a count or a length.
     private static func takeGroups(_ bytes: inout Data) -> [GroupEpoch]? {
-        func take(_ count: Int) -> Data? {
+        func take(_ count: UInt64) -> Data? {
             guard bytes.count >= count else { return nil }
-            defer { bytes = bytes.dropFirst(count) }
-            return bytes.prefix(count)
+            defer { bytes = bytes.dropFirst(Int(count)) }
+            return bytes.prefix(Int(count))
         }
-        func integer(_ size: Int) -> UInt64? { take(size)?.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        func integer(_ size: UInt64) -> UInt64? { take(size)?.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         guard let count = integer(4), count > 0 else { return nil }
         var groups: [GroupEpoch] = []
         for _ in 0..<count {
-            guard let length = integer(4), let name = take(Int(length)), let text = String(bytes: name, encoding: .utf8),
-                let epoch = integer(8), EntryKey(text).normalized.utf8.elementsEqual(name)
-            else { return nil }
+            guard let name = integer(4).flatMap(take), let text = String(bytes: name, encoding: .utf8), let epoch = integer(8) else {
+                return nil
+            }
             groups.append(GroupEpoch(name: EntryKey(text), epoch: epoch))
+            if !groups[groups.endIndex - 1].name.normalized.utf8.elementsEqual(name) { return nil }
         }
         return groups
     }

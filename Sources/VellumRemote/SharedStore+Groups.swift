@@ -18,17 +18,15 @@ extension SharedStore {
         }
     }
 
-    /// Returns the entries; one of which a group was removed is missing. The epochs are compared after the entry has arrived, and no epoch is used
-    /// again: if they are the same, the entry was valid when the server sent it.
+    /// Returns the entries; one of which a group was removed is missing. The epochs are compared after the entry has arrived, and none is used again:
+    /// if they are the same, the entry was valid when the server sent it.
     ///
     /// - Parameter changes: Of a ticket that was taken before the server was asked for the entries.
     func withoutRemoved(_ entries: [RemoteEntry], _ changes: UInt64) async throws(RemoteFailure) -> [RemoteEntry] {
         let groups = entries.flatMap { entry -> [GroupEpoch] in if case .record(let record) = entry { record.groups } else { [] } }
-        if groups.isEmpty { return entries }
-        let unknown = near.groups.withLock { known in groups.filter { !known.knows($0) } }
-        let epochs = try await each(of: unknown.map(\.name)) { [backend] (group) throws(RemoteFailure) in
-            try await backend.epoch(of: group)
-        }
+        let unknown = groups.isEmpty ? [] : near.groups.withLock { known in groups.filter { !known.knows($0) } }
+        if unknown.isEmpty { return entries }
+        let epochs = try await backend.epochs(of: Array(Set(unknown.map(\.name))), orMake: nil)
         near.learn(epochs, since: changes)
         let removed = Set(unknown.filter { epochs[$0.name] != $0.epoch })
         return entries.map { entry in
@@ -37,44 +35,14 @@ extension SharedStore {
         }
     }
 
-    /// The epochs of the groups of a value that is made later, and until when the server keeps them, by the steady clock.
-    struct TakenEpochs: Sendable {
-        var groups: [GroupEpoch] = []
-        var end: Int64 = .max
-    }
-
     /// Returns the epochs under which a value is recorded. To be called before it is made: a later removal of a group makes it invalid.
     ///
-    /// - Parameter lifetime: For how long the server is going to keep the value.
-    func takeEpochs(of groups: [EntryKey], for lifetime: Int64?) async throws(RemoteFailure) -> TakenEpochs {
-        if groups.isEmpty { return TakenEpochs() }
-        // A minute for making the value. If it takes longer, they are taken again.
-        let lifetime = lifetime.map { $0 + 60_000 }
-        let end = lifetime.map { times.clock.now() + $0 } ?? .max
-        let epochs = try await each(of: groups) { [backend] (group) throws(RemoteFailure) in
-            try await backend.takeEpoch(of: group, orMake: .random(in: 0...(.max)), lifetime: lifetime)
-        }
-        return TakenEpochs(groups: epochs.map { GroupEpoch(name: $0.key, epoch: $0.value) }, end: end)
-    }
-
-    /// Asks the server for all groups at the same time. Each command has one key, as a cluster needs it.
-    func each<Answer: Sendable>(
-        of groups: [EntryKey], _ ask: @escaping @Sendable (EntryKey) async throws(RemoteFailure) -> Answer
-    ) async throws(RemoteFailure) -> [EntryKey: Answer] {
-        let answers = await withTaskGroup(of: (EntryKey, Result<Answer, RemoteFailure>).self) { tasks in
-            for group in Set(groups) {
-                tasks.addTask {
-                    do throws(RemoteFailure) {
-                        return (group, .success(try await ask(group)))
-                    } catch {
-                        return (group, .failure(error))
-                    }
-                }
-            }
-            return await tasks.reduce(into: []) { $0.append($1) }
-        }
-        var found: [EntryKey: Answer] = [:]
-        for (group, answer) in answers { found[group] = try answer.get() }
-        return found
+    /// - Parameter expiration: Of the value. The server keeps the epochs for as long, and a minute for making it.
+    func takeEpochs(of groups: [EntryKey], _ key: EntryKey, _ expiration: Expiration) async throws(RemoteFailure) -> [GroupEpoch] {
+        if groups.isEmpty { return [] }
+        let lifetime = try record(nil, key, expiration).lifetime.map { $0 + 60_000 }
+        let epochs = try await backend.epochs(of: groups, orMake: (.random(in: 0...(.max)), lifetime))
+        guard epochs.count == groups.count else { throw .unexpectedReply }
+        return epochs.map { GroupEpoch(name: $0, epoch: $1) }
     }
 }

@@ -62,7 +62,7 @@ extension SharedStore {
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
             let read = VersionAtReply(version)
             let answer: LeaseAnswer
-            var (sent, entry, epochs, isAnswered) = (RemoteEntry.missing, RemoteEntry.missing, TakenEpochs(), false)
+            var (sent, entry, epochs, isAnswered) = (RemoteEntry.missing, RemoteEntry.missing, [GroupEpoch](), false)
             // Before the epochs are taken, so that no removal is missed.
             if !request.groups.isEmpty { leases.withLock { $0[token] = (key, request.groups) } }
             defer { if !request.groups.isEmpty { leases.withLock { $0[token] = nil } } }
@@ -80,8 +80,7 @@ extension SharedStore {
                 }
                 entry = try await withoutRemoved([sent], ticket.changes)[0]
                 if case .granted = answer {
-                    let lifetime = try record(nil, key, request.ownExpiration ?? request.expiration).lifetime
-                    epochs = try await takeEpochs(of: request.groups, for: lifetime)
+                    epochs = try await takeEpochs(of: request.groups, key, request.ownExpiration ?? request.expiration)
                 }
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
@@ -147,7 +146,7 @@ extension SharedStore {
         /// The version of the key.
         var version: UInt64
         /// Under which the value is recorded.
-        var epochs = TakenEpochs()
+        var epochs: [GroupEpoch] = []
     }
 
     /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
@@ -284,9 +283,14 @@ extension SharedStore {
             guard case .success(let answer) = result, loads.isRunning(load),
                 answer.value != nil || answer.nothingFor > 0 || held.entry != .missing
             else { return try await backend.giveBack(token, forKey: key) }
-            if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
             let age = answer.value == nil ? Expiration(age: answer.nothingFor) : answer.expiration ?? request.expiration
-            var (record, lifetime) = try await record(answer.value.map(coding.encode), key, age, held.epochs)
+            if answer.value == nil || answer.expiration != request.ownExpiration {
+                // The epochs must last as long. If one is another now, the entry is not valid.
+                _ = try await takeEpochs(of: request.groups, key, age)
+            }
+            if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
+            var (record, lifetime) = try record(answer.value.map(coding.encode), key, age)
+            record.groups = held.epochs
             // There is no value any more: the old one must not be returned.
             if answer.value == nil, answer.nothingFor == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
@@ -308,23 +312,10 @@ extension SharedStore {
     private func renew(
         _ answer: LoaderAnswer<Value>, _ token: LeaseToken, _ held: Held, _ request: LoadRequest<Value>
     ) async throws(RemoteFailure) -> Bool {
-        guard case .record(let old) = held.entry, old.value != nil, Set(old.groups) == Set(held.epochs.groups) else { return false }
-        var (renewed, lifetime) = try await record(old.value, request.key, answer.expiration ?? request.expiration, held.epochs)
+        guard case .record(let old) = held.entry, old.value != nil, Set(old.groups) == Set(held.epochs) else { return false }
+        var (renewed, lifetime) = try record(old.value, request.key, answer.expiration ?? request.expiration)
         (renewed.typeVersion, renewed.groups) = (old.typeVersion, old.groups)
         return try await backend.renewEntry(renewed, forKey: request.key, lifetime: lifetime, token: token)
-    }
-
-    /// The bytes for the server, under epochs that it keeps for at least as long.
-    private func record(
-        _ value: Data?, _ key: EntryKey, _ expiration: Expiration, _ epochs: TakenEpochs
-    ) async throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
-        var (record, lifetime) = try record(value, key, expiration)
-        record.groups = epochs.groups
-        if epochs.end < lifetime.map({ times.clock.now() + $0 }) ?? .max {
-            // If one is another now, the entry is invalid.
-            _ = try await takeEpochs(of: epochs.groups.map(\.name), for: lifetime)
-        }
-        return (record, lifetime)
     }
 }
 

@@ -226,8 +226,9 @@ public import VellumCore
             // The first command learns the server's time.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
             try await finishRemovals(of: key)
+            let epochs = try await takeEpochs(of: groups, key, expiration)
             var (record, lifetime) = try record(bytes, key, expiration)
-            if !groups.isEmpty { record.groups = try await takeEpochs(of: groups, for: lifetime).groups }
+            record.groups = epochs
             return try await send(record, lifetime)
         }
     }
@@ -355,9 +356,7 @@ public import VellumCore
             switch work {
             case .keys(let keys, let groups):
                 if !keys.isEmpty { try await backend.drop(Array(keys)) }
-                _ = try await each(of: Array(groups)) { [backend] (group) throws(RemoteFailure) in
-                    try await backend.removeGroup(group, epoch: .random(in: 0...(.max)))
-                }
+                if !groups.isEmpty { try await backend.removeGroups(Array(groups), epoch: .random(in: 0...(.max))) }
             case .everything:
                 try await backend.dropAll()
                 near.forget(nil)

@@ -149,7 +149,7 @@
                     for program in programs {
                         for _ in 0..<4 {
                             group.addTask {
-                                try await program.cache.value(forKey: "a", options: LoadOptions(groups: ["g"])) {
+                                try await program.cache.value(forKey: "a", options: LoadOptions(groups: ["g", "h"])) {
                                     counter.add()
                                     for _ in 0..<20 { await Task.yield() }
                                     return counter.count

@@ -26,7 +26,7 @@
                 observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
             var times = ValkeyBackend.Times()
             (times.read, times.write, times.lease) = (Self.long, Self.long, Self.long)
-            backend = ValkeyBackend(link, keys, times)
+            backend = ValkeyBackend(link, keys, RemoteKeys(cacheName: "test", areOfGroups: true), times)
         }
 
         private func record(_ text: String?, expires: WallInstant = .never) -> RemoteRecord {

@@ -67,9 +67,10 @@ private final class ForgetfulBackend: RemoteBackend {
     func putIfAbsent(
         _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
     ) async throws(RemoteFailure) -> Bool? { true }
-    func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64? { nil }
-    func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64 { epoch }
-    func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure) {}
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+        [:]
+    }
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {}
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {}
     func dropAll() async throws(RemoteFailure) {}
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {

@@ -148,8 +148,7 @@ struct NearCacheTests {
             near.fill("1", record, forKey: key, ticket: ticket)
             near.learn([EntryKey("unused \(number)"): 1], since: ticket.changes)
         }
-        #expect(near.groups.withLock { $0.count } <= 2048 + 3)
-        #expect(near.groups.withLock { $0.groupCount } <= 2048 + 6)
+        #expect(near.groups.withLock { $0.count } <= 2 * 1024 + 6)
         // What is in memory is still found.
         #expect(answer("1") == .value("1"))
         near.forget(groups: [EntryKey("19999")])

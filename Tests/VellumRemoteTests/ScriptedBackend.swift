@@ -130,29 +130,27 @@ final class ScriptedBackend: RemoteBackend {
         return isPut
     }
 
-    func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64? {
-        await state.withLock { $0.beforeEpoch }?()
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+        if new == nil { await state.withLock { $0.beforeEpoch }?() }
         if let failure = state.withLock({ $0.epochFailure }) { throw failure }
-        return try call("epoch") { $0.epochs[group] }
-    }
-
-    func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64 {
-        if let failure = state.withLock({ $0.epochFailure }) { throw failure }
-        return try call("takeEpoch") { state in
-            state.epochs[group] = state.epochs[group] ?? epoch
-            state.epochLifetimes[group] = .some(lifetime)
-            return state.epochs[group] ?? epoch
+        return try call(new == nil ? "epochs" : "takeEpochs") { state in
+            for group in groups {
+                if let new { (state.epochs[group], state.epochLifetimes[group]) = (state.epochs[group] ?? new.epoch, .some(new.lifetime)) }
+            }
+            return state.epochs.filter { groups.contains($0.key) }
         }
     }
 
-    func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure) {
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
         await state.withLock { $0.beforeDrop }?()
-        let isThere = try call("removeGroup") { state in
-            if state.epochs[group] == nil { return false }
-            state.epochs[group] = epoch
-            return true
+        let removed = try call("removeGroups") { state in
+            groups.filter { group in
+                if state.epochs[group] == nil { return false }
+                state.epochs[group] = epoch
+                return true
+            }
         }
-        if isThere { pushGroups([group]) }
+        if !removed.isEmpty { pushGroups(removed) }
     }
 
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {

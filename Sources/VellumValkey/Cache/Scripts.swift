@@ -34,29 +34,34 @@ enum Scripts {
         return 1
         """
 
-    /// The key is that of a group's epoch. Arguments: eight bytes for a new one, for how many milliseconds it must last and for how many it does if
-    /// this one does not, or 0 twice. A read comes last: the server does not tell who makes an epoch of that, but of what happens later. Who has
-    /// asked for an epoch is told when it lasts longer, too, and loads again what runs. So that is rare.
-    static let takeEpoch = """
-        local isNew
-        if ARGV[2] == '0' then isNew = redis.call('SET', KEYS[1], ARGV[1], 'NX')
-        else isNew = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) end
-        if not isNew then
-          local rest = redis.call('PTTL', KEYS[1])
-          if redis.call('TYPE', KEYS[1]).ok ~= 'string' or redis.call('STRLEN', KEYS[1]) ~= 8 then
-            redis.call('SET', KEYS[1], ARGV[1])
-            rest = 0
-          end
-          if ARGV[2] == '0' then redis.call('PERSIST', KEYS[1])
-          elseif rest >= 0 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+    /// The keys are those of epochs. Returns them; one that is missing, or is none, is not eight bytes. Arguments, to make those: eight bytes, for how
+    /// many milliseconds all must last, and for how many those do that do not; 0 for no end. With the first read the server begins to tell the
+    /// caller of changes of all keys: what it makes itself comes before. That one lasts longer is told to all who have read it, and is rare.
+    static let epochs = """
+        local epochs, isNew = {}, {}
+        for i, key in ipairs(ARGV[1] and KEYS or {}) do
+          isNew[i] = redis.call('SET', key, ARGV[1], 'NX')
+          if isNew[i] and ARGV[2] ~= '0' then redis.call('PEXPIRE', key, ARGV[3]) end
         end
-        return redis.call('GET', KEYS[1])
+        for i, key in ipairs(KEYS) do
+          local rest = ARGV[1] and not isNew[i] and redis.call('PTTL', key) or -1
+          if rest >= 0 and ARGV[2] == '0' then redis.call('PERSIST', key)
+          elseif rest >= 0 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[3]) end
+          epochs[i] = redis.pcall('GETRANGE', key, 0, 8)
+          if #epochs[i] ~= 8 then
+            epochs[i] = ARGV[1] or ''
+            if ARGV[1] then redis.call('SET', key, ARGV[1], 'KEEPTTL') end
+          end
+        end
+        return epochs
         """
 
-    /// The key is that of a group's epoch. Argument: another one. Without an epoch nothing is valid already. A server without memory has none then.
-    static let removeGroup = """
-        local set = redis.pcall('SET', KEYS[1], ARGV[1], 'XX', 'KEEPTTL')
-        if type(set) == 'table' and set.err then redis.call('UNLINK', KEYS[1]) end
+    /// The keys are those of epochs. Argument: another one. A server without memory has none then, which removes the group, too.
+    static let removeGroups = """
+        for i, key in ipairs(KEYS) do
+          local set = redis.pcall('SET', key, ARGV[1], 'XX', 'KEEPTTL')
+          if set and set.err then redis.call('UNLINK', key) end
+        end
         return 1
         """
 

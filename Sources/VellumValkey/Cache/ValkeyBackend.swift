@@ -16,10 +16,11 @@
 
         private let link: Link
         private let keys: RemoteKeys
+        private let groupKeys: RemoteKeys
         private let times: Times
 
-        package init(_ link: Link, _ keys: RemoteKeys, _ times: Times = Times()) {
-            (self.link, self.keys, self.times) = (link, keys, times)
+        package init(_ link: Link, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
+            (self.link, self.keys, self.groupKeys, self.times) = (link, keys, groupKeys, times)
         }
 
         package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
@@ -107,33 +108,24 @@
             } while cursor != "0"
         }
 
-        package func epoch(of group: EntryKey) async throws(RemoteFailure) -> UInt64? {
-            do throws(RemoteFailure) {
-                return epoch(try await answer(RESPCommand("GETRANGE", keys.epoch(of: group), Int64(0), Int64(8)), within: times.read))
-            } catch {
-                if case .failed(let message) = error, RESPValue.code(ofError: message) == "WRONGTYPE" { return nil }
-                throw error
+        package func epochs(
+            of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?
+        ) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+            var arguments: [any RESPCommand.Argument] = []
+            if let new {
+                // Twice as long as they must, and an hour at least: it is rare that one has to last longer.
+                let (needed, kept) = new.lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
+                arguments = [new.epoch.bytes, needed, kept]
             }
+            let reply = try await run(Scripts.epochs, groups.map(groupKeys.value), arguments, within: new == nil ? times.read : times.write)
+            guard let epochs = reply.elements, epochs.count == groups.count else { throw .unexpectedReply }
+            let found = zip(groups, epochs).compactMap { group, epoch in epoch.data.flatMap(UInt64.init(bytes:)).map { (group, $0) } }
+            return Dictionary(found) { first, _ in first }
         }
 
-        package func takeEpoch(of group: EntryKey, orMake epoch: UInt64, lifetime: Int64?) async throws(RemoteFailure) -> UInt64 {
-            // Twice as long as it must, and an hour at least: it is rare that it has to last longer.
-            let (needed, lasting) = lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
-            let reply = try await run(Scripts.takeEpoch, [keys.epoch(of: group)], [epoch.bytes, needed, lasting], within: times.write)
-            guard let epoch = self.epoch(reply) else { throw .unexpectedReply }
-            return epoch
-        }
-
-        package func removeGroup(_ group: EntryKey, epoch: UInt64) async throws(RemoteFailure) {
-            guard try isDone(await run(Scripts.removeGroup, [keys.epoch(of: group)], [epoch.bytes], within: times.write)) else {
-                throw .unexpectedReply
-            }
-        }
-
-        /// - Returns: `nil` if the bytes are not those of an epoch.
-        private func epoch(_ reply: RESPValue) -> UInt64? {
-            guard case .bytes(let bytes) = reply, bytes.count == 8 else { return nil }
-            return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        package func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
+            let reply = try await run(Scripts.removeGroups, groups.map(groupKeys.value), [epoch.bytes], within: times.write)
+            guard try isDone(reply) else { throw .unexpectedReply }
         }
 
         package var leaseDuration: Int64 { times.lease }
@@ -196,5 +188,10 @@
 
     extension UInt64 {
         fileprivate var bytes: Data { withUnsafeBytes(of: littleEndian) { Data($0) } }
+
+        fileprivate init?(bytes: Data) {
+            guard bytes.count == 8 else { return nil }
+            self = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
     }
 #endif
