@@ -199,13 +199,15 @@ public import VellumCore
     package func setIfAbsent(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) -> Bool {
         try await put(value, key, expiration) { (record, lifetime) throws(RemoteFailure) in
             var removed: RemoteRecord?
-            while true {
+            // Each round but the first follows a write of another.
+            for _ in 0..<64 {
                 let isPut = try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime, replacing: removed)
                 if let isPut { return isPut }
                 let (ticket, entry) = (near.ticket(forKey: key), try await backend.entry(forKey: key))
                 guard try await withoutRemoved([entry], ticket.changes) == [.missing] else { return false }
                 if case .record(let old) = entry { removed = old }
             }
+            throw .unexpectedReply
         }
     }
 

@@ -252,6 +252,26 @@
             #expect(error?.code == .keyTooLong)
         }
 
+        /// The commands that the guide lists.
+        @Test func aUserNeedsFewCommands() async throws {
+            let commands =
+                "hello select client|tracking time get getrange set setrange strlen del pttl pexpire persist eval scan unlink"
+            let rules: [any RESPCommand.Argument] = ["ACL", "SETUSER", "shop", "on", ">secret", "~v1:*", "-@all"]
+            _ = try await administrator.call(
+                RESPCommand(rules + commands.split(separator: " ").map { "+\($0)" }), within: 600_000)
+            let program = try Program(redis.port) { ($0.user, $0.password) = ("shop", "secret") }
+            try await program.cache.set(1, forKey: "a", groups: ["g"])
+            try await program.cache.set(1, forKey: "a", maxAge: .days(1_000_000_000_000), groups: ["g"])
+            #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == 1)
+            #expect(try await !program.cache.setIfAbsent(2, forKey: "a"))
+            try await program.cache.removeAll(group: "g")
+            let options = LoadOptions(groups: ["g"])
+            #expect(try await program.cache.load("a", maxAge: .timeInterval(0), options: options) { 3 } == Loaded(3, .loaded))
+            #expect(try await program.cache.load("a", options: options) { _ in .unchanged(maxAge: .days(1)) } == Loaded(3, .loaded))
+            try await program.cache.removeValue(forKey: "a")
+            #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == nil)
+        }
+
         @Test func aRemovalThatCouldNotBeSentIsSentLater() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
             try await one.cache.set(1, forKey: "a", groups: ["g"])
