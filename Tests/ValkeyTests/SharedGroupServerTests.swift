@@ -267,7 +267,7 @@
             try await program.cache.removeAll(group: "g")
             let options = LoadOptions(groups: ["g"])
             #expect(try await program.cache.load("a", maxAge: .timeInterval(0), options: options) { 3 } == Loaded(3, .loaded))
-            #expect(try await program.cache.load("a", options: options) { _ in .unchanged(maxAge: .days(1)) } == Loaded(3, .loaded))
+            #expect(try await program.cache.load("a", options: options) { _ in .unchanged(maxAge: .seconds(86_400)) } == Loaded(3, .loaded))
             try await program.cache.removeValue(forKey: "a")
             #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == nil)
         }
