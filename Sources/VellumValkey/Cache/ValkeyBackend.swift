@@ -16,10 +16,11 @@
 
         private let link: Link
         private let keys: RemoteKeys
+        private let groupKeys: RemoteKeys
         private let times: Times
 
-        package init(_ link: Link, _ keys: RemoteKeys, _ times: Times = Times()) {
-            (self.link, self.keys, self.times) = (link, keys, times)
+        package init(_ link: Link, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
+            (self.link, self.keys, self.groupKeys, self.times) = (link, keys, groupKeys, times)
         }
 
         package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
@@ -62,8 +63,14 @@
             guard try await put(record, key, lifetime, by: Scripts.put) else { throw .unexpectedReply }
         }
 
-        package func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
-            try await put(record, key, lifetime, by: Scripts.putIfAbsent)
+        package func putIfAbsent(
+            _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+        ) async throws(RemoteFailure) -> Bool? {
+            let value = keys.value(of: key)
+            var arguments: [any RESPCommand.Argument] = [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0]
+            if let removed { arguments.append(removed.encoded(under: value).prefix(RemoteRecord.headerLength)) }
+            let reply = try await run(Scripts.putIfAbsent, [value, keys.lease(of: key)], arguments, within: times.write)
+            return reply == .integer(2) ? nil : try isDone(reply)
         }
 
         /// - Parameters:
@@ -99,6 +106,26 @@
                 try await drop(Array(Set(found.compactMap(\.data).compactMap { keys.entryKey(of: $0)?.key })))
                 cursor = next
             } while cursor != "0"
+        }
+
+        package func epochs(
+            of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?
+        ) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+            var arguments: [any RESPCommand.Argument] = []
+            if let new {
+                // Twice as long as they must, and an hour at least: it is rare that one has to last longer.
+                let (needed, kept) = new.lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
+                arguments = [new.epoch.bytes, needed, kept]
+            }
+            let reply = try await run(Scripts.epochs, groups.map(groupKeys.value), arguments, within: new == nil ? times.read : times.write)
+            guard let epochs = reply.elements, epochs.count == groups.count else { throw .unexpectedReply }
+            let found = zip(groups, epochs).compactMap { group, epoch in epoch.data.flatMap(UInt64.init(bytes:)).map { (group, $0) } }
+            return Dictionary(found) { first, _ in first }
+        }
+
+        package func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
+            let reply = try await run(Scripts.removeGroups, groups.map(groupKeys.value), [epoch.bytes], within: times.write)
+            guard try isDone(reply) else { throw .unexpectedReply }
         }
 
         package var leaseDuration: Int64 { times.lease }
@@ -167,6 +194,15 @@
             if bytes.isEmpty { return .missing }
             guard bytes.count <= RemoteRecord.longest else { return .tooLarge }
             return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
+        }
+    }
+
+    extension UInt64 {
+        fileprivate var bytes: Data { withUnsafeBytes(of: littleEndian) { Data($0) } }
+
+        fileprivate init?(bytes: Data) {
+            guard bytes.count == 8 else { return nil }
+            self = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
     }
 #endif
