@@ -155,19 +155,21 @@
         /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
         private func run(
             _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
-            atReply: (@Sendable () -> Void)? = nil, caller: String = #function
+            atReply: (@Sendable () -> Void)? = nil, caller: StaticString = #function
         ) async throws(RemoteFailure) -> RESPValue {
             try await answer(
                 RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply,
-                script: String(caller.prefix { $0 != "(" }))
+                script: caller)
         }
 
         private func answer(
-            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: String? = nil
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: StaticString? = nil
         ) async throws(RemoteFailure) -> RESPValue {
             let server = link.server
             return try await ObservedCall.run(
-                .command(command.name, script: script, host: server.host, port: server.port, database: server.database)
+                .command(
+                    command.name, script: script.map { String("\($0)".prefix { $0 != "(" }) }, host: server.host, port: server.port,
+                    database: server.database)
             ) { () async -> Result<RESPValue, RemoteFailure> in
                 do throws(RemoteFailure) {
                     let reply = try await link.call(command, within: milliseconds, atReply: atReply)
