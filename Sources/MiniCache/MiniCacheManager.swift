@@ -212,9 +212,8 @@ public final class MiniCacheManager: Sendable {
     /// committed. Opens the file, and creates a missing one. Blocks for a fraction of a millisecond, or while others write.
     ///
     /// - Parameter timeout: How long to wait for others that write, at most an hour. Zero or less does not wait.
-    /// - Complexity: O(1).
-    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read, or is suspended; if it has vanished, once. What keeps it from being
-    ///   written is in the result.
+    /// - Complexity: O(1) of an open file.
+    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read, is suspended or has just vanished. What else fails is in the result.
     public func check(timeout: Duration = .milliseconds(250)) throws(MiniCacheError) -> FileHealth {
         try FileHealth(of: file.open(), timeout: timeout)
     }

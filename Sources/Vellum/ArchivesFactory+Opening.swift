@@ -102,7 +102,7 @@ extension ArchivesFactory {
     /// Blocks for a fraction of a millisecond, or while others write.
     ///
     /// - Parameter timeout: How long to wait for others that write, at most an hour. Zero or less does not wait.
-    /// - Complexity: O(1).
+    /// - Complexity: O(1) of an open file.
     /// - Throws: ``VellumError`` if the file cannot be opened or read, or is suspended. What keeps it from being written is in the result.
     public func check(timeout: Duration = .milliseconds(250)) throws(VellumError) -> FileHealth {
         if let held = state.withLock({ $0.file?.file }), held.state == .vanished { return try FileHealth(of: held, timeout: timeout) }

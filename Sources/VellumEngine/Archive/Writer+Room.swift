@@ -65,8 +65,6 @@ extension Writer {
         try connection.extendLog(to: 1 << 18 + bytes / 256)
     }
 
-    // MARK: Probing
-
     /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a small entry does, and rolls back.
     func probe(until end: Int64) throws(SQLiteError) {
         try endBatch()
