@@ -70,6 +70,9 @@ enum FuzzedServer {
         // A checksum that matches is not found by chance.
         let made = RemoteRecord(
             value: input.isEmpty ? nil : input, typeVersion: Int64(input.count), written: WallInstant(rawValue: 1), expires: .never)
+        var grouped = made
+        grouped.groups = [GroupEpoch(name: EntryKey(String(decoding: input.prefix(40), as: UTF8.self)), epoch: UInt64(input.count))]
+        require(RemoteRecord(grouped.encoded(under: "key"), under: "key") == grouped, "An entry in a group round-trips.")
         var bytes = made.encoded(under: "key")
         require(RemoteRecord(bytes, under: "key") == made, "An entry round-trips.")
         require(RemoteRecord(bytes, under: "other") == nil, "An entry belongs to its key.")

@@ -11,6 +11,7 @@
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
 @_exported public import enum VellumCore.UnawaitedLoad
+@_exported public import struct VellumCore.FileHealth
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import enum VellumCore.LoadResult
 @_exported public import enum VellumCore.LoadSource

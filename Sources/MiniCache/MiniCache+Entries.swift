@@ -36,10 +36,14 @@ extension MiniCache {
     /// - Complexity: O(n log n).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
-        var keys: [Key] = []
         let uses = try unlessReplaced([]) { () throws(MiniCacheError) in
             try withStore { (store) throws(VellumError) in try store.keysByUse(under: expiration) }
         }
+        return try keys(of: uses, limit: limit)
+    }
+
+    private func keys(of uses: [ListedKey], limit: Int) throws(MiniCacheError) -> [Key] {
+        var keys: [Key] = []
         for use in uses {
             guard keys.count < limit else { break }
             let entryKey = use.key
@@ -55,6 +59,46 @@ extension MiniCache {
         }
         return keys
     }
+
+    // MARK: Groups
+
+    /// Returns the keys of the valid values of a group, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Parameters:
+    ///   - group: The name of the group.
+    ///   - limit: The maximum number of keys. Zero or a negative number returns none.
+    /// - Complexity: O(m log n) for m values of the group.
+    /// - Throws: ``MiniCacheError`` if the disk fails, or the name has more than 1,024 bytes.
+    public func keys(group: String, limit: Int = .max) throws(MiniCacheError) -> [Key] {
+        let group = try core.groups([group])[0]
+        let uses = try unlessReplaced([]) { () throws(MiniCacheError) in
+            try withStore { (store) throws(VellumError) in try store.keysByUse(group: group, under: expiration) }
+        }
+        return try keys(of: uses, limit: limit)
+    }
+
+    /// Removes every value of a group, also expired ones, and no other: in one transaction, whichever process has set them.
+    ///
+    /// ```swift
+    /// try cache.removeAll(group: "user:42")
+    /// ```
+    ///
+    /// A load of a value of the group (``LoadOptions/groups``) that runs stores nothing, and remembered misses and failures end. Blocks for
+    /// the disk, and is as durable as ``set(_:forKey:maxAge:)``.
+    ///
+    /// - Parameter group: The name of the group.
+    /// - Returns: How many entries were removed: also expired ones that were still there, and remembered misses.
+    /// - Complexity: O(m log n) for m values of the group.
+    /// - Throws: ``MiniCacheError`` if the disk fails, or the name has more than 1,024 bytes. Nothing is removed then.
+    @discardableResult
+    public func removeAll(group: String) throws(MiniCacheError) -> Int {
+        let group = try core.groups([group])[0]
+        // A failure of one of them that was reported is a new one when it happens again.
+        defer { core.didRemoveAll() }
+        return try withStore { (store) throws(VellumError) in try store.removeAll(group: group) }
+    }
+
+    // MARK: Many keys
 
     /// Returns the values of the keys, by key. Keys without a valid value are left out. The values become the most recently used.
     ///

@@ -206,6 +206,18 @@ public final class MiniCacheManager: Sendable {
         for core in cores.withLock({ Array($0.values) }) where !core.isClosed { try core.opened?.flush() }
     }
 
+    /// Finds out whether the caches can be read and written: for a route that says whether this process is ready to serve.
+    ///
+    /// Reads from the device, and writes a page that is rolled back: nothing is announced, counted or evicted, but relaxed writes that wait are
+    /// committed. Opens the file, and creates a missing one. Blocks for a fraction of a millisecond, or while others write.
+    ///
+    /// - Parameter timeout: How long to wait for others that write, at most an hour. Zero or less does not wait.
+    /// - Complexity: O(1) of an open file.
+    /// - Throws: ``MiniCacheError`` if the file cannot be opened or read, is suspended or has just vanished. What else fails is in the result.
+    public func check(timeout: Duration = .milliseconds(250)) throws(MiniCacheError) -> FileHealth {
+        try FileHealth(of: file.open(), timeout: timeout)
+    }
+
     /// Closes all caches of this manager, and the file if no other manager has it open.
     ///
     /// Later calls of the caches fail with ``VellumError/Code/closed``; caches of other managers go on. All acknowledged writes survive power

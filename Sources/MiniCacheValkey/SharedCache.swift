@@ -65,6 +65,29 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
         try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration)
     }
 
+    /// Sets the value of a key in groups, which ``removeAll(group:)`` removes.
+    ///
+    /// ```swift
+    /// try await pages.set(
+    ///     page, forKey: "/cart", groups: ["user:42", "tenant:7"])
+    /// try await pages.removeAll(group: "user:42")
+    /// ```
+    ///
+    /// Works like ``set(_:forKey:maxAge:)`` otherwise. A removal of a group that ends while this call runs may remove the value, too. A load puts its
+    /// value in groups with `LoadOptions.groups`. The last write of a key says in which groups it is.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
+    ///   - groups: Any names. The value holds them, and the server asks for each of them with a command of its own.
+    /// - Complexity: O(groups), and two round trips.
+    /// - Throws: ``VellumError`` as ``set(_:forKey:maxAge:)`` does; with ``VellumError/Code/keyTooLong`` if a name has more than 1,024 bytes.
+    public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil, groups: Set<String>) async throws(VellumError) {
+        let groups = try EntryKey.groups(groups)
+        try await store.set(value, forKey: CacheKey.of(key), under: maxAge?.expiration ?? expiration, groups: groups)
+    }
+
     /// Sets the value of a key unless the server has a valid one, which then stays: atomically among all machines.
     ///
     /// ```swift
@@ -110,6 +133,20 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     ///   process lives, and until then this process does not read the key.
     public func removeValue(forKey key: Key) async throws(VellumError) {
         try await store.removeValue(forKey: CacheKey.of(key))
+    }
+
+    /// Removes every value of a group, on all machines. When the call returns, no read of this process returns one, and those of others stop soon.
+    ///
+    /// A load that runs meanwhile on any machine stores nothing that is valid. An old value of the group is not returned either, whatever a caller
+    /// accepts. Which keys a group has cannot be asked. Does nothing if the group has no values.
+    ///
+    /// - Parameter group: The name of the group. Names that are equal for Swift are one.
+    /// - Complexity: O(values of the group in memory), and a round trip.
+    /// - Throws: ``VellumError``; with ``VellumError/Code/keyTooLong`` if the name has more than 1,024 bytes. Whatever other reason there was, the
+    ///   removal is sent again until the server has executed it, as long as this process lives, and until then this process reads nothing from
+    ///   the server.
+    public func removeAll(group: String) async throws(VellumError) {
+        for group in try EntryKey.groups([group]) { try await store.removeAll(group: group) }
     }
 
     /// Failures that no caller receives: of the background, and of the server when a loader ran in its place.

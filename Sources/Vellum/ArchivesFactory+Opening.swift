@@ -1,6 +1,6 @@
 internal import Foundation
 internal import ModelVersions
-package import VellumCore
+public import VellumCore
 package import VellumEngine
 
 extension ArchivesFactory {
@@ -55,6 +55,8 @@ extension ArchivesFactory {
         options.defaults = .init(memory: try Capacity(defaultMaxMemorySize), disk: try Capacity(defaultMaxDiskSize))
         var catalog = try indexCatalog(of: Archive.self) ?? IndexCatalog()
         catalog.version = ArchiveCodec<Archive>().version
+        options.migrates = migrates
+        catalog.shape.rewrites = migrates.delay == 0
         options.indexing = catalog
         options.durability = durability
         return options
@@ -90,6 +92,21 @@ extension ArchivesFactory {
         // The previous one is released outside the lock.
         withExtendedLifetime(state.withLock { exchange(&$0.file, with: hold) }) {}
         return hold.file
+    }
+
+    /// Finds out whether the archives can be read and written: for a route that says whether this process is ready to serve.
+    ///
+    /// Reads from the device, and writes a page that is rolled back: nothing is announced, counted or evicted, but relaxed writes that wait are
+    /// committed. Opens the file, and creates a missing one, as opening an archive does; one that has vanished stays an error until an archive is
+    /// opened. A factory that only reads is healthy without writing. Any thread may call it, also in a closure of an update or a transaction.
+    /// Blocks for a fraction of a millisecond, or while others write.
+    ///
+    /// - Parameter timeout: How long to wait for others that write, at most an hour. Zero or less does not wait.
+    /// - Complexity: O(1) of an open file.
+    /// - Throws: ``VellumError`` if the file cannot be opened or read, or is suspended. What keeps it from being written is in the result.
+    public func check(timeout: Duration = .milliseconds(250)) throws(VellumError) -> FileHealth {
+        if let held = state.withLock({ $0.file?.file }), held.state == .vanished { return try FileHealth(of: held, timeout: timeout) }
+        return try FileHealth(of: openFile(), timeout: timeout)
     }
 
     // MARK: Stores and handles

@@ -43,10 +43,21 @@ public final class ArchivesFactory: Sendable {
         set { defaults.withLock { $0.disk = newValue } }
     }
 
+    /// When objects of older versions (``VersionedArchive``) are replaced in the file, in archives that are opened from now on: immediately unless
+    /// set. Of several openings, also by other factories and processes, the earliest beginning counts.
+    ///
+    /// ```swift
+    /// archives.migrates = .onRead  // while old programs run
+    /// ```
+    public var migrates: MigrationTiming {
+        get { defaults.withLock { $0.migrates } }
+        set { defaults.withLock { $0.migrates = newValue } }
+    }
+
     let clock: WallClock
     let state = Locked(State())
     let place: Place
-    private let defaults: Locked<(memory: DataSize, disk: DataSize)>
+    private let defaults: Locked<(memory: DataSize, disk: DataSize, migrates: MigrationTiming)>
 
     struct State {
         /// A weak reference to a handle.
@@ -175,7 +186,7 @@ public final class ArchivesFactory: Sendable {
     private init(_ place: Place, _ durability: Durability, memory: DataSize, disk: DataSize, clock: WallClock) {
         (self.place, directory) = (place, place.folder)
         self.durability = durability
-        defaults = Locked((memory, disk))
+        defaults = Locked((memory, disk, .immediately))
         self.clock = clock
     }
 

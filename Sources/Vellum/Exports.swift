@@ -11,6 +11,7 @@
 @_exported public import enum VellumCore.Durability
 @_exported public import struct VellumCore.EntryMetadata
 @_exported public import struct VellumCore.Expiration
+@_exported public import struct VellumCore.FileHealth
 @_exported public import struct VellumCore.IndexProgress
 @_exported public import enum VellumCore.IndexValue
 @_exported public import protocol VellumCore.IndexableScalar
@@ -18,6 +19,7 @@
 @_exported public import struct VellumCore.LimitChange
 @_exported public import struct VellumCore.LoadOptions
 @_exported public import struct VellumCore.MigrationProgress
+@_exported public import enum VellumCore.MigrationTiming
 @_exported public import enum VellumCore.UndecodableObjects
 @_exported public import enum VellumCore.LoadResult
 @_exported public import enum VellumCore.LoadSource

@@ -22,6 +22,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         rollingBack
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted, entryMigrated
+    // Groups.
+    case membersCreated, memberInserted, memberRemoved
     // Relaxed writes.
     case relaxedWriteApplied, relaxedWriteInMemory, batchCommitBegins, batchCommitted
     // The sync of power-safe writes.

@@ -34,7 +34,7 @@ extension ArchiveFile {
         public init() {}
     }
 
-    /// Writes entries as lines of JSON: keys, dates, ages, versions, and the bytes as they were recorded.
+    /// Writes entries as lines of JSON: keys, dates, ages, versions, groups, and the bytes as they were recorded.
     ///
     /// ```swift
     /// let count = try file.export(to: folder.appending(path: "users.jsonl"))
@@ -127,8 +127,10 @@ extension RawArchive {
     {
         var (next, damaged) = (scan, 0)
         try reading { (tables) throws(SQLiteError) in
-            try tables.scan(&next, most: 4 << 20) { row in
-                if row.isIntact(tables.checksum) { output.add(row, options) } else { damaged += 1 }
+            let haveGroups = try tables.fileHasMembers()
+            try tables.scan(&next, most: 4 << 20) { (row) throws(SQLiteError) in
+                guard row.isIntact(tables.checksum) else { return damaged += 1 }
+                output.add(row, in: haveGroups ? try tables.groups(of: row.id, revision: row.checksum) : [], options)
             }
         }
         scan = next
@@ -216,7 +218,7 @@ private final class ExportOutput {
 
     func add(_ text: String) { buffer.add(text: text) }
 
-    func add(_ row: EntryParts, _ options: ArchiveFile.ExportOptions) {
+    func add(_ row: EntryParts, in groups: [String], _ options: ArchiveFile.ExportOptions) {
         entries += 1
         let (key, bytes) = (row.key, row.bytes)
         buffer.reserve(300 + key.count * 6 + bytes.count / 3 * 4)
@@ -238,6 +240,12 @@ private final class ExportOutput {
             buffer.add(",\"version\":")
             buffer.add(row.typeVersion)
         }
+        for (index, group) in groups.enumerated() {
+            var text = index == 0 ? ",\"groups\":[" : ","
+            JSONText.append(quoted: group, to: &text)
+            add(text)
+        }
+        if !groups.isEmpty { buffer.add("]") }
         buffer.add(",\"data\":\"")
         buffer.add(base64: bytes)
         buffer.add("\"")

@@ -3,7 +3,7 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveFile {
-    /// Records the entries of an export, with their dates, ages and versions. Entries of the same keys are replaced.
+    /// Records the entries of an export, with their dates, ages, versions and groups. Entries of the same keys are replaced.
     ///
     /// Archives that the file does not have are created with their limits; the limits of others hold, and evict. The order of use is that of the export,
     /// and indexes are built when a program of the type opens the archive. Blocks for the disk; 500 entries are one transaction. What an
@@ -108,7 +108,12 @@ extension ArchiveFile {
             try file.hold(named: name, codec: RawCodec(), options)
         }
         var transaction = StoreTransaction()
-        for line in lines { try transaction.record(line.entry, forKey: EntryKey(line.key ?? ""), in: hold.store) }
+        for line in lines {
+            try transaction.record(line.entry, forKey: EntryKey(line.key ?? ""), in: hold.store)
+            // What is larger than the limit is not recorded.
+            guard let groups = line.groups, line.data?.count ?? 0 <= hold.store.capacities.disk.bytes else { continue }
+            try transaction.group(in: EntryKey.groups(Set(groups)), of: hold.store)
+        }
         try transaction.commit()
         try hold.close()
         return lines.count
@@ -136,11 +141,12 @@ struct ImportLine: Decodable {
     var expires: Moment??
     var idle: Int64?
     var version: Int64?
+    var groups: [String]?
     var data: Data?
     var entries: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires, idle, version, data, entries
+        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires, idle, version, groups, data, entries
     }
 
     init(from decoder: any Decoder) throws {
@@ -157,6 +163,7 @@ struct ImportLine: Decodable {
         expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
         idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
         version = try line.decodeIfPresent(Int64.self, forKey: .version)
+        groups = try line.decodeIfPresent([String].self, forKey: .groups)
         data = try line.decodeIfPresent(Data.self, forKey: .data)
         entries = try line.decodeIfPresent(Int.self, forKey: .entries)
     }

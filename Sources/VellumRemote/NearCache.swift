@@ -9,8 +9,12 @@ public import VellumCore
 ///
 /// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
 @usableFromInline package final class NearCache<Value: Sendable>: Sendable {
-    /// Shows that nothing of a key changed since it was taken.
-    package typealias Ticket = MemoryCache<Value?>.FillTicket
+    /// Shows that nothing of a key, and of the groups of its value, changed since it was taken.
+    package struct Ticket: Sendable {
+        fileprivate let key: MemoryCache<Value?>.FillTicket
+        /// Of ``groups``.
+        let changes: UInt64
+    }
 
     @usableFromInline let memory: MemoryCache<Value?>
     @usableFromInline package let trust: Trust
@@ -18,6 +22,8 @@ public import VellumCore
     let outage: MemoryCache<Value?>
     /// Whether ``outage`` may hold something.
     private let hasOutage = Atomic(false)
+    /// Locked before a memory cache. Values without groups do not need it.
+    let groups = Locked(NearGroups())
 
     /// - Parameter capacity: The limit of memory, in bytes on the server. In an outage, a quarter of it may be used besides.
     package init(capacity: Capacity, trust: Trust) {
@@ -46,7 +52,9 @@ public import VellumCore
     }
 
     /// Returns a ticket for a caller that is about to ask the server.
-    package func ticket(forKey key: EntryKey) -> Ticket { memory.ticket(forMissed: key) }
+    package func ticket(forKey key: EntryKey) -> Ticket {
+        Ticket(key: memory.ticket(forMissed: key), changes: groups.withLock { $0.changes })
+    }
 
     /// Stores the reply of the server, unless the key may have changed since the ticket was taken.
     ///
@@ -55,12 +63,40 @@ public import VellumCore
     ///   - record: The record that the value was decoded from.
     package func fill(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         guard let now = trust.time() else { return }
-        release(memory.fill(item(value, record), forKey: key, ticket: ticket, at: now))
+        fill(memory, value, record, forKey: key, ticket, at: now)
+    }
+
+    private func fill(
+        _ cache: MemoryCache<Value?>, _ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, _ ticket: Ticket, at now: WallInstant
+    ) {
+        let item = item(value, record)
+        if record.groups.isEmpty { return release(cache.fill(item, forKey: key, ticket: ticket.key, at: now)) }
+        // In the lock, so that a change of a group finds the value, or is found here. In an outage no epoch is known.
+        let effects = groups.withLock { groups -> MemoryCache<Value?>.DeferredEffects? in
+            guard cache === outage ? groups.changes == ticket.changes : record.groups.allSatisfy(groups.knows) else { return nil }
+            defer { groups.prune(isThere) }
+            groups.insert(key, record.written, into: record.groups)
+            return cache.fill(item, forKey: key, ticket: ticket.key, at: now)
+        }
+        if let effects { release(effects) }
+    }
+
+    /// Remembers the epochs of groups, unless one changed since.
+    func learn(_ epochs: [EntryKey: UInt64], since changes: UInt64) {
+        groups.withLock { groups in
+            groups.learn(epochs, since: changes)
+            groups.prune(isThere)
+        }
+    }
+
+    private func isThere(_ key: EntryKey, _ written: WallInstant) -> Bool {
+        memory.peek(key)?.validity.written == written || outage.peek(key)?.validity.written == written
     }
 
     private func item(_ value: Value?, _ record: RemoteRecord) -> MemoryCache<Value?>.Item {
         let validity = Validity(written: record.written, expires: record.expires)
-        return .init(payload: value, cost: RemoteRecord.headerLength + (record.value?.count ?? 0), entryID: 0, validity: validity)
+        let cost = record.groups.reduce(RemoteRecord.headerLength + (record.value?.count ?? 0)) { $0 + 16 + $1.name.normalized.utf8.count }
+        return .init(payload: value, cost: cost, entryID: 0, validity: validity)
     }
 
     /// Returns the value in memory, even if it has expired or is not trusted any more. For callers that accept an old value.
@@ -80,12 +116,14 @@ public import VellumCore
     }
 
     /// Returns a ticket for a caller that is about to load without the server.
-    package func outageTicket(forKey key: EntryKey) -> Ticket { outage.ticket(forMissed: key) }
+    package func outageTicket(forKey key: EntryKey) -> Ticket {
+        Ticket(key: outage.ticket(forMissed: key), changes: groups.withLock { $0.changes })
+    }
 
-    /// Remembers a loaded value, unless the key was written, or the server came back, since the ticket was taken.
+    /// Remembers a loaded value, unless the key was written, a group was removed, or the server came back, since the ticket was taken.
     package func fillInOutage(_ value: Value?, _ record: RemoteRecord, forKey key: EntryKey, ticket: Ticket) {
         hasOutage.store(true, ordering: .relaxed)
-        release(outage.fill(item(value, record), forKey: key, ticket: ticket, at: record.written))
+        fill(outage, value, record, forKey: key, ticket, at: record.written)
     }
 
     /// Forgets what was loaded under the key while the server was out of reach, because it has answered.
@@ -108,13 +146,24 @@ public import VellumCore
     package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else {
             hasOutage.store(false, ordering: .relaxed)
-            release(outage.removeAll())
-            return release(memory.removeAll(isWrite: isWrite))
+            let effects = groups.withLock { groups in
+                groups.removeAll()
+                return [outage.removeAll(), memory.removeAll(isWrite: isWrite)]
+            }
+            return effects.forEach(release)
         }
         for key in keys {
             release(outage.remove(key))
             release(memory.remove(key, isWrite: isWrite))
         }
+    }
+
+    /// Removes the values of groups that changed. Loads of such values are overtaken, and remembered failures end.
+    package func forget(groups names: [EntryKey]) {
+        // In the lock: who does not find a group any more does not find its values either.
+        let effects = groups.withLock { $0.remove(names).flatMap { [outage.remove($0), memory.remove($0, isWrite: true)] } }
+        effects.forEach(release)
+        for name in names { memory.recordRemoval(ofGroup: name) }
     }
 
     /// Released outside the locks; nothing is on a disk, so nothing else follows.

@@ -5,18 +5,19 @@ internal import VellumCore
 /// Such a key is neither read nor set before it was removed: every other process would go on with its old value for its whole age, or the
 /// removal would arrive after the new value. A pure value.
 struct PendingRemovals: Sendable {
-    /// The largest number of keys. Beyond it, every key of the cache has to be removed.
+    /// The largest number of keys and groups. Beyond it, every key of the cache has to be removed.
     static let mostKeys = 1024
 
     enum Work: Hashable, Sendable {
-        case keys(Set<EntryKey>)
+        case keys(Set<EntryKey>, groups: Set<EntryKey> = [])
         case everything
 
-        fileprivate var count: Int { if case .keys(let keys) = self { keys.count } else { 1 } }
+        fileprivate var count: Int { if case .keys(let keys, let groups) = self { keys.count + groups.count } else { 1 } }
 
+        /// Nobody knows which keys are in a group: it concerns each.
         fileprivate func concerns(_ key: EntryKey?) -> Bool {
             switch self {
-            case .keys(let keys): key.map(keys.contains) ?? !keys.isEmpty
+            case .keys(let keys, let groups): !groups.isEmpty || key.map(keys.contains) ?? !keys.isEmpty
             case .everything: true
             }
         }
@@ -30,11 +31,11 @@ struct PendingRemovals: Sendable {
     /// How many removals wait or are on their way. That of everything is one.
     var count: Int { waiting.count + (sent?.count ?? 0) }
 
-    mutating func insert(_ key: EntryKey) {
-        guard case .keys(var keys) = waiting else { return }
+    mutating func insert(_ key: EntryKey, isGroup: Bool = false) {
+        guard case .keys(var keys, var groups) = waiting else { return }
         waiting = .keys([])  // Its storage has one owner, and is not copied.
-        keys.insert(key)
-        waiting = keys.count > Self.mostKeys ? .everything : .keys(keys)
+        if isGroup { groups.insert(key) } else { keys.insert(key) }
+        waiting = keys.count + groups.count > Self.mostKeys ? .everything : .keys(keys, groups: groups)
     }
 
     mutating func insertEverything() { waiting = .everything }
@@ -58,7 +59,9 @@ struct PendingRemovals: Sendable {
         guard !succeeded, let sent else { return }
         switch sent {
         case .everything: waiting = .everything
-        case .keys(let keys): for key in keys { insert(key) }
+        case .keys(let keys, let groups):
+            for key in keys { insert(key) }
+            for group in groups { insert(group, isGroup: true) }
         }
     }
 }

@@ -31,14 +31,25 @@ package protocol RemoteBackend: AnyObject, Sendable {
 
     /// Stores an entry unless there is a valid one by the server's clock that has a value, and ends the lease.
     ///
-    /// - Returns: Whether it was stored.
-    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool
+    /// - Parameter removed: An entry that counts as missing, because a group of it was removed.
+    /// - Returns: Whether it was stored; `nil` if there is another one that is in groups, which the caller has to compare.
+    func putIfAbsent(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+    ) async throws(RemoteFailure) -> Bool?
 
     /// Removes the entries and ends the leases.
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure)
 
     /// Removes every entry of the cache that is there when the call begins, and ends the leases. Other clients may store entries during the call.
     func dropAll() async throws(RemoteFailure)
+
+    /// Returns the epochs of groups that have one.
+    ///
+    /// - Parameter new: What the others get, and for how many milliseconds all are kept at least; `nil` if none is made.
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64]
+
+    /// Gives this epoch to the groups that have one: what was recorded in them before is not valid any more.
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure)
 
     /// How long a lease lasts without being renewed, in milliseconds.
     var leaseDuration: Int64 { get }

@@ -7,13 +7,16 @@ package import VellumCore
 /// | --- | --- |
 /// | its value | `v1:{kNAME\0KEY}` |
 /// | the lease of its loader | `v1:{kNAME\0KEY}l` |
+///
+/// Under `v1:{gNAME\0GROUP}` is the epoch of a group: eight bytes, at random. What was recorded under another one, or when there is none, is not valid.
+/// So an epoch that is evicted or lost removes its group, none is ever used again, and no clocks are compared.
 package struct RemoteKeys: Hashable, Sendable {
     private let prefix: String
 
     /// - Parameter name: The name of the cache, without U+0000, which ends it.
-    package init(cacheName name: String) {
+    package init(cacheName name: String, areOfGroups: Bool = false) {
         precondition(!name.utf8.contains(0), "The name of a cache contains U+0000.")
-        prefix = "v1:{k\(EntryKey(name).normalized)\0"
+        prefix = "v1:{\(areOfGroups ? "g" : "k")\(EntryKey(name).normalized)\0"
     }
 
     package func value(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}" }

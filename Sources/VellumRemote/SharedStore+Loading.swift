@@ -53,8 +53,8 @@ extension SharedStore {
     package func run(_ load: UInt64, _ request: LoadRequest<Value>, version: UInt64, isAhead: Bool) async -> LoadOutcome<Value> {
         let key = request.key
         let end = times.clock.now() + times.longestWait(for: request.loadTimeout)
-        // The entry of a load ahead of its end is valid, and counts as missing.
-        var ignoresEntry = isAhead
+        // An entry that is damaged, or of which a group was removed.
+        var ignored: RemoteEntry?
         while true {
             // Before the server is asked, so that no change is missed.
             let changes = signals.subscribe(to: key)
@@ -62,38 +62,57 @@ extension SharedStore {
             let (ticket, token) = (near.ticket(forKey: key), LeaseToken.random())
             let read = VersionAtReply(version)
             let answer: LeaseAnswer
+            var (sent, entry, epochs, isAnswered) = (RemoteEntry.missing, RemoteEntry.missing, [GroupEpoch](), false)
+            // Before the epochs are taken, so that no removal is missed.
+            if !request.groups.isEmpty { leases.withLock { $0[token] = (key, request.groups) } }
+            defer { if !request.groups.isEmpty { leases.withLock { $0[token] = nil } } }
             do throws(RemoteFailure) {
                 try await finishRemovals(of: key)
+                // The entry of a load ahead of its end is valid, and counts as missing.
+                let ignoresEntry = isAhead || ignored != nil
                 answer = try await backend.entryOrLease(forKey: key, token: token, ignoresEntry: ignoresEntry) { [answers] in
                     // What the server says of writes before the reply, such as those of this program, is older than the entry.
                     read.set(answers.version(of: key))
                 }
+                isAnswered = true
+                switch answer {
+                case .found(let found), .busy(_, let found), .granted(let found): sent = found
+                }
+                entry = try await withoutRemoved([sent], ticket.changes)[0]
+                if case .granted = answer {
+                    epochs = try await takeEpochs(of: request.groups, key, request.ownExpiration ?? request.expiration)
+                }
             } catch {
                 // The lease may have been granted. A task of its own, because this one may be cancelled.
-                if error.mayBeExecuted { Task { await giveBack(token, key) } }
+                if isAnswered || error.mayBeExecuted { Task { await giveBack(token, key) } }
                 if error == .cancelled { return .failed(CancellationError(), old: nil, isNew: false) }
                 // The value that is there is good enough.
                 if isAhead { return .failed(VellumError(error, cache: name), old: nil, isNew: false) }
                 return await loadAlone(load, request, version, insteadOf: VellumError(error, cache: name))
             }
             switch answer {
-            case .found(let entry):
+            case .found:
                 if let outcome = outcome(ofFound: entry, request, ticket) { return outcome }
-                ignoresEntry = true
-            case .granted(let entry):
+                ignored = sent
+            case .granted:
                 near.forgetOutage(key)
+                if let ignored, ignored != sent, let outcome = outcome(ofFound: entry, request, ticket) {
+                    // Another has loaded it meanwhile.
+                    await giveBack(token, key)
+                    return outcome
+                }
                 if isAhead, !mayLoadAhead(entry, request) {
                     await giveBack(token, key)
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
-                let held = Held(token: token, entry: entry, old: old(entry, key), version: read.version)
+                let held = Held(token: token, entry: entry, old: old(entry, key), version: read.version, epochs: epochs)
                 let isWithin = held.old?.isWithin(request.staleness.whileRevalidate, at: instant) ?? false
                 // The callers have their answer then, and the load goes on without them.
                 loads.note(
                     held.old.map { .expired($0, isWithin ? .staleWhileRevalidate : .staleIfSlow) }, of: load,
                     answersAll: isWithin && !isAhead)
                 return await loadHolding(held, load, request)
-            case .busy(let rest, let entry):
+            case .busy(let rest, _):
                 near.forgetOutage(key)
                 if isAhead {
                     // Another machine loads it ahead of its end.
@@ -112,6 +131,7 @@ extension SharedStore {
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
                 await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
+                ignored = nil
             }
         }
     }
@@ -125,6 +145,8 @@ extension SharedStore {
         var old: ExpiredValue<Value>?
         /// The version of the key.
         var version: UInt64
+        /// Under which the value is recorded.
+        var epochs: [GroupEpoch] = []
     }
 
     /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
@@ -193,7 +215,7 @@ extension SharedStore {
         do {
             let record = RemoteRecord(
                 value: try answer.value.map(coding.encode), typeVersion: coding.typeVersion, written: now,
-                expires: now.advanced(byMilliseconds: age))
+                expires: now.advanced(byMilliseconds: age), groups: request.groups.map { GroupEpoch(name: $0, epoch: 0) })
             near.fillInOutage(answer.value, record, forKey: request.key, ticket: ticket)
         } catch {
             report(.notEncodable(error))
@@ -246,7 +268,7 @@ extension SharedStore {
         return outcome(of: result, held, key)
     }
 
-    private func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
+    func giveBack(_ token: LeaseToken, _ key: EntryKey) async {
         do throws(RemoteFailure) {
             try await backend.giveBack(token, forKey: key)
         } catch {}  // The lease ends by itself.
@@ -261,9 +283,14 @@ extension SharedStore {
             guard case .success(let answer) = result, loads.isRunning(load),
                 answer.value != nil || answer.nothingFor > 0 || held.entry != .missing
             else { return try await backend.giveBack(token, forKey: key) }
-            if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
             let age = answer.value == nil ? Expiration(age: answer.nothingFor) : answer.expiration ?? request.expiration
+            if answer.value == nil || answer.expiration != request.ownExpiration {
+                // The epochs must last as long. If one is another now, the entry is not valid.
+                _ = try await takeEpochs(of: request.groups, key, age)
+            }
+            if answer.isUnchanged, try await renew(answer, token, held, request) { return near.forget([key]) }
             var (record, lifetime) = try record(answer.value.map(coding.encode), key, age)
+            record.groups = held.epochs
             // There is no value any more: the old one must not be returned.
             if answer.value == nil, answer.nothingFor == 0 { lifetime = 1 }
             if try await backend.fill(record, forKey: key, lifetime: lifetime, token: token) {
@@ -285,9 +312,9 @@ extension SharedStore {
     private func renew(
         _ answer: LoaderAnswer<Value>, _ token: LeaseToken, _ held: Held, _ request: LoadRequest<Value>
     ) async throws(RemoteFailure) -> Bool {
-        guard case .record(let old) = held.entry, old.value != nil else { return false }
+        guard case .record(let old) = held.entry, old.value != nil, Set(old.groups) == Set(held.epochs) else { return false }
         var (renewed, lifetime) = try record(old.value, request.key, answer.expiration ?? request.expiration)
-        renewed.typeVersion = old.typeVersion
+        (renewed.typeVersion, renewed.groups) = (old.typeVersion, old.groups)
         return try await backend.renewEntry(renewed, forKey: request.key, lifetime: lifetime, token: token)
     }
 }

@@ -67,6 +67,8 @@ public import VellumCore
     package let answers: RememberedAnswers
     let signals = ChangeSignals()
     let pending = Locked(PendingRemovals())
+    /// The leases of loads whose values are in groups.
+    let leases = Locked<[LeaseToken: (key: EntryKey, groups: [EntryKey])]>([:])
     private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
@@ -107,7 +109,7 @@ public import VellumCore
     /// Asks the server for the valid value of a key, whatever is remembered.
     @usableFromInline package func valueOnServer(forKey key: EntryKey) async throws(VellumError) -> Value? {
         let ticket = near.ticket(forKey: key)
-        let entry = try await reading([key]) { () throws(RemoteFailure) in try await backend.entry(forKey: key) }
+        let entry = try await reading([key], ticket) { () throws(RemoteFailure) in [try await backend.entry(forKey: key)] }[0]
         return try receive(entry, key, ticket) ?? nil
     }
 
@@ -121,21 +123,21 @@ public import VellumCore
             values.append(hit ?? nil)
             if hit == nil { missed.append((index, key, near.ticket(forKey: key))) }
         }
-        guard !missed.isEmpty else { return values }
+        guard let first = missed.first else { return values }
         let asked = missed.map(\.key)
-        let entries = try await reading(asked) { () throws(RemoteFailure) in try await backend.entries(forKeys: asked) }
+        let entries = try await reading(asked, first.ticket) { () throws(RemoteFailure) in try await backend.entries(forKeys: asked) }
         for (place, entry) in zip(missed, entries) { values[place.index] = try receive(entry, place.key, place.ticket) ?? nil }
         return values
     }
 
     /// Asks the server when it has executed the removals of the keys.
-    private func reading<Result: Sendable>(
-        _ keys: [EntryKey], _ ask: () async throws(RemoteFailure) -> Result
-    ) async throws(VellumError) -> Result {
+    private func reading(
+        _ keys: [EntryKey], _ ticket: NearCache<Value>.Ticket, _ ask: () async throws(RemoteFailure) -> [RemoteEntry]
+    ) async throws(VellumError) -> [RemoteEntry] {
         try await remote { () throws(RemoteFailure) in
             for key in keys { try await finishRemovals(of: key) }
             do throws(RemoteFailure) {
-                return try await ask()
+                return try await withoutRemoved(ask(), ticket.changes)
             } catch {
                 throw error.beforeSending  // Reading leaves nothing open.
             }
@@ -185,8 +187,10 @@ public import VellumCore
     // MARK: Writing
 
     /// Sets the value of a key. When the call returns, no read of this process returns an older one.
-    package func set(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) {
-        _ = try await put(value, key, expiration) { [backend] (record, lifetime) throws(RemoteFailure) in
+    package func set(
+        _ value: Value, forKey key: EntryKey, under expiration: Expiration, groups: [EntryKey] = []
+    ) async throws(VellumError) {
+        _ = try await put(value, key, expiration, groups) { [backend] (record, lifetime) throws(RemoteFailure) in
             try await backend.put(record, forKey: key, lifetime: lifetime)
             return true
         }
@@ -194,13 +198,22 @@ public import VellumCore
 
     /// Sets the value of a key unless the server has a valid one. Returns whether it was set.
     package func setIfAbsent(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) -> Bool {
-        try await put(value, key, expiration) { [backend] (record, lifetime) throws(RemoteFailure) in
-            try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime)
+        try await put(value, key, expiration) { (record, lifetime) throws(RemoteFailure) in
+            var removed: RemoteRecord?
+            // Each round but the first follows a write of another.
+            for _ in 0..<64 {
+                let isPut = try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime, replacing: removed)
+                if let isPut { return isPut }
+                let (ticket, entry) = (near.ticket(forKey: key), try await backend.entry(forKey: key))
+                guard try await withoutRemoved([entry], ticket.changes) == [.missing] else { return false }
+                if case .record(let old) = entry { removed = old }
+            }
+            throw .unexpectedReply
         }
     }
 
     private func put(
-        _ value: Value, _ key: EntryKey, _ expiration: Expiration,
+        _ value: Value, _ key: EntryKey, _ expiration: Expiration, _ groups: [EntryKey] = [],
         _ send: (RemoteRecord, _ lifetime: Int64?) async throws(RemoteFailure) -> Bool
     ) async throws(VellumError) -> Bool {
         try expiration.check()
@@ -215,8 +228,10 @@ public import VellumCore
         return try await remote { () throws(RemoteFailure) in
             // The first command learns the server's time.
             if trust.time() == nil { _ = try await backend.entry(forKey: key) }
-            let (record, lifetime) = try record(bytes, key, expiration)
             try await finishRemovals(of: key)
+            let epochs = try await takeEpochs(of: groups, key, expiration)
+            var (record, lifetime) = try record(bytes, key, expiration)
+            record.groups = epochs
             return try await send(record, lifetime)
         }
     }
@@ -342,7 +357,9 @@ public import VellumCore
         var failure: RemoteFailure?
         do throws(RemoteFailure) {
             switch work {
-            case .keys(let keys): try await backend.drop(Array(keys))
+            case .keys(let keys, let groups):
+                if !keys.isEmpty { try await backend.drop(Array(keys)) }
+                if !groups.isEmpty { try await backend.removeGroups(Array(groups), epoch: .random(in: 0...(.max))) }
             case .everything:
                 try await backend.dropAll()
                 near.forget(nil)

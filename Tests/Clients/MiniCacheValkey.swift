@@ -26,6 +26,19 @@ let rate = try await rates.value(
 try await rates.set(rate, forKey: "USD")
 let sure = try await rates.value(forKey: "USD", freshness: .confirmed)
 
+struct Page: Codable {}
+func render(_ path: String) async throws -> Page { Page() }
+
+func groups(_ page: Page, _ pages: SharedCache<String, Page>) async throws {
+    try await pages.set(
+        page, forKey: "/cart", groups: ["user:42", "tenant:7"])
+    let page = try await pages.value(
+        forKey: "/cart", options: LoadOptions(groups: ["user:42"])
+    ) { try await render("/cart") }
+    try await pages.removeAll(group: "user:42")
+    _ = page
+}
+
 let file = MiniCacheManager(name: "Copies")
 let copies: MiniCache<String, Rate> = file.cache(
     cacheName: "rates", cacheVersion: .custom("3"), maxAge: .seconds(1))

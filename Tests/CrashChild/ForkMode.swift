@@ -25,6 +25,7 @@ enum ForkMode {
             report("open") { _ = try SharedArchives(in: arguments[2]) }
             report("face") { try store.record(.expected("k")) }
             report("another handle") { _ = try factory.store(for: Item.self) }
+            report("check") { _ = try factory.check() }
             report("factory") { try factory.close() }
             _exit(0)
         }

@@ -32,6 +32,7 @@ enum ObeyMode {
         case "delete": try archives.store(archive).remove(EntryKey(words[2]))
         case "clear": try archives.store(archive).removeAll()
         case "prefix": return "\(try archives.store(archive).removeAll(prefix: EntryKey(words[2])))"
+        case "group": return "\(try archives.store(archive).removeAll(group: EntryKey(words[2])))"
         case "crowd":
             // More than the limit of the archive.
             for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }

@@ -20,6 +20,10 @@ package struct Item: Hashable, Sendable {
     package var name: String { "\(key) \(version)" }
     package var tags: [String] { ["all", "mod\(version % 5)"] }
 
+    /// The group of an item in an archive with groups (``ScriptArchive/hasGroups``).
+    package var groupName: String { Self.groups[version % Self.groups.count] }
+    package static let groups = ["g0", "g1", "g2"]
+
     private var header: String { "\(archive.rawValue)|\(key)|\(version)|\(filling)\n" }
 
     /// The encoded item.

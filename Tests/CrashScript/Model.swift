@@ -98,6 +98,8 @@ package struct Model: Hashable, Sendable {
         case .put(let filling, let age): put(change.archive, change.key, filling: filling, expires: age.map { now + Int64($0) })
         case .delete: archives[change.archive]?[change.key] = nil
         case .clear: archives[change.archive] = nil
+        case .dissolve:
+            archives[change.archive] = archives[change.archive]?.filter { Item.groups[$0.value.version % Item.groups.count] != change.key }
         }
     }
 

@@ -89,12 +89,13 @@ package final class Performer {
             let store = try library.store(change.archive)
             switch change.kind {
             case .put(let filling, let age):
+                let item = Item(archive: change.archive, key: change.key, version: model.operations, filling: filling)
                 try transaction.record(
-                    Item(archive: change.archive, key: change.key, version: model.operations, filling: filling),
-                    forKey: EntryKey(change.key),
-                    in: store, expiration: age.map { Expiration(age: Int64($0)) })
+                    item, forKey: EntryKey(change.key), in: store, expiration: age.map { Expiration(age: Int64($0)) })
+                if change.archive.hasGroups { try transaction.group(in: [EntryKey(item.groupName)], of: store) }
             case .delete: transaction.remove(EntryKey(change.key), in: store)
             case .clear: transaction.removeAll(in: store)
+            case .dissolve: transaction.removeAll(ofGroup: EntryKey(change.key), in: store)
             }
         }
         try transaction.commit()

@@ -93,7 +93,8 @@ package enum Script: String, CaseIterable, Sendable {
         let key = "k\(Int.random(in: 0..<8, using: &random))"
         switch chance {
         case ..<55: return .write([.init(.bulky, key, .put(filling: .random(in: 100_000...600_000, using: &random), age: nil))])
-        case ..<65: return .write([.init(.bulky, key, .delete)])
+        case ..<62: return .write([.init(.bulky, key, .delete)])
+        case ..<65: return .write([.init(.bulky, Item.groups.randomElement(using: &random) ?? "", .dissolve)])
         case ..<72: return .write([.init(.bulky, "", .clear)])
         case ..<80: return .read(.bulky, key)
         case ..<90: return .settle
@@ -152,6 +153,7 @@ package enum Script: String, CaseIterable, Sendable {
         let key = "k\(Int.random(in: 0..<keys, using: &random))"
         let chance = Int.random(in: 0..<100, using: &random)
         if chance < 20 { return .init(archive, key, .delete) }
+        if archive.hasGroups, chance < 24 { return .init(archive, Item.groups.randomElement(using: &random) ?? "", .dissolve) }
         if chance < 22, archive != .safe { return .init(archive, "", .clear) }
         // Never at a time of the clock, which advances in steps of ten.
         let age = archive == .fleeting ? Int.random(in: 1...30, using: &random) * 10 + 5 : nil

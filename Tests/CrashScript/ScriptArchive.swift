@@ -26,6 +26,9 @@ package enum ScriptArchive: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether each item is recorded in a group.
+    package var hasGroups: Bool { self == .cache || self == .bulky }
+
     /// The limit of the cache.
     package static let cacheLimit = 4000
     /// The default limit of the tight archive.

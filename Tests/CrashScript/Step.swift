@@ -39,6 +39,8 @@ package enum Step: Hashable, Sendable {
             case put(filling: Int, age: Int?)
             case delete
             case clear
+            /// Removes the items of the group that the key names (``Item/groupName``).
+            case dissolve
         }
 
         package var archive: ScriptArchive
@@ -114,6 +116,7 @@ extension Step.Change: LosslessStringConvertible {
         case .put(let filling, let age): "\(archive.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
         case .delete: "\(archive.rawValue):\(key):delete"
         case .clear: "\(archive.rawValue):\(key):clear"
+        case .dissolve: "\(archive.rawValue):\(key):dissolve"
         }
     }
 
@@ -124,6 +127,7 @@ extension Step.Change: LosslessStringConvertible {
         case "put" where parts.count == 5: self.init(archive, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
         case "delete": self.init(archive, parts[1], .delete)
         case "clear": self.init(archive, parts[1], .clear)
+        case "dissolve": self.init(archive, parts[1], .dissolve)
         default: return nil
         }
     }

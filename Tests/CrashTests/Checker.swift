@@ -43,6 +43,7 @@ struct Checker {
                 }
                 found[archive, default: [:]][item.key] = item.version
             }
+            if archive.hasGroups { outcome.problems += try groupProblems(of: archive, store, found[archive] ?? [:]) }
             try store.close()
         }
         if let state = expectation.state(of: found) {
@@ -72,6 +73,15 @@ struct Checker {
             }
         }
         return model
+    }
+
+    /// Whether each item is in its group and in no other.
+    private func groupProblems(of archive: ScriptArchive, _ store: Store<Item>, _ found: [String: Int]) throws -> [String] {
+        try Item.groups.enumerated().compactMap { number, group in
+            let members = try Set(store.keysByUse(group: EntryKey(group)).map(\.key.normalized))
+            let expected = Set(found.filter { $0.value % Item.groups.count == number }.keys)
+            return members == expected ? nil : "\(archive) and its group \(group) disagree: \(members.symmetricDifference(expected))"
+        }
     }
 
     /// Queries the index, and reads every entry.

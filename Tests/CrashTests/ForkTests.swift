@@ -17,7 +17,7 @@ struct ForkTests {
         #expect(
             said == [
                 "hit: forked", "miss: forked", "record: forked", "count: forked", "flush: forked", "close: done", "open: forked",
-                "face: forked", "another handle: forked", "factory: done",
+                "face: forked", "another handle: forked", "check: forked", "factory: done",
                 "after: 1",
                 "sound: true",
             ])

@@ -14,6 +14,7 @@ struct HeardProcessTests {
         case delete = "delete safe user:42:k"
         case clear = "clear safe *"
         case prefix = "prefix safe user:42:"
+        case group = "group safe user:42"
 
         var left: Int? { self == .put ? 7 : nil }
     }
@@ -40,14 +41,14 @@ struct HeardProcessTests {
     > {
         let request = try LoadRequest<Item>(
             key: "user:42:k", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
-            options: LoadOptions(errorMaxAge: errorMaxAge),
+            options: LoadOptions(errorMaxAge: errorMaxAge, groups: ["user:42"]),
             loader: .plain { [source] in Self.item(Int(try await source.text()) ?? 0, archive) })
         return Task { [store = try archives.store(archive)] in try await store.load(request, hasLooked: false).value?.version }
     }
 
     private func carryOut(_ write: Write) {
         let answer = other.ask(write.rawValue)
-        #expect(write == .prefix ? answer.flatMap(Int.init) != nil : answer == "done")
+        #expect(write == .prefix || write == .group ? answer.flatMap(Int.init) != nil : answer == "done")
     }
 
     @Test(arguments: Write.allCases) func aLoadThatRunsStoresNothing(_ write: Write) async throws {

@@ -28,7 +28,10 @@ final class HostileFile {
             let store = try SampleStore.open(archive, in: file)
             // A retention policy, touches, recency log rows: a row in every table.
             try store.setRetention(.after(.seconds(1000)))
-            for number in 0..<entries { try store.record(value(archive, number), forKey: EntryKey("key \(number)")) }
+            for number in 0..<entries {
+                let groups: [EntryKey] = number % 3 == 0 ? ["new", "group \(number)"] : []
+                try store.record(value(archive, number), forKey: EntryKey("key \(number)"), groups: groups)
+            }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
             file.waitForMaintenance()
         }
@@ -97,11 +100,19 @@ final class HostileFile {
         }
         attempt("record") { () throws(VellumError) in
             let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
-            try store.record(new, forKey: EntryKey("new \(visit)"))
+            try store.record(new, forKey: EntryKey("new \(visit)"), groups: ["new \(visit)"])
             store.trimMemory(to: .zero)
             if try store.value(forKey: EntryKey("new \(visit)")) != new { outcome.wrong.append("what was recorded is not there") }
             if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }
             if try store.value(forKey: EntryKey("new \(visit)")) != nil { outcome.wrong.append("what was removed is there") }
+        }
+        attempt("groups") { () throws(VellumError) in
+            _ = try store.keysByUse(group: "new")
+            let new = Specimen(archive: archive, key: "grouped", version: 1, age: 1, tags: [], filler: "new")
+            try store.record(new, forKey: "grouped", groups: ["mine"])
+            if try store.keysByUse(group: "mine").map(\.key) != ["grouped"] { outcome.wrong.append("what was recorded is in no group") }
+            if try store.removeAll(group: "mine") != 1 { outcome.wrong.append("a group is not removed") }
+            if try store.value(forKey: "grouped") != nil { outcome.wrong.append("what was in a group is there") }
         }
         attempt("flush") { () throws(VellumError) in try store.flush() }
     }

@@ -15,6 +15,7 @@ struct HostileFileTests {
 
     private static let tables = [
         "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2", "elements_2_0", "unindexed_2", "features",
+        "members",
     ]
 
     private static let values = [
@@ -105,7 +106,7 @@ struct HostileFileTests {
 
     /// Changes of the schema that leave every entry readable.
     private static let programs: [String] =
-        ["archives", "retention", "indexes", "entries", "touches", "recency", "columns_2"].flatMap { table in
+        ["archives", "retention", "indexes", "entries", "touches", "recency", "columns_2", "members"].flatMap { table in
             ["INSERT", "UPDATE", "DELETE"].map { "CREATE TRIGGER a_\(table)_\($0) BEFORE \($0) ON \(table) BEGIN \(endless); END" }
         } + [
             "CREATE TRIGGER t AFTER INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",

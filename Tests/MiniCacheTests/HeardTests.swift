@@ -38,7 +38,9 @@ struct CacheHeardTests {
             whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
-            try await cache.load(
+            var options = options
+            options.groups = [HeardCell.group, "all"]
+            return try await cache.load(
                 HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options, orLoad: loader)
         }
 
@@ -97,6 +99,7 @@ struct CacheHeardTests {
             case .removeAll: try cache.removeAll()
             case .removePrefix: try cache.removeAll(prefix: HeardCell.prefix)
             case .removeEmptyPrefix: try cache.removeAll(prefix: "")
+            case .removeGroup: try cache.removeAll(group: HeardCell.group)
             case .expire:
                 let disk = try cache.openStore().disk
                 try ArchiveHarness(disk, clock: clock, isDelegate: false).write(try cache.entryKey(of: key), .removeExpired)
@@ -112,7 +115,7 @@ struct CacheHeardTests {
         of: [
             .set, .setExpired, .subscriptSet, .setIfAbsent, .update, .loadElsewhere, .remove, .subscriptNil, .updateToNil, .removeAll,
             .removePrefix,
-            .removeEmptyPrefix, .clearAll, .drop, .otherVersion, .expire,
+            .removeEmptyPrefix, .removeGroup, .clearAll, .drop, .otherVersion, .expire,
         ], by: HeardCell.Bystander.allCases.filter { $0 != .observerOfAll }, recordsAbsence: true)
 
     @Test(arguments: rows) func everyWriteIsHeard(_ row: HeardCell.Row) async throws {

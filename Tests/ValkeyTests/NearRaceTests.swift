@@ -35,7 +35,7 @@
                         onReply: { trust.renew(sent: $0) }))
                 var times = ValkeyBackend.Times()
                 (times.read, times.write) = (Self.long, Self.long)
-                backend = ValkeyBackend(link, keys, times)
+                backend = ValkeyBackend(link, keys, RemoteKeys(cacheName: "test", areOfGroups: true), times)
                 self.near = near
             }
 

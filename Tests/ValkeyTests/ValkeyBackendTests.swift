@@ -26,7 +26,7 @@
                 observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
             var times = ValkeyBackend.Times()
             (times.read, times.write, times.lease) = (Self.long, Self.long, Self.long)
-            backend = ValkeyBackend(link, keys, times)
+            backend = ValkeyBackend(link, keys, RemoteKeys(cacheName: "test", areOfGroups: true), times)
         }
 
         private func record(_ text: String?, expires: WallInstant = .never) -> RemoteRecord {
@@ -60,15 +60,15 @@
 
         @Test func aValidEntryWithAValueStays() async throws {
             _ = try await lease("a")
-            #expect(try await backend.putIfAbsent(record("a"), forKey: key, lifetime: Self.long))
+            #expect(try await backend.putIfAbsent(record("a"), forKey: key, lifetime: Self.long, replacing: nil) == true)
             // What the holder of the lease has loaded is too late.
             #expect(try await !backend.fill(record("loaded"), forKey: key, lifetime: nil, token: LeaseToken("a")))
-            #expect(try await !backend.putIfAbsent(record("b"), forKey: key, lifetime: nil))
+            #expect(try await backend.putIfAbsent(record("b"), forKey: key, lifetime: nil, replacing: nil) == false)
             #expect(try await backend.entry(forKey: key) == .record(record("a")))
             let old = record("old", expires: WallInstant(rawValue: 1_700_000_000_001))
             for absent in [old, record(nil)] {
                 try await backend.put(absent, forKey: key, lifetime: nil)
-                #expect(try await backend.putIfAbsent(record("c"), forKey: key, lifetime: nil))
+                #expect(try await backend.putIfAbsent(record("c"), forKey: key, lifetime: nil, replacing: nil) == true)
                 #expect(try await backend.entry(forKey: key) == .record(record("c")))
             }
         }

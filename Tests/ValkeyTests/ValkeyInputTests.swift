@@ -103,6 +103,18 @@
 
         private static func names(_ port: Int) -> [InputCase] {
             [
+                InputCase(
+                    "SharedCache.set groups", "SharedCache.removeAll group", of: HostileInput.names,
+                    throwing: { $0.utf8.count > 1024 ? .keyTooLong : nil }
+                ) { name in
+                    let cache = try cache(server(port), name: "groups")
+                    do {
+                        try await cache.set(1, forKey: "a", groups: [name, "other"])
+                        try expect(try await cache.value(forKey: "a", options: LoadOptions(groups: [name])) { 2 } == 1, "load")
+                    } catch let error as VellumError { try expect(error.code == .keyTooLong, "\(error)") }
+                    try await cache.removeAll(group: name)
+                    try expect(try await cache.value(forKey: "a", freshness: .confirmed) == nil, "removeAll")
+                },
                 InputCase("SharedCacheManager.cache keepExpiredFor", of: HostileInput.durations) { duration in
                     let manager = SharedCacheManager(name: "kept \(duration)", server: server(port))
                     let cache: SharedCache<String, Int> = try manager.cache(

@@ -26,7 +26,7 @@ struct OpenBatchTests {
 
     /// What ends a batch because something else begins.
     enum Ending: CaseIterable, Sendable {
-        case opening, currentLimit, emptyingTheLog, restartingTheLog, closingAnother, droppingNothing, transaction, suspending, query
+        case opening, currentLimit, emptyingTheLog, restartingTheLog, closingAnother, droppingNothing, transaction, suspending, query, check
 
         fileprivate func run(on store: Store<Data>, _ setup: Setup) throws {
             let file = store.disk.file
@@ -42,6 +42,7 @@ struct OpenBatchTests {
                 try file.suspend()
                 try file.resume()
             case .query: _ = try file.archiveList()
+            case .check: _ = try FileHealth(of: file, timeout: .zero)
             }
         }
     }

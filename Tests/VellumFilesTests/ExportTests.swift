@@ -56,6 +56,24 @@ struct ExportTests {
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
     }
 
+    @Test func valuesStayInTheirGroups() throws {
+        func cache(_ name: String) throws -> (manager: MiniCacheManager, cache: MiniCache<String, Int>) {
+            let manager = MiniCacheManager(name: "caches", directory: folder.file(name))
+            return (manager, manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .days(1)))
+        }
+        let (from, pages) = try cache("from")
+        let groups: [Set<String>] = [["a \u{1F40E} \"group\"", "odd"], []]
+        for number in 0..<9 { try pages.set(number, forKey: "\(number)", groups: groups[number % 2]) }
+        let export = folder.file("groups.jsonl")
+        #expect(try from.storedFile().export(to: export).entries == 9)
+        let (to, copies) = try cache("to")
+        try copies.set(7, forKey: "0", groups: ["of the old value"])
+        #expect(try to.storedFile().import(from: export) == 9)
+        #expect(try copies.keys(group: "odd").sorted() == ["0", "2", "4", "6", "8"])
+        #expect(try copies.keys(group: "of the old value") == [])
+        #expect(try copies.removeAll(group: "a \u{1F40E} \"group\"") == 5 && copies.count() == 4)
+    }
+
     @Test func cachesKeepTheirVersions() throws {
         func manager(_ name: String) -> MiniCacheManager { MiniCacheManager(name: "caches", directory: folder.file(name)) }
         func cache(_ manager: MiniCacheManager, _ version: String) -> MiniCache<String, Int> {

@@ -64,7 +64,13 @@ private final class ForgetfulBackend: RemoteBackend {
     }
     func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] { keys.map { _ in .missing } }
     func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {}
-    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool { true }
+    func putIfAbsent(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+    ) async throws(RemoteFailure) -> Bool? { true }
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+        [:]
+    }
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {}
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {}
     func dropAll() async throws(RemoteFailure) {}
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import VellumCore
-import VellumRemote
+
+@testable import VellumRemote
 
 /// What a process may answer without asking the server.
 @Suite(.timeLimit(.minutes(1)))
@@ -100,6 +101,58 @@ struct NearCacheTests {
         fill("b", "old", ticket: ticket)
         #expect(answer("a") == .asks)
         #expect(answer("b") == .asks)
+    }
+
+    // MARK: Groups
+
+    private func grouped(_ value: String, _ groups: [EntryKey: UInt64]) -> RemoteRecord {
+        var record = record(value)
+        record.groups = groups.map { GroupEpoch(name: $0.key, epoch: $0.value) }
+        return record
+    }
+
+    enum Step: CaseIterable { case learn, fill, change, changeOther, forgetAll, learnAnother }
+
+    /// A value in groups stays in memory only if nothing changed between the ticket and the end.
+    @Test(
+        arguments: [
+            ([.learn, .fill], true), ([.fill], false), ([.learn, .change, .fill], false), ([.change, .learn, .fill], false),
+            ([.learn, .fill, .change], false), ([.changeOther, .learn, .fill], false), ([.learn, .changeOther, .fill], true),
+            ([.learn, .fill, .changeOther], true), ([.learn, .forgetAll, .fill], false), ([.forgetAll, .learn, .fill], false),
+            ([.learn, .fill, .forgetAll], false), ([.learn, .learnAnother, .fill], false), ([.learnAnother, .fill], false),
+        ] as [([Step], Bool)])
+    func aValueInGroupsIsRememberedWhileNoneChanges(_ steps: [Step], _ isNear: Bool) {
+        let ticket = near.ticket(forKey: "a")
+        for step in steps {
+            switch step {
+            case .learn: near.learn(["g": 1, "h": 2], since: ticket.changes)
+            case .learnAnother: near.learn(["g": 3, "h": 2], since: ticket.changes)
+            case .fill: near.fill("1", grouped("1", ["g": 1, "h": 2]), forKey: "a", ticket: ticket)
+            case .change: near.forget(groups: ["h"])
+            case .changeOther: near.forget(groups: ["x"])
+            case .forgetAll: near.forget(nil)
+            }
+        }
+        #expect(answer("a") == (isNear ? .value("1") : .asks))
+        // An old value is no answer either, whatever a caller accepts.
+        #expect((near.oldValue(forKey: "a") != nil) == isNear)
+    }
+
+    @Test func whatIsKnownOfGroupsIsBounded() {
+        for number in 0..<20_000 {
+            let key = EntryKey("\(number % 3)")
+            let (ticket, group) = (near.ticket(forKey: key), EntryKey("\(number)"))
+            near.learn([group: 1], since: ticket.changes)
+            var record = grouped("1", [group: 1])
+            record.written = WallInstant(rawValue: 50_000 + Int64(number))
+            near.fill("1", record, forKey: key, ticket: ticket)
+            near.learn([EntryKey("unused \(number)"): 1], since: ticket.changes)
+        }
+        #expect(near.groups.withLock { $0.count } <= 2 * 1024 + 6)
+        // What is in memory is still found.
+        #expect(answer("1") == .value("1"))
+        near.forget(groups: [EntryKey("19999")])
+        #expect(answer(EntryKey("\(19_999 % 3)")) == .asks)
     }
 
     @Test func theLimitHolds() {

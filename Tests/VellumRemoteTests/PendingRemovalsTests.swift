@@ -30,6 +30,22 @@ struct PendingRemovalsTests {
         #expect(removals.count == 1)
     }
 
+    /// Nobody knows which keys are in it.
+    @Test func aRemovalOfAGroupConcernsEveryKey() {
+        var removals = PendingRemovals()
+        removals.insert("a")
+        removals.insert("a", isGroup: true)
+        #expect(removals.concern("a") && removals.concern("b") && removals.concern(nil))
+        #expect(removals.begin() == .keys(["a"], groups: ["a"]))
+        removals.insert("b", isGroup: true)
+        removals.end(succeeded: false)
+        #expect(removals.begin() == .keys(["a"], groups: ["a", "b"]))
+        removals.end(succeeded: true)
+        #expect(!removals.concern("a") && !removals.concern(nil))
+        for number in 0...PendingRemovals.mostKeys { removals.insert(EntryKey("\(number)"), isGroup: true) }
+        #expect(removals.begin() == .everything)
+    }
+
     @Test func whatFailedWaitsAgainBesideWhatCameMeanwhile() {
         var removals = PendingRemovals()
         removals.insert("a")

@@ -8,11 +8,17 @@ final class ScriptedBackend: RemoteBackend {
         /// For how long the server was asked to keep the entry that was sent last.
         var lifetime: Int64?
         var leases: [EntryKey: (token: LeaseToken, end: Int64)] = [:]
+        /// The epochs of groups, and for how long each is kept at least.
+        var epochs: [EntryKey: UInt64] = [:]
+        var epochLifetimes: [EntryKey: Int64?] = [:]
+        var epochFailure: RemoteFailure?
         var failure: RemoteFailure?
         var calls: [String] = []
         var beforeDrop: (@Sendable () async -> Void)?
         var beforeLease: (@Sendable () async -> Void)?
+        var beforeEpoch: (@Sendable () async -> Void)?
         var clients: [@Sendable (_ keys: [EntryKey]?, _ areLeases: Bool) -> Void] = []
+        var groupClients: [@Sendable (_ groups: [EntryKey]) -> Void] = []
     }
 
     private let state = Locked(State())
@@ -29,6 +35,26 @@ final class ScriptedBackend: RemoteBackend {
 
     /// Runs before each answer to a caller that would load.
     func beforeLease(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeLease = body } }
+
+    /// Runs before each answer to a reader that compares an epoch.
+    func beforeEpoch(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeEpoch = body } }
+
+    func failEpochs(_ failure: RemoteFailure?) { state.withLock { $0.epochFailure = failure } }
+
+    func epochLifetime(_ group: EntryKey) -> Int64?? { state.withLock { $0.epochLifetimes[group] } }
+
+    /// The server evicts the epoch of a group, or someone writes another one.
+    func setEpoch(_ epoch: UInt64?, of group: EntryKey) {
+        state.withLock { $0.epochs[group] = epoch }
+        pushGroups([group])
+    }
+
+    /// Tells a client of every change of a group's epoch.
+    func pushGroups(to client: @escaping @Sendable (_ groups: [EntryKey]) -> Void) { state.withLock { $0.groupClients.append(client) } }
+
+    private func pushGroups(_ groups: [EntryKey]) {
+        for client in state.withLock({ $0.groupClients }) { client(groups) }
+    }
 
     var lifetime: Int64? { state.withLock { $0.lifetime } }
 
@@ -89,15 +115,42 @@ final class ScriptedBackend: RemoteBackend {
         push([key])
     }
 
-    func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
+    func putIfAbsent(
+        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+    ) async throws(RemoteFailure) -> Bool? {
         let now = clock.now()
-        let isPut = try call("putIfAbsent") { state in
-            if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now { return false }
+        let isPut = try call("putIfAbsent") { state -> Bool? in
+            if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now, entry != removed {
+                return entry.groups.isEmpty ? false : nil
+            }
             (state.entries[key], state.leases[key]) = (record, nil)
             return true
         }
-        if isPut { push([key]) }
+        if isPut == true { push([key]) }
         return isPut
+    }
+
+    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+        if new == nil { await state.withLock { $0.beforeEpoch }?() }
+        if let failure = state.withLock({ $0.epochFailure }) { throw failure }
+        return try call(new == nil ? "epochs" : "takeEpochs") { state in
+            for group in groups {
+                if let new { (state.epochs[group], state.epochLifetimes[group]) = (state.epochs[group] ?? new.epoch, .some(new.lifetime)) }
+            }
+            return state.epochs.filter { groups.contains($0.key) }
+        }
+    }
+
+    func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
+        await state.withLock { $0.beforeDrop }?()
+        let removed = try call("removeGroups") { state in
+            groups.filter { group in
+                if state.epochs[group] == nil { return false }
+                state.epochs[group] = epoch
+                return true
+            }
+        }
+        if !removed.isEmpty { pushGroups(removed) }
     }
 
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {
@@ -146,6 +199,11 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {
-        try call("giveBack") { state in if state.leases[key]?.token == token { state.leases[key] = nil } }
+        let isGiven = try call("giveBack") { state in
+            if state.leases[key]?.token != token { return false }
+            state.leases[key] = nil
+            return true
+        }
+        if isGiven { push([key], areLeases: true) }
     }
 }

@@ -9,9 +9,9 @@ import VellumTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct SharedHeardTests {
     enum Write: CaseIterable, Sendable {
-        case set, setIfAbsent, removeValue, removeAll
+        case set, setIfAbsent, removeValue, removeAll, removeGroup
 
-        var isRemoval: Bool { self == .removeValue || self == .removeAll }
+        var isRemoval: Bool { self != .set && self != .setIfAbsent }
         /// What is under the key afterwards.
         var value: String? { isRemoval ? nil : "written" }
     }
@@ -27,7 +27,10 @@ struct SharedHeardTests {
         var write: Write
         var origin: Origin
         var bystander: Bystander
-        var description: String { "\(write), \(origin), \(bystander)" }
+        /// Whether the value is in a group.
+        var isInGroup: Bool
+        var description: String { "\(write), \(origin), \(bystander)\(isInGroup ? ", in a group" : "")" }
+        var groups: Set<String> { isInGroup ? ["g", "other"] : [] }
 
         /// The server knows of nothing under the key, of which it could tell others. No face has both: storages, which have `removeAll`, remember no
         /// failures.
@@ -37,8 +40,12 @@ struct SharedHeardTests {
         var isWritten: Bool { write != .setIfAbsent || bystander != .refreshAhead && bystander != .nearValue }
 
         static let all = Write.allCases.flatMap { write in
-            Origin.allCases.flatMap { origin in Bystander.allCases.map { Cell(write: write, origin: origin, bystander: $0) } }
-        }
+            Origin.allCases.flatMap { origin in
+                Bystander.allCases.flatMap { bystander in
+                    [false, true].map { Cell(write: write, origin: origin, bystander: bystander, isInGroup: $0) }
+                }
+            }
+        }.filter { $0.write != .removeGroup || $0.isInGroup }
     }
 
     private struct SourceDown: Error {}
@@ -88,6 +95,7 @@ struct SharedHeardTests {
         backend.push { [weak store] keys, areLeases in
             if areLeases { store?.didChangeLeases(keys ?? []) } else { store?.didChange(keys) }
         }
+        backend.pushGroups { [weak store] in store?.didChange(groups: $0) }
         return store
     }
 
@@ -109,6 +117,7 @@ struct SharedHeardTests {
         case .setIfAbsent: #expect(try await writer.setIfAbsent("written", forKey: "a", under: .never) == cell.isWritten)
         case .removeValue: try await writer.removeValue(forKey: "a")
         case .removeAll: try await writer.removeAll()
+        case .removeGroup: try await writer.removeAll(group: "g")
         }
     }
 
@@ -120,8 +129,8 @@ struct SharedHeardTests {
         #expect(try await store.value(forKey: "a", asksServer: false) == stored)
     }
 
-    private func recordOld(_ age: Duration) async throws {
-        try await store.set("old", forKey: "a", under: Expiration(age: 100_000))
+    private func recordOld(_ age: Duration, _ groups: Set<String> = []) async throws {
+        try await store.set("old", forKey: "a", under: Expiration(age: 100_000), groups: EntryKey.groups(groups))
         #expect(try await store.value(forKey: "a", asksServer: true) == "old")
         clock.advance(by: age)
     }
@@ -132,7 +141,7 @@ struct SharedHeardTests {
         case .refreshOfStaleValue, .refreshAhead: try await expectHeardByARefresh(cell)
         case .failureOfARunningLoad, .laterFailure: try await expectHeardByAFailure(cell)
         case .rememberedFailure, .rememberedAbsence:
-            let options = LoadOptions(negativeMaxAge: .seconds(1000), errorMaxAge: .seconds(1000))
+            let options = LoadOptions(negativeMaxAge: .seconds(1000), errorMaxAge: .seconds(1000), groups: cell.groups)
             let isFailure = cell.bystander == .rememberedFailure
             _ = await Task { try await load(options) { if isFailure { throw SourceDown() } else { nil } } }.result
             try await write(cell)
@@ -142,7 +151,7 @@ struct SharedHeardTests {
                 try await expectAnew(cell, options)
             }
         case .nearValue:
-            try await recordOld(.zero)
+            try await recordOld(.zero, cell.groups)
             try await write(cell)
             try await expectStored(cell)
         }
@@ -157,10 +166,10 @@ struct SharedHeardTests {
     /// Who waited before gets its value; who comes after the write does not wait for it.
     private func expectHeardByALoad(_ cell: Cell) async throws {
         let loader = Loader()
-        let running = Task { try await load { try await loader.load() } }
+        let running = Task { try await load(LoadOptions(groups: cell.groups)) { try await loader.load() } }
         await loader.waitForCall()
         try await write(cell)
-        if cell.bystander == .laterCaller { try await expectAnew(cell) }
+        if cell.bystander == .laterCaller { try await expectAnew(cell, LoadOptions(groups: cell.groups)) }
         loader.answer(.success("loaded"))
         #expect(try await running.value == Loaded("loaded", .loaded))
         if cell.bystander == .runningLoad { try await expectStored(cell) }
@@ -169,8 +178,8 @@ struct SharedHeardTests {
     private func expectHeardByARefresh(_ cell: Cell) async throws {
         let (loader, isAhead) = (Loader(), cell.bystander == .refreshAhead)
         store.keepExpired(forMilliseconds: 500_000)
-        try await recordOld(.seconds(isAhead ? 90 : 110))
-        let options = LoadOptions(refreshAhead: isAhead ? 0.8 : nil)
+        try await recordOld(.seconds(isAhead ? 90 : 110), cell.groups)
+        let options = LoadOptions(refreshAhead: isAhead ? 0.8 : nil, groups: cell.groups)
         #expect(try await load(whileRevalidate: .seconds(500), options) { try await loader.load() }.value == "old")
         await loader.waitForCall()
         try await write(cell)
@@ -181,9 +190,9 @@ struct SharedHeardTests {
     private func expectHeardByAFailure(_ cell: Cell) async throws {
         let loader = Loader()
         store.keepExpired(forMilliseconds: 500_000)
-        try await recordOld(.seconds(110))
+        try await recordOld(.seconds(110), cell.groups)
         if cell.bystander == .laterFailure { try await write(cell) }
-        let loading = Task { try await load(ifError: .seconds(500)) { try await loader.load() } }
+        let loading = Task { try await load(ifError: .seconds(500), LoadOptions(groups: cell.groups)) { try await loader.load() } }
         if cell.bystander == .failureOfARunningLoad {
             await loader.waitForCall()
             try await write(cell)

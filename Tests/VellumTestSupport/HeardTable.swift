@@ -11,7 +11,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         /// By the loader of another process.
         case loadElsewhere
         case remove, subscriptNil, removeMany, updateToNil, transactionRemove, transactionRemoveAll
-        case removeAll, removePrefix, removeEmptyPrefix, removeWhere, removeUndecodable, clearAll
+        case removeAll, removePrefix, removeEmptyPrefix, removeGroup, removeWhere, removeUndecodable, clearAll
         /// Removes the archive or cache, which this process has open.
         case drop
         /// Replaces the cache by one of another version.
@@ -73,7 +73,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
 
     package var description: String { "\(write), \(origin), \(bystander)" }
 
-    package static let (key, prefix) = ("user:42:name", "user:42:")
+    package static let (key, prefix, group) = ("user:42:name", "user:42:", "user:42")
 
     /// The cells of one write, which may run one after the other on one store.
     package struct Row: Sendable, CustomStringConvertible {
@@ -123,7 +123,7 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         return switch write {
         case .set, .subscriptSet, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere: .sets
         case .remove, .subscriptNil, .removeMany, .updateToNil, .transactionRemove, .transactionRemoveAll, .removeAll, .removePrefix,
-            .removeEmptyPrefix, .removeWhere, .removeUndecodable, .clearAll, .drop:
+            .removeEmptyPrefix, .removeGroup, .removeWhere, .removeUndecodable, .clearAll, .drop:
             .removes
         case .setExpired: .setsExpired
         case .otherVersion: .replaces

@@ -85,7 +85,7 @@ struct DocumentationTests {
         let article = try text("Sources/Vellum/Documentation.docc/ChangingAModel.md")
         let tested = try text("Tests/ParityTests/Swift6/ChangingAModelTests.swift").withoutIndentation
         let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
-        #expect(examples.count == 7)
+        #expect(examples.count == 8)
         for example in examples { #expect(tested.contains(String(example).withoutIndentation), "\(example)") }
     }
 
@@ -182,7 +182,7 @@ struct DocumentationTests {
     /// The files that hold SQL, each beside the structs that read its rows.
     private static let filesWithSQL: Set = [
         "VellumEngine/SQLite/SQL.swift", "VellumEngine/Tables/ArchiveTotals.swift",
-        "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift",
+        "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift", "VellumEngine/Tables/MemberTable.swift",
         "VellumEngine/Tables/RecencyTables.swift",
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
         "VellumEngine/Tables/RetentionTable.swift",

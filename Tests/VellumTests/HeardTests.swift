@@ -117,7 +117,7 @@ struct ArchiveHeardTests {
             case .removeUndecodable: #expect(try pages.deleteUndecodable() == 1)
             case .removeUnused: try pages.deleteAll(lastUsedBefore: clock.now.date + 1)
             case .expire: try ArchiveHarness(pages.store.disk, clock: clock, isDelegate: false).write(EntryKey(key), .removeExpired)
-            case .subscriptSet, .subscriptNil, .clearAll, .drop, .otherVersion: Issue.record("Archives have no \(write).")
+            case .subscriptSet, .subscriptNil, .clearAll, .removeGroup, .drop, .otherVersion: Issue.record("Archives have no \(write).")
             }
         }
     }

@@ -233,6 +233,10 @@ final class CacheCore: Sendable {
         }
     }
 
+    func groups(_ names: Set<String>) throws(VellumError) -> [EntryKey] {
+        try locatingErrors { () throws(VellumError) in try EntryKey.groups(names) }
+    }
+
     /// Runs `body`. An error of it names this cache and its file.
     func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
         do throws(VellumError) {

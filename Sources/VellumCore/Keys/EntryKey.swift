@@ -51,6 +51,21 @@ public import Foundation
     /// begins with `a:`. Only a mark that is composed with the last character ends that: `é` does not begin with `e`.
     package func begins(with prefix: EntryKey) -> Bool { normalized.utf8.starts(with: prefix.normalized.utf8) }
 
+    /// How many bytes the name of a group may have.
+    package static let longestGroup = 1024
+
+    /// The names of groups, which are compared as keys are, in any order.
+    ///
+    /// - Throws: ``VellumError/Code/keyTooLong`` for a name of more than ``longestGroup`` bytes.
+    package static func groups(_ names: Set<String>) throws(VellumError) -> [EntryKey] {
+        guard !names.isEmpty else { return [] }
+        let groups = Set(names.map { EntryKey($0) })
+        guard groups.allSatisfy({ $0.normalized.utf8.count <= longestGroup }) else {
+            throw VellumError(.keyTooLong, "The name of a group has more than \(longestGroup) bytes. Use a shorter one.")
+        }
+        return Array(groups)
+    }
+
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.
     ///
     /// - Throws: The error that `body` throws.

@@ -71,7 +71,7 @@ extension LoadingStore {
                 return Loaded(old.value, .staleWhileRevalidate)
             }
             // From now on a write is noticed. A load that was overtaken before has an outcome for those who came before.
-            let version = answers.watch(key)
+            let version = answers.watch(key, groups: request.groups)
             defer { answers.endWatch(of: key) }
             loads.detach(key) { !answers.isUnchanged(key, since: $0) }
             if staleness.whileRevalidate > 0, let old = expired(loads.interim(forKey: key)),
@@ -114,7 +114,7 @@ extension LoadingStore {
 
     /// Starts a load that nobody waits for, unless one is running.
     private func refresh(_ request: LoadRequest<Value>, isAhead: Bool) {
-        let version = answers.watch(request.key)
+        let version = answers.watch(request.key, groups: request.groups)
         defer { answers.endWatch(of: request.key) }
         loads.detach(request.key) { !answers.isUnchanged(request.key, since: $0) }
         let isJoinable = !isAhead || joinsLoadsAhead
@@ -211,7 +211,7 @@ extension LoadingStore {
     /// Starts the task of a load. Unstructured: cancelling its starter does not cancel it.
     private func start(_ load: UInt64, _ request: LoadRequest<Value>, _ version: UInt64, isAhead: Bool = false) {
         // Until the load has ended, however.
-        _ = answers.watch(request.key)
+        _ = answers.watch(request.key, groups: request.groups)
         let end = { @Sendable (outcome: LoadOutcome<Value>, isLate: Bool) in
             // Before the load ends: a caller in between would start another.
             if loads.isRunning(load) {

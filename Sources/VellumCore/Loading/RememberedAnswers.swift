@@ -34,7 +34,7 @@ package final class RememberedAnswers: Sendable {
     }
 
     /// Adds a watcher of the key until ``endWatch(of:)``, and returns the key's version.
-    func watch(_ key: EntryKey) -> UInt64 { keys.watch(key) }
+    func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64 { keys.watch(key, groups: groups) }
 
     func endWatch(of key: EntryKey) { keys.unwatch(key) }
 

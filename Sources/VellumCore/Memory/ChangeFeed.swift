@@ -25,6 +25,8 @@ public import Synchronization
     case evicted = 2
     /// By a caller, with every key that has its prefix. The hash is that of the prefix.
     case prefixRemoved = 3
+    /// By a caller, with every entry of a group. The hash is that of the group's name; the entries are announced one by one.
+    case groupRemoved = 4
 }
 
 /// The keys of one archive that changed.
@@ -89,8 +91,8 @@ public import Synchronization
 
     package mutating func insert(all kind: ChangeKind) {
         bitsOfAll |= kind.bit
-        // A prefix that is not known may be any.
-        if kind == .prefixRemoved { bitsOfAll |= ChangeKind.removed.bit }
+        // A prefix or a group that is not known may be any.
+        if kind == .prefixRemoved || kind == .groupRemoved { bitsOfAll |= ChangeKind.removed.bit }
         single.removeAll { bitsOfAll & $0.kind.bit != 0 }
     }
 

@@ -49,6 +49,7 @@ extension MemoryCache {
     }
 
     private func keys(of change: ChangedKeys.Key, _ contents: borrowing Contents) -> [EntryKey] {
+        if change.kind == .groupRemoved { return [] }
         guard change.kind == .prefixRemoved else {
             return contents.entries.list.keys(hash: change.hash).filter { hash.of($0) == change.hash }
         }
@@ -65,15 +66,15 @@ extension MemoryCache {
 }
 
 extension MemoryCache: KeyWatching {
-    package func watch(_ key: EntryKey) -> UInt64 {
-        let hash = hash.of(key)
+    package func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64 {
+        let (hash, groups) = (hash.of(key), groups.map(hash.of))
         var forgotten: [Payload] = []
         // Released outside the lock.
         defer { withExtendedLifetime(forgotten) {} }
         return contents.write { contents, _ in
             // What was announced before is no change since.
             if !isFresh(contents) { catchUp(&contents, &forgotten) }
-            return contents.watched.watch(key, hash, isChanging: feed?.isChanging(key) ?? false)
+            return contents.watched.watch(key, hash, groups: groups, isChanging: feed?.isChanging(key) ?? false)
         }
     }
 
@@ -89,7 +90,7 @@ extension MemoryCache: KeyWatching {
             guard let feed, let generation, !isFresh(contents.pointee) else { return standing }
             // Only looked at: to drop entries would release payloads, and the caller may have the lock of the writer.
             let changes = feed.changes(after: contents.pointee.lastSeenGeneration, through: generation.value)
-            return max(standing, changes.standing(of: key, hash))
+            return max(standing, changes.standing(of: key, contents.pointee.watched.groups(of: keyHash), hash))
         }
     }
 }

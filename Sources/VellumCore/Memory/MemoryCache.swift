@@ -351,6 +351,16 @@ public import Synchronization
         contents.write { contents, _ in contents.watched.recordRemoval(ofPrefix: hash.of(prefix), hash) }
     }
 
+    /// A caller removed every entry of the group, some of them from memory: ``recordRemoval(of:)``.
+    package func recordRemoval(ofGroup group: EntryKey) {
+        contents.write { contents, _ in contents.watched.recordRemoval(ofGroup: hash.of(group)) }
+    }
+
+    /// A caller removed these keys.
+    package func recordRemoval(of keys: some Sequence<EntryKey>) {
+        contents.write { contents, _ in for key in keys { recordWrite(hash.of(key), &contents) } }
+    }
+
     @inlinable
     func stripe(of hash: UInt64) -> Int { WriteVersions.stripe(ofHash: Int(truncatingIfNeeded: hash)) }
 

@@ -29,6 +29,8 @@ package struct WatchedKeys: Sendable {
     @usableFromInline
     struct Watch: Sendable {
         var key: EntryKey
+        /// The hashes of the groups in which its value is going to be.
+        var groups: [UInt64] = []
         var watchers = 0
         /// That of its last change.
         var version: UInt64
@@ -51,12 +53,15 @@ package struct WatchedKeys: Sendable {
 
     /// Adds a watcher of the key, and returns the present version.
     ///
-    /// - Parameter isChanging: Whether another process is writing the key. Its row may then have either value.
-    mutating func watch(_ key: EntryKey, _ hash: UInt64, isChanging: Bool) -> UInt64 {
+    /// - Parameters:
+    ///   - groups: The hashes of groups whose removal is one of the key.
+    ///   - isChanging: Whether another process is writing the key. Its row may then have either value.
+    mutating func watch(_ key: EntryKey, _ hash: UInt64, groups: [UInt64] = [], isChanging: Bool) -> UInt64 {
         let version = last
         if isChanging { last += 1 }
         var watch = watches[hash] ?? Watch(key: key, version: version)
         watch.watchers += 1
+        for group in groups where !watch.groups.contains(group) { watch.groups.append(group) }
         if isChanging { watch.unknown = last }
         watches[hash] = watch
         return version
@@ -68,6 +73,9 @@ package struct WatchedKeys: Sendable {
         watches.values[index].watchers -= 1
         if watches.values[index].watchers == 0 { watches.remove(at: index) }
     }
+
+    /// The hashes of the groups of a watched key.
+    func groups(of hash: UInt64) -> [UInt64] { watches[hash]?.groups ?? [] }
 
     /// - Returns: Of a key that nobody watches, ``Standing/changed``.
     func standing(of hash: UInt64, since version: UInt64) -> Standing {
@@ -98,12 +106,19 @@ package struct WatchedKeys: Sendable {
         for index in watches.values.indices where watches.values[index].key.hasPrefix(prefix, hash) { watches.values[index].version = last }
     }
 
+    /// A caller removed every entry of a group.
+    mutating func recordRemoval(ofGroup group: UInt64) {
+        last += 1
+        for index in watches.values.indices where watches.values[index].groups.contains(group) { watches.values[index].version = last }
+    }
+
     /// Others have changed these keys. What they evicted, a load may bring back.
     mutating func record(_ changes: ChangedKeys, _ hash: SeededHash) {
         for change in changes.single {
             switch change.kind {
             case .written, .removed: recordChange(change.hash)
             case .prefixRemoved: recordRemoval(ofPrefix: change.hash, hash)
+            case .groupRemoved: recordRemoval(ofGroup: change.hash)
             case .evicted: break
             }
         }
@@ -124,13 +139,14 @@ extension ChangedKeys {
         return areOfAll(.written) ? .maybeWritten : .unchanged
     }
 
-    /// What is known of a key after these changes.
-    func standing(of key: EntryKey, _ hash: SeededHash) -> WatchedKeys.Standing {
+    /// What is known of a key, whose value is going to be in these groups, after these changes.
+    func standing(of key: EntryKey, _ groups: [UInt64], _ hash: SeededHash) -> WatchedKeys.Standing {
         let keyHash = hash.of(key)
         let isChanged = single.contains { change in
             switch change.kind {
             case .written, .removed: change.hash == keyHash
             case .prefixRemoved: key.hasPrefix(change.hash, hash)
+            case .groupRemoved: groups.contains(change.hash)
             case .evicted: false
             }
         }
@@ -157,7 +173,9 @@ extension EntryKey {
 /// Where keys are watched: a ``MemoryCache``. Safe on any thread.
 package protocol KeyWatching: AnyObject, Sendable {
     /// Adds a watcher of the key until ``unwatch(_:)``, and returns the present version. To be called before the row of the key is read.
-    func watch(_ key: EntryKey) -> UInt64
+    ///
+    /// - Parameter groups: The groups in which the value is going to be: their removal changes the key.
+    func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64
 
     func unwatch(_ key: EntryKey)
 
@@ -166,6 +184,8 @@ package protocol KeyWatching: AnyObject, Sendable {
 }
 
 extension KeyWatching {
+    package func watch(_ key: EntryKey) -> UInt64 { watch(key, groups: []) }
+
     /// Whether surely no caller, of any process, wrote or removed the watched key since that version.
     package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool { standing(of: key, since: version) == .unchanged }
 }

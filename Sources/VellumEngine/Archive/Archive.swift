@@ -128,6 +128,8 @@ struct ArchiveUpkeep {
     var policiesWritten = WallInstant(rawValue: .min)
     /// The search for obsolete records of the recency log continues after this stamp.
     var trimmedThrough = UseStamp.never
+    /// When the builder begins to replace entries of older versions; `.never` if it has, or does not.
+    var rewriting = WallInstant.never
     /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
     var hasReportedDefault = false
     /// The last limit that was read or set. Another process may drop an archive that is open here: it keeps its limit.

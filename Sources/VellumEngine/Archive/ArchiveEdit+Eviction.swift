@@ -86,7 +86,7 @@ extension ArchiveEdit {
 
     private func remove(_ candidate: EvictionCandidate) throws(SQLiteError) -> RemovedEntry? {
         guard let key = candidate.key else { return nil }
-        try delete(candidate.id, size: candidate.size, key: key, .evicted)
-        return RemovedEntry(key: key, id: candidate.id)
+        let hadGroups = try delete(candidate.id, size: candidate.size, key: key, .evicted)
+        return RemovedEntry(key: key, id: candidate.id, hadGroups: hadGroups)
     }
 }

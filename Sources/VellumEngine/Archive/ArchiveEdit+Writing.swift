@@ -18,10 +18,13 @@ extension ArchiveEdit {
         switch write.operation {
         case .store(let entry):
             try put(entry, write, present, onlyIfAbsent: false, &outcome)
+            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
         case .storeIfAbsent(let entry):
             try put(entry, write, present, onlyIfAbsent: true, &outcome)
+            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
         case .renew(let entry, let revision):
             try renew(entry, write, present, revision, &outcome)
+            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
         case .remove, .removeExpired:
             let kind = if case .remove = write.operation { ChangeKind.removed } else { ChangeKind.evicted }
             if let head = try find(write.key, present) {
@@ -40,6 +43,8 @@ extension ArchiveEdit {
         case .removeAll:
             outcome.wasPresent = state.totals.entries > 0
             try removeAll()
+        case .removeGroup:
+            outcome.removedCount = try removeAll(ofGroup: write.key)
         case .announcePrefix:
             noteChange(of: write.key, .prefixRemoved)
         case .require:
@@ -79,7 +84,11 @@ extension ArchiveEdit {
         _ entry: Entry, _ write: ArchiveWrite, _ present: Presence, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
         // The store has compared the sizes; another process may have lowered the limit since.
-        guard entry.size <= capacity.bytes || write.isKeptInMemory else { throw .tooLarge }
+        if entry.size > capacity.bytes {
+            // Memory has no groups.
+            let losesGroups = if case .kept = write.grouping { state.contents.hasMembers } else { false }
+            guard write.isKeptInMemory, !losesGroups else { throw .tooLarge }
+        }
         if let known = write.known, write.condition == nil, try overwrite(known, write.key, entry, write.stamp, &outcome) { return }
         try put(entry, write.key, try find(write.key, present), write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
     }
@@ -193,10 +202,11 @@ extension ArchiveEdit {
     }
 
     /// Copies an entry of a damaged or foreign file.
-    func salvage(_ entry: Entry, _ key: EntryKey, at now: WallInstant) throws(SQLiteError) {
-        let stamp = stamp(of: entry, at: now)
+    func salvage(_ stored: StoredEntry, in groups: [EntryKey], at now: WallInstant) throws(SQLiteError) {
+        let (entry, key) = (stored.entry, stored.key)
         var outcome = WriteOutcome()
-        try put(entry, key, try find(key), stamp, onlyIfAbsent: false, &outcome)
+        try put(entry, key, try find(key), stamp(of: entry, at: now), onlyIfAbsent: false, &outcome)
+        if outcome.entryID != 0 { try put(groups, outcome.entryID, checksum.sums(of: entry, key: key)) }
     }
 
     /// The entry under the key, with the last use that the file or the owner knows.
@@ -221,7 +231,9 @@ extension ArchiveEdit {
 
     // MARK: Removing
 
-    func delete(_ entryID: Int64, size: Int64, key: EntryKey, _ kind: ChangeKind) throws(SQLiteError) {
+    /// - Returns: Whether the entry had groups.
+    @discardableResult
+    func delete(_ entryID: Int64, size: Int64, key: EntryKey, _ kind: ChangeKind) throws(SQLiteError) -> Bool {
         noteChange(of: key, kind)
         state.hasUnknownGrowth = true
         let delete = try statement(.deleteEntry)
@@ -239,6 +251,7 @@ extension ArchiveEdit {
         state.totals.bytes -= size
         state.contents.hasChangedEntries = true
         state.bytesRemoved += size
+        return state.contents.hasMembers ? try removeMembers(entryID) : false
     }
 
     /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
@@ -258,7 +271,8 @@ extension ArchiveEdit {
 
     /// Deletes up to `limit` entries that were there when the archive was emptied, and what is known of their use. In a transaction.
     func removeCleared(limit: Int64) throws(SQLiteError) {
-        for kind in [ArchiveStatement.deleteFirstTouches, .deleteFirst] {
+        let members = state.contents.hasMembers ? [ArchiveStatement.deleteFirstMembers] : []
+        for kind in members + [.deleteFirstTouches, .deleteFirst] {
             let delete = try statement(kind)
             delete.bind(EntryID.zero(of: id), at: 1)
             delete.bind(state.totals.cleared, at: 2)

@@ -137,6 +137,9 @@ struct ArchiveContents {
     var row: ArchiveTotals
     /// Whether an entry that is already in the file was removed, or its size changed, since the row was read or written.
     var hasChangedEntries = false
+    /// Whether the file has the table of groups, and whether it has some of the archive.
+    var fileHasMembers = false
+    var hasMembers = false
     /// The index; `nil` if there is none.
     var index: IndexState?
     var storedIndex: IndexState?
@@ -150,7 +153,7 @@ extension ArchiveTables {
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
     func readContents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
         let index = try readIndexState(for: archive.shape)
-        let load = try statement(.loadTotals)
+        let load = try statement(.loadContents)
         defer { load.reset() }
         load.bind(id, at: 1)
         let isOpen = archive.isListed
@@ -175,7 +178,9 @@ extension ArchiveTables {
         let isDropped = isOpen && totals.limit == .unknown && known != .unknown
         if isDropped { totals.limit = known }
         archive.note(totals.limit)
+        let fileHasMembers = ArchiveTotals.fileHasMembers(load)
         return ArchiveContents(
-            totals: totals, stored: totals, row: row, hasChangedEntries: isDropped, index: index, storedIndex: index)
+            totals: totals, stored: totals, row: row, hasChangedEntries: isDropped, fileHasMembers: fileHasMembers,
+            hasMembers: fileHasMembers ? try hasMembers() : false, index: index, storedIndex: index)
     }
 }

@@ -54,10 +54,13 @@ extension ArchiveOwner {
 @usableFromInline package struct RemovedEntry: Hashable, Sendable {
     @usableFromInline package var key: EntryKey
     @usableFromInline package var id: Int64
+    /// Whether it had groups: memory must not keep it alone, because nobody would find it there when they are removed.
+    package var hadGroups: Bool
 
-    @usableFromInline package init(key: EntryKey, id: Int64) {
+    @usableFromInline package init(key: EntryKey, id: Int64, hadGroups: Bool = false) {
         self.key = key
         self.id = id
+        self.hadGroups = hadGroups
     }
 }
 

@@ -238,10 +238,11 @@ package final class ArchiveTables {
 /// The statements that are kept prepared for each archive.
 enum ArchiveStatement: Int, CaseIterable {
     case cleared, readEntry, readByID, between, lastUse, lastID, extent
-    case loadTotals, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry, revision
+    case loadTotals, loadContents, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry, revision
     case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
         recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
     case loadIndex, storeIndex
+    case anyMember, insertMember, deleteMembers, renewMembers, deleteFirstMembers, listMembers, groupsOfEntry
 
     func sql(_ n: Int64) -> String {
         switch self {
@@ -253,6 +254,7 @@ enum ArchiveStatement: Int, CaseIterable {
         case .lastID: EntryTable.lastID(n)
         case .extent: IndexExtent.load
         case .loadTotals: ArchiveTotals.load
+        case .loadContents: ArchiveTotals.loadWithFeatures
         case .tail: EntryTable.tail(n)
         case .storeTotals: ArchiveTotals.store
         case .findEntry: EntryTable.find(n)
@@ -277,6 +279,13 @@ enum ArchiveStatement: Int, CaseIterable {
         case .deleteFirstRecency: RecencyTables.deleteFirstRecency
         case .loadIndex: IndexState.load
         case .storeIndex: IndexState.store
+        case .anyMember: MemberTable.any(n)
+        case .insertMember: MemberTable.insert
+        case .deleteMembers: MemberTable.delete
+        case .renewMembers: MemberTable.renew
+        case .deleteFirstMembers: MemberTable.deleteFirst
+        case .listMembers: MemberTable.list(n)
+        case .groupsOfEntry: MemberTable.groups
         }
     }
 }

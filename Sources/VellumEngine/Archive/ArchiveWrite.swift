@@ -18,6 +18,8 @@ public import VellumCore
         case removeUnchanged(entryID: Int64, revision: UInt32)
         /// Removes every entry of the archive. The key has no effect.
         case removeAll
+        /// Removes every entry of the group whose name the key is.
+        case removeGroup
         /// Announces that every key that begins with the key is removed. Their entries are removed one by one.
         case announcePrefix
         /// Changes nothing: the entry under the key is only what the condition is about.
@@ -30,6 +32,8 @@ public import VellumCore
     @usableFromInline package var stamp: UseStamp
     /// Whether the memory cache keeps the entry even if it is too large for the archive.
     @usableFromInline package var isKeptInMemory = true
+    /// The groups of the value.
+    @usableFromInline package var grouping = Grouping.none
     /// The entry that is probably under the key, as memory knows it: the writer then need not look for it.
     @usableFromInline package var known: KnownEntry?
     /// The condition under which the write applies. If it is not met, nothing changes and the outcome is ``WriteOutcome/wasDeclined``.
@@ -55,6 +59,8 @@ public import VellumCore
     @usableFromInline package var entryID: Int64 = 0
     /// Whether there was an entry under the key before.
     @usableFromInline package var wasPresent = false
+    /// How many entries were removed with their group.
+    @usableFromInline package var removedCount = 0
     /// Whether nothing was changed: ``ArchiveWrite/Operation/storeIfAbsent(_:)`` found a valid entry,
     /// ``ArchiveWrite/Operation/removeUnchanged(entryID:revision:)`` or ``ArchiveWrite/Operation/renew(_:revision:)`` found another entry, or the condition was not met.
     @usableFromInline package var wasDeclined = false

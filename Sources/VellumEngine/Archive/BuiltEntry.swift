@@ -14,6 +14,17 @@ public import VellumCore
     case removed
 }
 
+extension IndexedOutcome {
+    /// What is indexed of an older entry that stays. Queries read one that is dropped or gets another key, under which there may be another.
+    func asRecorded(under key: EntryKey) -> IndexedOutcome {
+        switch self {
+        case .migrated(let new) where new.key == key: new.indexed.map(IndexedOutcome.values) ?? .noPlace
+        case .migrated, .removed: .noPlace
+        case .values, .noPlace, .undecodable: self
+        }
+    }
+}
+
 /// What a migration made of an entry.
 @usableFromInline package struct MigratedEntry: Sendable {
     @usableFromInline package var key: EntryKey

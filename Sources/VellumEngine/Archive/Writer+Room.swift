@@ -64,4 +64,22 @@ extension Writer {
         // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
         try connection.extendLog(to: 1 << 18 + bytes / 256)
     }
+
+    /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a small entry does, and rolls back.
+    func probe(until end: Int64) throws(SQLiteError) {
+        try endBatch()
+        // SQLite syncs the header of a log before its first page, which may take long.
+        try connection.execute(SQL.syncNothing)
+        connection.busyHandler.milliseconds = max(0, end - CoarseClock.milliseconds)
+        let result = Result { () throws(SQLiteError) in
+            _ = try begin()
+            defer { rollBack() }
+            try connection.execute(RecencyTables.probe)
+            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room { try reserveOrFail(bytes) }
+            try connection.writePages()
+        }
+        connection.busyHandler.milliseconds = Connection.longestWait
+        try connection.execute(SQL.syncAgain)
+        try result.get()
+    }
 }

@@ -108,7 +108,7 @@ extension ArchiveWrite {
     var size: Int {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .announcePrefix, .require: 0
+        case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix, .require: 0
         }
     }
 
@@ -116,7 +116,7 @@ extension ArchiveWrite {
     var isSliding: Bool {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry), .renew(let entry, _): entry.idle != nil
-        case .remove, .removeExpired, .removeUnchanged, .removeAll, .announcePrefix, .require: false
+        case .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix, .require: false
         }
     }
 }

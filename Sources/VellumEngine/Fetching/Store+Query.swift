@@ -321,6 +321,8 @@ extension Store {
             let count = try count()
             return MigrationProgress(examined: count, total: count)
         }
+        // Nothing is examined before the pass begins.
+        guard disk.archive.shape?.rewrites ?? true else { return MigrationProgress(examined: 0, total: try disk.totals().entries) }
         return MigrationProgress(try disk.indexProgress())
     }
 }

@@ -8,6 +8,12 @@ internal import VellumCore
 
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
+        var (shape, begun) = (shape, shape)
+        begun.rewrites = true
+        // A pass that any program has begun goes on.
+        let isBegun =
+            shape.rewrites ? nil : try read(archive) { [begun] (tables) throws(SQLiteError) in try tables.extent(of: begun).isUsable }
+        if isBegun ?? false { shape = begun }
         archive.setShape(shape)
         guard !access.isReading else {
             // An index of another definition is not used, and one of the same that holds other values must not be.
@@ -52,6 +58,24 @@ extension DatabaseFile {
         scheduleBuilding()
     }
 
+    /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for it earlier (decision 83).
+    func rewrite(_ archive: Archive, after delay: Int64) {
+        guard archive.shape?.rewrites == false, !access.isReading else { return }
+        let begin = clock.now().advanced(byMilliseconds: delay)
+        archive.upkeep.withLock { $0.rewriting = min($0.rewriting, begin) }
+        if needsSweep(for: begin) { scheduleSweep(for: begin) }
+    }
+
+    /// Begins that if its time has come. A sweep does it, as it wakes for what expires.
+    func beginRewriting(_ archive: Archive, at now: WallInstant) throws(SQLiteError) {
+        guard archive.upkeep.withLock({ $0.rewriting }) <= now else { return }
+        var shape = archive.shape ?? IndexShape()
+        shape.rewrites = true
+        try declareIndex(shape, of: archive)
+        // A file that is suspended meanwhile does it when it is resumed.
+        if location.isAtWork { archive.upkeep.withLock { $0.rewriting = .never } }
+    }
+
     // MARK: Building
 
     func scheduleBuilding() {
@@ -87,7 +111,7 @@ extension DatabaseFile {
         var begun = CoarseClock.milliseconds
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            built.append(BuiltEntry(entry, outcome))
+            built.append(BuiltEntry(entry, shape.rewrites ? outcome : outcome.asRecorded(under: entry.key)))
             weight += built.last?.weight(shape) ?? 0
             let isLast = index == batch.entries.count - 1
             guard isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50 else { continue }
@@ -139,7 +163,7 @@ extension DatabaseFile {
         CrashPoint.reached(.indexBatchCommitted)
         guard let inserted, let progress = inserted.progress else { return }
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
-        guard shape.version > 0 else { return }
+        guard shape.version > 0, shape.rewrites else { return }
         owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
     }
 }

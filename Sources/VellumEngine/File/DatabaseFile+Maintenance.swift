@@ -41,7 +41,7 @@ extension DatabaseFile {
             try work(self)
         } catch {
             Log.error("Maintenance of an archive file failed.", error)
-            let failure = VellumError(classify(error))
+            let failure = note(VellumError(classify(error)))
             for owner in owners { owner.archiveDidReport(.failure(failure)) }
         }
     }

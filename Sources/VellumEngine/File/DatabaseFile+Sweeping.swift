@@ -80,6 +80,7 @@ extension DatabaseFile {
 
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
         let now = clock.now()
+        try beginRewriting(archive, at: now)
         try writePoliciesDaily(of: archive, at: now)
         // In one turn at the lock: a block that is taken is swept, or noted again, before anybody asks whether more are due.
         let done = try withWriter(of: archive) { (writer) throws(SQLiteError) -> (commit: Commit?, hasMore: Bool) in
@@ -104,7 +105,7 @@ extension DatabaseFile {
         var (end, hasPolicies) = (WallInstant.never, false)
         for archive in writing.archives {
             archive.upkeep.withLock { upkeep in
-                end = min(end, upkeep.sweepMap.earliest)
+                end = min(end, upkeep.sweepMap.earliest, upkeep.rewriting)
                 hasPolicies = hasPolicies || !upkeep.policies.isEmpty
             }
         }

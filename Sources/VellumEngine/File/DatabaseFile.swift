@@ -35,6 +35,8 @@ package import VellumCore
     let holds = Atomic(0)
     /// What opening the file has found, until the first store is opened.
     let opening = Locked(Opening())
+    /// The last failure that concerned the file; damage, once there was some.
+    let lastFailure = Locked<(error: VellumError, date: Date)?>(nil)
     /// Held while the file is suspended, resumed or closed. Taken before every other lock of the file.
     private let suspending = Locked(())
 
@@ -156,7 +158,7 @@ package import VellumCore
 
 extension DatabaseFile {
     package var path: String { location.path }
-    var state: FileState { location.state }
+    package var state: FileState { location.state }
 
     /// Whether the file was closed or has vanished. It must be opened again then.
     package var isClosed: Bool { location.isClosed }
@@ -186,8 +188,17 @@ extension DatabaseFile {
 
     /// The error for the caller, with the file's path. Records damage.
     func located(_ error: SQLiteError) -> VellumError {
-        let error = VellumError(classify(error))
-        return (access.isReading && error.code == .damagedFile ? .damagedAndOnlyRead(error) : error).located(archive: nil, path: path)
+        let failure = VellumError(classify(error))
+        let isDamage = access.isReading && failure.code == .damagedFile
+        return note((isDamage ? .damagedAndOnlyRead(failure) : failure).located(archive: nil, path: path))
+    }
+
+    /// Notes a failure that concerns the file, and not one call or what the caller has asked for.
+    func note(_ failure: VellumError) -> VellumError {
+        let isAsked = [.closed, .suspended].contains(failure.code) || (access.isReading && failure.code == .readOnly)
+        guard failure.code.concernsFile, !isAsked else { return failure }
+        lastFailure.withLock { if $0?.error.code != .damagedFile { $0 = (failure, clock.now().date) } }
+        return failure
     }
 
     /// Classifies an error: records damage, and releases a file that has vanished.

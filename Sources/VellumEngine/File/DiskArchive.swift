@@ -127,6 +127,14 @@ public import VellumCore
         }
     }
 
+    /// The entries of a group, each with its last use in the file.
+    func members(of group: EntryKey) throws(VellumError) -> [ListedEntry] {
+        try file.reading(archive) { (tables) throws(SQLiteError) in
+            guard try tables.fileHasMembers() else { return [] }
+            return try tables.members(of: group, after: tables.clearedThrough())
+        }
+    }
+
     // MARK: Writing
 
     /// Removes up to `limit` entries that were last used before `stamp`.

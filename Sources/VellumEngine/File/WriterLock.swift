@@ -35,6 +35,19 @@ final class WriterLock: Sendable {
         }
     }
 
+    /// The same, which waits for other threads until a moment of ``CoarseClock``.
+    func withWriter<Result: Sendable>(until end: Int64, _ body: (Writer) throws(SQLiteError) -> Result) throws(SQLiteError) -> Result? {
+        while true {
+            let attempt = try guarded.withLockIfAvailable { (guarded: inout Guarded) throws(SQLiteError) -> Result? in
+                guard let writer = guarded.writer else { return nil }
+                return try body(writer)
+            }
+            if let attempt { return attempt }
+            guard CoarseClock.milliseconds < end else { throw .busy }
+            BusyRetry.milliseconds(0.05)
+        }
+    }
+
     /// Carries out writes with the writer: ``Writer/carryOut(_:isRelaxed:sharing:_:)``. Returns `nil` if there is none.
     func carryOut(
         _ writes: [ArchiveWrite], isRelaxed: Bool, of file: DatabaseFile, _ update: ([WriteOutcome]) -> Void

@@ -214,6 +214,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     ) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: request.key, in: store, expiration: expiration)
+        try transaction.group(in: request.groups, of: store)
         if let addition { try addition(value, &transaction) }
         transaction.setCondition(condition(request, origin))
         try transaction.commit()
@@ -228,6 +229,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         guard let entry = origin.present.entry else { return false }
         var transaction = StoreTransaction()
         try transaction.renew(entry, of: value, forKey: request.key, in: store, expiration: expiration)
+        try transaction.group(in: request.groups, of: store)
         transaction.setCondition(condition(request, origin))
         return try transaction.commit()[0]
     }

@@ -90,7 +90,7 @@ extension ArchiveTables {
     }
 
     /// Calls `body` with the rows of the next entries of a scan, until they have so many bytes.
-    package func scan(_ scan: inout EntryScan, most: Int, _ body: (EntryParts) -> Void) throws(SQLiteError) {
+    package func scan(_ scan: inout EntryScan, most: Int, _ body: (EntryParts) throws(SQLiteError) -> Void) throws(SQLiteError) {
         let through = if let last = scan.through { last } else { try lastEntryID() }
         try clearedThrough()
         let read = try prepared(query: EntryTable.parts(id))
@@ -100,7 +100,7 @@ extension ArchiveTables {
         var (last, bytes) = (Int64?.none, 0)
         while bytes < most, try read.step() {
             let parts = EntryParts(read)
-            body(parts)
+            try body(parts)
             last = parts.id
             bytes += 100 + parts.bytes.count
         }

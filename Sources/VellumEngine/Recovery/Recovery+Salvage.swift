@@ -17,15 +17,17 @@ extension Recovery {
         CrashPoint.reached(.salvageBegins)
         var salvaged = 0
         prepareForSalvage(source)
+        let members = try SalvagedMembers(of: source)
         for (archive, found) in try archives(in: source) {
             let added = try writer.archive(named: archive.name, withLimit: found.limit ?? .unknown)
             if let version = found.cacheVersion { _ = try writer.setVersion(version, of: added, mayReplace: true, at: now) }
             let rows = Archive(added, name: archive.name, limit: KnownLimit(entries: .max, isIgnored: true))
             let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
-            while let found = entries.next(512) {
+            while let read = entries.next(512) {
+                let found = read.compactMap { stored in members.groups(of: stored.entry).map { (stored, $0) } }
                 _ = try writer.transaction { (transaction) throws(SQLiteError) in
                     let edit = try transaction.edit(of: rows)
-                    for stored in found { try edit.salvage(stored.entry, stored.key, at: now) }
+                    for (stored, groups) in found { try edit.salvage(stored, in: groups, at: now) }
                 }
                 CrashPoint.reached(.salvageBatchCommitted)
                 salvaged += found.count

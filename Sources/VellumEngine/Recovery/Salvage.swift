@@ -111,3 +111,45 @@ final class Salvage {
         found.append(stored)
     }
 }
+
+/// The groups of the entries of a damaged file. Where they cannot be read, an entry may have had any: it is left out, because nobody could remove
+/// it with its group any more.
+struct SalvagedMembers {
+    private var groups: [Int64: [(name: EntryKey, revision: UInt32)]] = [:]
+    private var isWhole = true
+
+    init(of source: Connection) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            guard try source.int(MemberTable.isThere) ?? 0 > 0 else {
+                isWhole = try !Self.wereThere(in: source)
+                return
+            }
+            let rows = try source.prepare(MemberTable.all)
+            while try rows.step() {
+                let row = MemberRow(rows)
+                guard let name = row.name, name.utf8.count <= EntryKey.longestGroup else { continue }
+                groups[row.entryID, default: []].append((EntryKey(name), row.revision))
+            }
+        } catch {
+            guard error.isDamage else { throw error }
+            Log.error("The groups of entries cannot be read. Entries of which they are not known are left out.", error)
+            isWhole = false
+        }
+    }
+
+    /// Whether the file says that it has groups. A damaged word says nothing.
+    private static func wereThere(in source: Connection) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            return try Features(of: source).hasGroups
+        } catch {
+            guard error.isDamage else { throw error }
+            return false
+        }
+    }
+
+    /// - Returns: `nil` if the groups of the entry are not known.
+    func groups(of entry: Entry) -> [EntryKey]? {
+        guard let found = groups[entry.id] else { return isWhole ? [] : nil }
+        return found.filter { $0.revision == entry.revision }.map(\.name)
+    }
+}

@@ -34,8 +34,9 @@ extension VerificationReport {
     /// Reads the whole file.
     package init(reading connection: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {
-            let schema = try SchemaCheck(connection, mayHaveMoreTables: try Features(of: connection).mayHaveMoreTables)
-            try schema.run()
+            let features = try Features(of: connection)
+            let schema = try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables)
+            try schema.run(features)
             guard schema.isWhole else { throw .corrupt("The file lacks a table or an index.") }
             try SQL.appendStructuralProblems(of: connection, to: &structuralProblems)
             let list = try connection.prepare(ArchiveTable.list)

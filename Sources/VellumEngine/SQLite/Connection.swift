@@ -142,7 +142,7 @@ package final class Connection {
     }
 
     /// How long to wait for another process at most, in milliseconds.
-    private static let longestWait: Int64 = 10_000
+    static let longestWait: Int64 = 10_000
 
     /// Where the running statement has its key.
     var keyRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: room[..<4096]) }
@@ -243,6 +243,12 @@ package final class Connection {
         frames.pointee = 0
     }
 
+    /// Writes the changed pages of the open transaction into the log, as SQLite does when it has no memory for them.
+    func writePages() throws(SQLiteError) {
+        let code = sqlite3_db_cacheflush(handle)
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
+    }
+
     /// Waits until no other process is in a write transaction. Returns normally when the time has passed.
     ///
     /// - Parameter timeout: How long to wait at most, in milliseconds.
@@ -336,8 +342,8 @@ package final class Connection {
     /// Reads the file and its log from end to end and returns the error of the device, or `nil` if every read succeeds.
     ///
     /// SQLite reports a failed read as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT). This call distinguishes a failing device
-    /// from a damaged file.
-    func readFailure() -> SQLiteError? {
+    /// from a damaged file. Reads so many bytes of each at least.
+    func readFailure(ofFirst most: Int64 = .max) -> SQLiteError? {
         do throws(SQLiteError) {
             _ = try int(SQL.tableCount)  // The first read opens the log.
         } catch {
@@ -350,7 +356,7 @@ package final class Connection {
             guard let file, let methods = file.pointee.pMethods else { continue }
             var size: sqlite3_int64 = 0
             var code = methods.pointee.xFileSize(file, &size)
-            for offset in stride(from: 0, to: size, by: bytes.count) where code == SQLITE_OK {
+            for offset in stride(from: 0, to: min(size, most), by: bytes.count) where code == SQLITE_OK {
                 code = methods.pointee.xRead(file, &bytes, Int32(min(Int64(bytes.count), size - offset)), offset)
             }
             let error = SQLiteError(code: code, message: "The device failed to read the file.")

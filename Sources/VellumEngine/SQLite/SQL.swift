@@ -47,6 +47,9 @@ package enum SQL {
         PRAGMA cell_size_check = ON;
         """
 
+    static let syncNothing = "PRAGMA synchronous = OFF"
+    static let syncAgain = "PRAGMA synchronous = NORMAL"
+
     package static let readerSettings = """
         PRAGMA query_only = ON;
         PRAGMA wal_autocheckpoint = 0;

@@ -239,10 +239,9 @@ package struct ChangePage: @unchecked Sendable {
             guard let change = change(number) else { return true }
             number = change.previous
             guard change.archive == Self.number(of: archive), change.author != author else { continue }
-            // A prefix may be that of any key.
-            if change.hash == hash || change.hash == Self.wholeArchive || change.kind == .prefixRemoved || change.kind == nil {
-                return true
-            }
+            // A prefix or a group may be that of any key.
+            let mayBeAny = change.kind.map { $0 == .prefixRemoved || $0 == .groupRemoved } ?? true
+            if change.hash == hash || change.hash == Self.wholeArchive || mayBeAny { return true }
         }
         return number > finished
     }

@@ -99,6 +99,7 @@ extension DatabaseFile {
         }
         do throws(VellumError) {
             try finishOpening(store, name, opened, options, isFirst: isFirst)
+            if let delay = options.migrates.delay { rewrite(store.disk.archive, after: delay) }
             return store
         } catch {
             if isHeld { stores.endHold(on: store) }

@@ -10,8 +10,13 @@ extension MemoryCache {
         return effects
     }
 
-    /// Marks entries as no longer on disk, unless later entries have replaced them, and returns the keys of those that are not in memory.
-    func markMemoryOnly(_ entries: [RemovedEntry]) -> [EntryKey] {
-        entries.filter { !markMemoryOnly($0.key, entryID: $0.id) }.map(\.key)
+    /// Marks entries as no longer on disk, unless later entries have replaced them, and returns the keys of those that are not in memory. Those
+    /// of a group leave memory, too.
+    func markMemoryOnly(_ entries: [RemovedEntry], _ effects: inout DeferredEffects) -> [EntryKey] {
+        entries.filter { entry in
+            guard entry.hadGroups else { return !markMemoryOnly(entry.key, entryID: entry.id) }
+            remove(entry.key, entryID: entry.id, keepingUse: false, &effects)
+            return true
+        }.map(\.key)
     }
 }

@@ -124,6 +124,32 @@ extension Store {
         return Array(try keys(under: expiration).lazy.filter { $0.begins(with: prefix) }.prefix(limit))
     }
 
+    /// Returns the valid entries of a group, most recently used first. Does not affect the eviction order.
+    ///
+    /// - Complexity: O(m log n) for m entries of the group.
+    package func keysByUse(group: EntryKey, under expiration: Expiration = .never) throws(VellumError) -> [ListedKey] {
+        let now = clock.now()
+        let found = try disk.members(of: group).compactMap { entry -> ListedKey? in
+            let lastUse = max(entry.stamp, memory.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never)
+            guard entry.validity.contains(now, entry.key, lastUse: lastUse, under: expiration) else { return nil }
+            return ListedKey(key: entry.key, lastUse: lastUse, bytes: entry.size, isValid: true)
+        }
+        return found.sorted { $0.lastUse > $1.lastUse }
+    }
+
+    /// Removes the entries of a group, also expired ones, in one transaction. Loads of values of the group that run store nothing, and what is
+    /// remembered of them ends.
+    ///
+    /// - Returns: How many there were.
+    /// - Complexity: O(m log n) for m entries of the group.
+    package func removeAll(group: EntryKey) throws(VellumError) -> Int {
+        var transaction = StoreTransaction()
+        var count = 0
+        transaction.removeAll(ofGroup: group, in: self) { count = $0 }
+        try transaction.commit()
+        return count
+    }
+
     /// Removes the entries whose keys begin with the prefix, also expired ones, in transactions of at most 256. Loads of such keys that run store
     /// nothing, and what is remembered of them ends.
     ///

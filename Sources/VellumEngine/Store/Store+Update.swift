@@ -60,6 +60,8 @@ extension Store {
         if keepsAge, transaction.stores(found.bytes, version: found.typeVersion, { try codec.isSame(value, $0, as: $1) }) {
             return nil
         }
+        // It is another value of the same groups.
+        if found.value != nil { transaction.writes[0].grouping = .kept }
         try addition(value, &transaction)
         return transaction
     }

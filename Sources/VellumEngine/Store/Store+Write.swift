@@ -9,13 +9,18 @@ extension Store {
     /// Encodes on the caller's thread, then blocks for the disk. A value larger than the limit of memory or the disk is not stored there
     /// and evicts nothing there.
     ///
-    /// - Parameter expiration: How long the value is valid for every reader; `nil` leaves that to each reader.
+    /// - Parameters:
+    ///   - expiration: How long the value is valid for every reader; `nil` leaves that to each reader.
+    ///   - groups: The groups of the value.
     /// - Complexity: O(log n), plus O(log n) for each evicted entry.
     /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the disk fails. The old value is kept then.
     @inlinable
-    package func record(_ value: Value, forKey key: EntryKey, expiration: Expiration? = nil) throws(VellumError) {
+    package func record(
+        _ value: Value, forKey key: EntryKey, expiration: Expiration? = nil, groups: [EntryKey] = []
+    ) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
+        if !groups.isEmpty { try transaction.group(in: groups, of: self) }
         try transaction.carryOut()
     }
 
@@ -153,6 +158,7 @@ extension Store {
             let effects = store.memory.store(used, forKey: key, change: outcome.change)
             return MemoryUpdate(didChange: true) { store.release(effects) }
         }
+        writes[writes.count - 1].grouping = .kept
     }
 
     /// Adds a value that another library wrote at `date`, unless there is a valid one under the key when the transaction commits.
@@ -199,6 +205,30 @@ extension Store {
     /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
         remove(key, .removeExpired, in: store, because: .expired)
+    }
+
+    /// Puts the value that was recorded last into groups. It is on disk, where they are, or nowhere.
+    ///
+    /// - Throws: ``VellumError`` if the value is larger than the limit of the disk. The transaction is not to be committed then.
+    @usableFromInline package mutating func group<Value>(in groups: [EntryKey], of store: Store<Value>) throws(VellumError) {
+        guard !groups.isEmpty, let last = writes.indices.last else { return }
+        let (memory, disk) = store.capacities
+        guard writes[last].size <= disk.bytes else { throw .tooLarge(DataSize(bytes: writes[last].size), memory, disk) }
+        writes[last].grouping = .groups(groups)
+        writes[last].isKeptInMemory = false
+    }
+
+    /// Adds a removal of the entries of a group.
+    ///
+    /// - Parameter didRemove: Receives how many there were.
+    package mutating func removeAll<Value>(
+        ofGroup group: EntryKey, in store: Store<Value>, _ didRemove: @escaping (Int) -> Void = { _ in }
+    ) {
+        add(.removeGroup, group, to: store) { outcome, _ in
+            store.memory.recordRemoval(ofGroup: group)
+            didRemove(outcome.removedCount)
+            return MemoryUpdate(didChange: outcome.removedCount > 0) {}
+        }
     }
 
     /// Adds the announcement that every key is removed that begins with the prefix.

@@ -121,7 +121,9 @@ public import VellumCore
     func resize(disk capacity: Capacity) throws(VellumError) {
         let (before, held) = (disk.capacity, try disk.totals())
         let evicted = try disk.resize(to: capacity)
-        let lost = memory.markMemoryOnly(evicted)
+        var effects = MemoryCache<MemoryPayload<Value>>.DeferredEffects()
+        let lost = memory.markMemoryOnly(evicted, &effects)
+        release(effects)
         guard capacity.bytes < before.bytes else { return didRemove(lost, .evicted) }
         let left = try disk.totals()
         state.archiveDidReport(

@@ -23,6 +23,8 @@ package struct StoreOptions<Value>: Sendable {
     package var caching = CachePolicy<Value>.bytes
     /// The properties to index. An empty catalog drops an existing index; `nil` leaves it unchanged.
     package var indexing: IndexCatalog<Value>?
+    /// When entries of older versions are replaced; the catalog says whether they are before that.
+    package var migrates = MigrationTiming.immediately
     /// What an acknowledged write survives.
     package var durability = Durability.crashSafe
     /// What to do if the archive is open with larger limits or another durability.

@@ -68,14 +68,17 @@ final class StoreState<Value>: ArchiveOwner {
 
     @usableFromInline
     func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {
+        var effects = MemoryCache<MemoryPayload<Value>>.DeferredEffects()
         let lost: [EntryKey]
         if cause.wasEvicted {
-            lost = memory.markMemoryOnly(entries)
+            lost = memory.markMemoryOnly(entries, &effects)
         } else {
-            let effects = memory.remove(entries, keepingUses: cause == .migrated)
-            BlockingPool.start { withExtendedLifetime(effects) {} }
+            // A load of one of them is overtaken.
+            if cause == .explicit { memory.recordRemoval(of: entries.lazy.map(\.key)) }
+            effects = memory.remove(entries, keepingUses: cause == .migrated)
             lost = entries.map(\.key)
         }
+        if !effects.payloads.isEmpty { BlockingPool.start { [effects] in withExtendedLifetime(effects) {} } }
         guard !lost.isEmpty else { return }
         counters.withLock { $0.removals[cause, default: 0] += lost.count }
         // A migration may remove the key of every object: its progress has their number.

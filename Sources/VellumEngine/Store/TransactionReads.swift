@@ -24,7 +24,7 @@ package struct TransactionReads {
             if let present = try read(key, in: store) { return present }
             return try store.decode(entry.bytes, of: key)
         case .remove, .removeExpired, .removeAll, .removeUnchanged: return nil
-        case .announcePrefix, .require, nil: return try read(key, in: store)
+        case .removeGroup, .announcePrefix, .require, nil: return try read(key, in: store)
         }
     }
 
@@ -118,7 +118,7 @@ private struct OwnWrites {
         switch last[place] {
         case .store, .storeIfAbsent, .renew: break
         case .remove, .removeExpired, .removeUnchanged, .removeAll: last[place] = .store(entry)
-        case .announcePrefix, .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
+        case .removeGroup, .announcePrefix, .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
         }
     }
 

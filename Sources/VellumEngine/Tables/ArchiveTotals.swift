@@ -193,14 +193,19 @@ struct ArchiveTotals: Equatable {
 }
 
 extension ArchiveTotals {
-    static let load = """
-        SELECT entries, bytes, next, low_water, cleared, cleared_check, recency, expiring, max_bytes, is_max_given, cache_version
-        FROM archives WHERE id = ?1
-        """
+    private static let columns =
+        "entries, bytes, next, low_water, cleared, cleared_check, recency, expiring, max_bytes, is_max_given, cache_version"
+
+    static let load = "SELECT \(columns) FROM archives WHERE id = ?1"
+    /// The same, and what features the file has, for whoever writes.
+    static let loadWithFeatures = "SELECT \(columns), \(Features.bitsForWriting) FROM archives WHERE id = ?1"
 
     private enum Column: Int32 {
-        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven, cacheVersion
+        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven, cacheVersion, features
     }
+
+    /// Whether the file of a row that ``loadWithFeatures`` has read has the table of groups.
+    static func fileHasMembers(_ row: Statement) -> Bool { row.int(Column.features).value & Features.groups != 0 }
 
     /// Whether the row is of an archive that holds this version of a cache.
     static func isOf(version: String, _ row: Statement) -> Bool { row.isText(version, at: Column.cacheVersion) }

@@ -256,7 +256,7 @@ package struct EntryParts {
     package let expires: Int64?
     package let idle: Int64?
     package let typeVersion: Int64
-    private let checksum: UInt32
+    package let checksum: UInt32
 
     init(_ row: Statement) {
         typealias Column = EntryRow.Column

@@ -2,9 +2,17 @@ internal import VellumCore
 
 /// The table `features`: what a file has beyond this version of format 1, in three words, as file systems say it (decision 73).
 ///
-/// Each bit stands for a feature that a later version names; this version knows none. `bits_check` is the complement: a damaged bit must not
-/// keep the file from being opened.
+/// Each bit stands for a feature, of which this version knows ``groups``. `bits_check` is the complement: a damaged bit must not keep the file
+/// from being opened.
 struct Features {
+    /// The bit of the second word for groups of entries (``MemberTable``).
+    static let groups: Int64 = 1
+
+    static let addGroups = "UPDATE features SET bits = bits | \(groups), bits_check = ~(bits | \(groups)) WHERE word = 1"
+
+    /// The bits of the second word, in a statement.
+    static let bitsForWriting = "(SELECT bits FROM features WHERE word = 1)"
+
     static let create = """
         CREATE TABLE features(
             word INTEGER PRIMARY KEY,
@@ -19,8 +27,9 @@ struct Features {
 
     /// Those of which a program may know nothing.
     private(set) var ignored: Int64 = 0
-    /// Those that a program must know to write the file.
+    /// Those that a program must know to write the file, and this one does not.
     private(set) var forWriting: Int64 = 0
+    private(set) var hasGroups = false
     /// Those that a program must know to open the file.
     private(set) var forOpening: Int64 = 0
 
@@ -32,7 +41,8 @@ struct Features {
             words.append(read.int(Column.bits).value)
         }
         guard words.count == 3 else { throw .corrupt("The words of features are damaged.") }
-        (ignored, forWriting, forOpening) = (words[0], words[1], words[2])
+        (ignored, forWriting, forOpening) = (words[0], words[1] & ~Self.groups, words[2])
+        hasGroups = words[1] & Self.groups != 0
     }
 
     /// Whether a later version may have added tables, which this one ignores.

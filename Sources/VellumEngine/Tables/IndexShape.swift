@@ -18,6 +18,8 @@ public import VellumCore
     @usableFromInline package var collections: [Column] = [] { didSet { define() } }
     /// The version of the type. The builder migrates the entries of older ones, and reads every entry again when it changes.
     @usableFromInline package var version: Int64 = 0 { didSet { define() } }
+    /// Whether the builder replaces these entries. Otherwise it indexes what they would become.
+    @usableFromInline package var rewrites = true { didSet { define() } }
     /// All of this as text. The index is built again when the text changes.
     package private(set) var definition = ""
 
@@ -27,12 +29,14 @@ public import VellumCore
     @usableFromInline package var hasNoIndexes: Bool { indexes.isEmpty && collections.isEmpty }
 
     /// Whether there is nothing to keep up to date.
-    @usableFromInline package var isEmpty: Bool { hasNoIndexes && version == 0 }
+    @usableFromInline package var isEmpty: Bool { hasNoIndexes && (version == 0 || !rewrites) }
 
     private mutating func define() {
         let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
         func list(_ columns: [Column]) -> String { columns.map { "\($0.name):\($0.encoding)" }.joined(separator: ";") }
-        definition = "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
+        definition =
+            "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
+            + (version == 0 || rewrites ? "" : ";as recorded")
     }
 }
 

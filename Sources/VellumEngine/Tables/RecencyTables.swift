@@ -7,6 +7,8 @@ package import VellumCore
 /// both give the eviction order.
 package enum RecencyTables {
     static let createTouches = "CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)"
+    /// A write that is undone, of no entry.
+    static let probe = "INSERT OR REPLACE INTO touches(id, stamp) VALUES (0, 0)"
     static let createRecency = """
         CREATE TABLE recency(
             archive INTEGER NOT NULL,

@@ -74,7 +74,7 @@ package enum Schema {
         try connection.execute(SQL.begin)
         let isPresent = try isOurs(connection, kind)
         let features = isPresent ? try features(of: connection) : nil
-        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run() }
+        if let features { try SchemaCheck(connection, mayHaveMoreTables: features.mayHaveMoreTables).run(features) }
         try connection.execute(SQL.commit)
         return features
     }

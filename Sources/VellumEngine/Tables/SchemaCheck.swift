@@ -19,9 +19,13 @@ struct SchemaCheck {
         indexSizes = try items.contains { $0.name.hasPrefix("columns_") } ? IndexTables.sizes(on: connection) : [:]
     }
 
-    /// - Throws: ``SQLiteError`` for damage if the schema contains anything else.
-    func run() throws(SQLiteError) {
+    /// - Throws: ``SQLiteError`` for damage if the schema contains anything else, or the table of groups and the word that says it disagree.
+    func run(_ features: Features) throws(SQLiteError) {
         guard items.allSatisfy(isOurs) else { throw .corrupt("The schema of the file contains foreign definitions.") }
+        let members = Set(items.map(\.name)).intersection(["members"] + MemberTable.indexes.map(\.key))
+        guard members.count == (features.hasGroups ? 1 + MemberTable.indexes.count : 0) else {
+            throw .corrupt("The table of groups is not as the features of the file say.")
+        }
     }
 
     /// Whether the tables and indexes of every file are there.
@@ -47,6 +51,7 @@ struct SchemaCheck {
     func definition(ofTable name: String) -> String? {
         if let own = SQL.tables.first(where: { $0.key == name }) { return own.value }
         switch name {
+        case "members": return MemberTable.create
         case "sqlite_stat1": return IndexTables.statisticsTable
         case "sqlite_stat4": return IndexTables.samplesTable
         default: break
@@ -64,7 +69,8 @@ struct SchemaCheck {
     }
 
     private func definition(ofIndex name: String, on table: String, as sql: String) -> String? {
-        if let own = SQL.indexes.first(where: { $0.key == name }) { return own.value.contains(" ON \(table)(") ? own.value : nil }
+        let own = SQL.indexes.first { $0.key == name } ?? MemberTable.indexes.first { $0.key == name }
+        if let own { return own.value.contains(" ON \(table)(") ? own.value : nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         guard
             parts.count == 3, parts[0] == "index", let archive = Self.number(parts[1]), let number = Self.number(parts[2]),

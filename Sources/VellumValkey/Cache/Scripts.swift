@@ -9,13 +9,14 @@ enum Scripts {
         return 1
         """
 
-    /// Arguments: as ``put``. Returns 0 if there is a valid entry that has a value: the first bytes of an entry say so, and the nineteenth begins
-    /// the end of its age (``RemoteRecord``). Its checksum is not looked at: one that is damaged counts as one that is there.
+    /// Arguments: as ``put``, then the header of an entry that does not count. Returns 0 if there is a valid entry that has a value, 2 if it is in
+    /// groups: the first bytes of an entry say so, and the nineteenth begins the end of its age (``RemoteRecord``). Its checksum is not looked
+    /// at: one that is damaged counts as one that is there.
     static let putIfAbsent = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, 29)
-        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) == 0 then
+        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) % 2 == 0 and entry ~= ARGV[3] then
           local time = redis.call('TIME')
-          if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return 0 end
+          if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return entry:byte(2) end
         end
         \(put)
         """
@@ -29,6 +30,37 @@ enum Scripts {
             redis.pcall('SET', KEYS[i], '')
             redis.call('UNLINK', KEYS[i])
           end
+        end
+        return 1
+        """
+
+    /// The keys are those of epochs. Returns them; one that is missing, or is none, is not eight bytes. Arguments, to make those: eight bytes, for how
+    /// many milliseconds all must last, and for how many those do that do not; 0 for no end. With the first read the server begins to tell the
+    /// caller of changes of all keys: what it makes itself comes before. That one lasts longer is told to all who have read it, and is rare.
+    static let epochs = """
+        local epochs, isNew = {}, {}
+        for i, key in ipairs(ARGV[1] and KEYS or {}) do
+          isNew[i] = redis.call('SET', key, ARGV[1], 'NX')
+          if isNew[i] and ARGV[2] ~= '0' then redis.call('PEXPIRE', key, ARGV[3]) end
+        end
+        for i, key in ipairs(KEYS) do
+          local rest = ARGV[1] and not isNew[i] and redis.call('PTTL', key) or -1
+          if rest >= 0 and ARGV[2] == '0' then redis.call('PERSIST', key)
+          elseif rest >= 0 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[3]) end
+          epochs[i] = redis.pcall('GETRANGE', key, 0, 8)
+          if #epochs[i] ~= 8 then
+            epochs[i] = ARGV[1] or ''
+            if ARGV[1] then redis.call('SET', key, ARGV[1], 'KEEPTTL') end
+          end
+        end
+        return epochs
+        """
+
+    /// The keys are those of epochs. Argument: another one. A server without memory has none then, which removes the group, too.
+    static let removeGroups = """
+        for i, key in ipairs(KEYS) do
+          local set = redis.pcall('SET', key, ARGV[1], 'XX', 'KEEPTTL')
+          if set and set.err then redis.call('UNLINK', key) end
         end
         return 1
         """

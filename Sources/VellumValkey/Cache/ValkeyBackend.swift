@@ -16,10 +16,11 @@
 
         private let link: Link
         private let keys: RemoteKeys
+        private let groupKeys: RemoteKeys
         private let times: Times
 
-        package init(_ link: Link, _ keys: RemoteKeys, _ times: Times = Times()) {
-            (self.link, self.keys, self.times) = (link, keys, times)
+        package init(_ link: Link, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
+            (self.link, self.keys, self.groupKeys, self.times) = (link, keys, groupKeys, times)
         }
 
         package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
@@ -62,8 +63,14 @@
             guard try await put(record, key, lifetime, by: Scripts.put) else { throw .unexpectedReply }
         }
 
-        package func putIfAbsent(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) -> Bool {
-            try await put(record, key, lifetime, by: Scripts.putIfAbsent)
+        package func putIfAbsent(
+            _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+        ) async throws(RemoteFailure) -> Bool? {
+            let value = keys.value(of: key)
+            var arguments: [any RESPCommand.Argument] = [record.encoded(under: value), lifetime.map { max(1, $0) } ?? 0]
+            if let removed { arguments.append(removed.encoded(under: value).prefix(RemoteRecord.headerLength)) }
+            let reply = try await run(Scripts.putIfAbsent, [value, keys.lease(of: key)], arguments, within: times.write)
+            return reply == .integer(2) ? nil : try isDone(reply)
         }
 
         /// - Parameters:
@@ -101,6 +108,26 @@
             } while cursor != "0"
         }
 
+        package func epochs(
+            of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?
+        ) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+            var arguments: [any RESPCommand.Argument] = []
+            if let new {
+                // Twice as long as they must, and an hour at least: it is rare that one has to last longer.
+                let (needed, kept) = new.lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
+                arguments = [new.epoch.bytes, needed, kept]
+            }
+            let reply = try await run(Scripts.epochs, groups.map(groupKeys.value), arguments, within: new == nil ? times.read : times.write)
+            guard let epochs = reply.elements, epochs.count == groups.count else { throw .unexpectedReply }
+            let found = zip(groups, epochs).compactMap { group, epoch in epoch.data.flatMap(UInt64.init(bytes:)).map { (group, $0) } }
+            return Dictionary(found) { first, _ in first }
+        }
+
+        package func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
+            let reply = try await run(Scripts.removeGroups, groups.map(groupKeys.value), [epoch.bytes], within: times.write)
+            guard try isDone(reply) else { throw .unexpectedReply }
+        }
+
         package var leaseDuration: Int64 { times.lease }
 
         package func fill(
@@ -128,19 +155,21 @@
         /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
         private func run(
             _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
-            atReply: (@Sendable () -> Void)? = nil, caller: String = #function
+            atReply: (@Sendable () -> Void)? = nil, caller: StaticString = #function
         ) async throws(RemoteFailure) -> RESPValue {
             try await answer(
                 RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply,
-                script: String(caller.prefix { $0 != "(" }))
+                script: caller)
         }
 
         private func answer(
-            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: String? = nil
+            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: StaticString? = nil
         ) async throws(RemoteFailure) -> RESPValue {
             let server = link.server
             return try await ObservedCall.run(
-                .command(command.name, script: script, host: server.host, port: server.port, database: server.database)
+                .command(
+                    command.name, script: script.map { String("\($0)".prefix { $0 != "(" }) }, host: server.host, port: server.port,
+                    database: server.database)
             ) { () async -> Result<RESPValue, RemoteFailure> in
                 do throws(RemoteFailure) {
                     let reply = try await link.call(command, within: milliseconds, atReply: atReply)
@@ -167,6 +196,15 @@
             if bytes.isEmpty { return .missing }
             guard bytes.count <= RemoteRecord.longest else { return .tooLarge }
             return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
+        }
+    }
+
+    extension UInt64 {
+        fileprivate var bytes: Data { withUnsafeBytes(of: littleEndian) { Data($0) } }
+
+        fileprivate init?(bytes: Data) {
+            guard bytes.count == 8 else { return nil }
+            self = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
     }
 #endif

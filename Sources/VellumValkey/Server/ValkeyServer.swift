@@ -61,14 +61,15 @@
         package func store<Value: Sendable>(
             named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
-            let keys = RemoteKeys(cacheName: configuration.keyPrefix.percentEncoding("\0") + name)
+            let fullName = configuration.keyPrefix.percentEncoding("\0") + name
+            let (keys, groupKeys) = (RemoteKeys(cacheName: fullName), RemoteKeys(cacheName: fullName, areOfGroups: true))
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWait.map(ValkeyConfiguration.milliseconds)
             times.outageMaxAge = configuration.outageMilliseconds
             let store = SharedStore(
                 name: name, near: NearCache(capacity: memory, trust: stores.trust),
-                backend: ValkeyBackend(link, keys, configuration.times), coding: coding, times: times)
-            stores.add(store, keys)
+                backend: ValkeyBackend(link, keys, groupKeys, configuration.times), coding: coding, times: times)
+            stores.add(store, keys, groupKeys)
             return store
         }
     }
@@ -80,6 +81,7 @@
         func didConnect()
         func didChange(_ keys: [EntryKey]?)
         func didChangeLeases(_ keys: [EntryKey])
+        func didChange(groups names: [EntryKey])
         func report(_ error: VellumError)
     }
 
@@ -90,6 +92,7 @@
         private struct Member: Sendable {
             weak var store: (any ConnectionFollower)?
             var keys: RemoteKeys
+            var groupKeys: RemoteKeys
         }
 
         let trust: Trust
@@ -97,16 +100,16 @@
 
         init(_ trust: Trust) { self.trust = trust }
 
-        func add(_ store: some ConnectionFollower, _ keys: RemoteKeys) {
+        func add(_ store: some ConnectionFollower, _ keys: RemoteKeys, _ groupKeys: RemoteKeys) {
             members.withLock { members in
                 members.removeAll { $0.store == nil }
-                members.append(Member(store: store, keys: keys))
+                members.append(Member(store: store, keys: keys, groupKeys: groupKeys))
             }
         }
 
-        private func each(_ body: (any ConnectionFollower, RemoteKeys) -> Void) {
+        private func each(_ body: (any ConnectionFollower, Member) -> Void) {
             for member in members.withLock({ $0 }) {
-                if let store = member.store { body(store, member.keys) }
+                if let store = member.store { body(store, member) }
             }
         }
 
@@ -124,12 +127,14 @@
         }
 
         func didChange(_ remote: [Data]?) {
-            each { store, keys in
+            each { store, member in
                 guard let remote else { return store.didChange(nil) }
-                let changed = remote.compactMap(keys.entryKey(of:))
+                let changed = remote.compactMap(member.keys.entryKey(of:))
                 let (values, leases) = (changed.filter { !$0.isLease }.map(\.key), changed.filter(\.isLease).map(\.key))
                 if !values.isEmpty { store.didChange(values) }
                 if !leases.isEmpty { store.didChangeLeases(leases) }
+                let groups = remote.compactMap(member.groupKeys.entryKey(of:)).map(\.key)
+                if !groups.isEmpty { store.didChange(groups: groups) }
             }
         }
 

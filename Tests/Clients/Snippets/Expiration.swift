@@ -4,9 +4,12 @@ import Foundation
 import MiniCache
 import Vellum
 
-struct Ticket: ArchiveCodable {
+struct Ticket: ArchiveCodable, IndexedArchivable {
     var primaryKey: String { number }
     var number: String
+    var tags: [String] = []
+
+    static var archiveIndexes: [ArchiveIndex<Ticket>] { [.each(\.tags)] }
 }
 
 struct Session: Codable, Sendable {
@@ -18,7 +21,12 @@ let folder = FileManager.default.temporaryDirectory.appending(path: "Expiration"
 let factory = ArchivesFactory(directory: folder)
 let manager = MiniCacheManager(name: "Expiration", directory: folder)
 let secondsToLive = 60.0
-let tags = ["guest"]
+
+struct Bank: Sendable {
+    func rate(of currency: String) async throws -> Double { 0.0064 }
+}
+
+let bank = Bank()
 // snippet.show
 let tickets = try factory.store(
     for: Ticket.self, expiration: .after(.seconds(3600)))
@@ -41,6 +49,16 @@ try sessions.set(Session(user: "ann"), forKey: "a", expiration: age)
 
 let spread = Expiration.after(.seconds(3600)).jittered(by: 0.1)
 try rates.set(0.97, forKey: "CHF", expiration: spread)
+
+try rates.set(1.08, forKey: "USD", groups: ["bank:3", "tenant:7"])
+let options = LoadOptions(groups: ["bank:3"])
+let yen = try await rates.value(forKey: "JPY", options: options) {
+    try await bank.rate(of: "JPY")
+}
+print(try rates.keys(group: "bank:3"))
+try rates.removeAll(group: "bank:3")
+
+try tickets.deleteAll(where: #Predicate { $0.tags.contains("tenant:7") })
 // snippet.hide
 
-print(tags)
+print(yen)

@@ -158,9 +158,10 @@ func serve(_ items: ArchiveStore<Item>, _ factory: ArchivesFactory, _ manager: M
     // snippet.show
     router.get("events") { request, _ in events.response(to: request) }
     router.get("health") { _, _ in
-        // Reads the file. An error is the answer 500.
-        _ = try await items.perform { try $0.count() }
-        return HTTPResponse.Status.ok
+        // Reads and writes the file. An error is the answer 500.
+        let health = try await items.perform { try $0.factory.check() }
+        return health.isHealthy
+            ? HTTPResponse.Status.ok : .serviceUnavailable
     }
     // snippet.hide
     let application = Application(router: router)
@@ -261,7 +262,7 @@ struct Request: Sendable {
 protocol ResponseGenerator {}
 
 enum HTTPResponse {
-    enum Status: ResponseGenerator { case ok }
+    enum Status: ResponseGenerator { case ok, serviceUnavailable }
 }
 
 struct Response: ResponseGenerator {

@@ -181,6 +181,16 @@ struct ChangingAModelTests {
         #expect(readable.count == 1)
     }
 
+    @Test func anObjectStaysWhileOldProgramsRun() throws {
+        let archives = temporary.factory
+        try archives.store(for: OldInvoice.self).record(OldInvoice(number: "1", customer: "Ann"))
+        try archives.close()
+        archives.migrates = .onRead  // before an archive is opened
+        let invoices = try archives.store(for: Invoice.self)
+        #expect(try invoices.access(archiveWithKey: "1") == Invoice(number: "1", client: "Ann"))
+        #expect(try invoices.cborValue(forKey: "1")?["customer"] == "Ann")
+    }
+
     @Test func aPropertyOfAnotherTypeIsConverted() async throws {
         let shipments = try reopened([OldShipment(number: 7, weight: 3)], as: Shipment.self)
         let events = shipments.events

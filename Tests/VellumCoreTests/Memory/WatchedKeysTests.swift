@@ -8,10 +8,11 @@ import VellumTestSupport
 struct WatchedKeysTests {
     private static let hash = SeededHash(seed: 7)
     private static let prefix = hash.of("user:42:")
+    private static let group = hash.of("tenant:7")
 
     private func standing(_ key: EntryKey, _ change: (inout WatchedKeys) -> Void) -> WatchedKeys.Standing {
         var keys = WatchedKeys()
-        let version = keys.watch(key, Self.hash.of(key), isChanging: false)
+        let version = keys.watch(key, Self.hash.of(key), groups: [Self.group], isChanging: false)
         change(&keys)
         return keys.standing(of: Self.hash.of(key), since: version)
     }
@@ -23,6 +24,9 @@ struct WatchedKeysTests {
         ("the empty prefix", .changed, { $0.recordRemoval(ofPrefix: hash.of(""), hash) }),
         ("the whole key", .changed, { $0.recordRemoval(ofPrefix: hash.of("user:42:name"), hash) }),
         ("another prefix", .unchanged, { $0.recordRemoval(ofPrefix: hash.of("user:4:"), hash) }),
+        ("its group", .changed, { $0.recordRemoval(ofGroup: group) }),
+        ("another group", .unchanged, { $0.recordRemoval(ofGroup: hash.of("tenant:8")) }),
+        ("a group with its name", .unchanged, { $0.recordRemoval(ofGroup: hash.of("user:42:name")) }),
         ("more than the key", .unchanged, { $0.recordRemoval(ofPrefix: hash.of("user:42:name:"), hash) }),
     ]
 
@@ -34,17 +38,18 @@ struct WatchedKeysTests {
     /// Each kind, of the key, of another, and of all.
     @Test(arguments: [
         (ChangeKind.written, WatchedKeys.Standing.changed, WatchedKeys.Standing.maybeWritten), (.removed, .changed, .changed),
-        (.evicted, .unchanged, .unchanged), (.prefixRemoved, .unchanged, .changed),
+        (.evicted, .unchanged, .unchanged), (.prefixRemoved, .changed, .changed), (.groupRemoved, .unchanged, .changed),
     ])
     func whatOthersAnnounceIsKnown(_ kind: ChangeKind, ofTheKey: WatchedKeys.Standing, ofAll: WatchedKeys.Standing) {
         let key: EntryKey = "user:42:name"
         let hash = Self.hash.of(key)
         for (changes, expected) in [
-            (ChangedKeys.keys([hash], kind), kind == .prefixRemoved ? .changed : ofTheKey), (.keys([hash ^ 1], kind), .unchanged),
+            (ChangedKeys.keys([hash], kind), ofTheKey), (.keys([hash ^ 1], kind), .unchanged),
+            (.keys([Self.group], kind), kind == .groupRemoved ? .changed : .unchanged),
             (ChangedKeys(all: kind), ofAll), (.unknown, .unknown),
         ] {
             #expect(standing(key) { $0.record(changes, Self.hash) } == expected)
-            #expect(changes.standing(of: key, Self.hash) == expected)
+            #expect(changes.standing(of: key, [Self.group], Self.hash) == expected)
         }
     }
 

@@ -71,7 +71,7 @@ final class ChangePageTests {
         #expect(received(3, after: before) == changes)
     }
 
-    @Test(arguments: [4, 255]) func aKindOfALaterVersionIsAnyChangeOfAllKeys(_ kind: UInt64) {
+    @Test(arguments: [5, 255]) func aKindOfALaterVersionIsAnyChangeOfAllKeys(_ kind: UInt64) {
         let before = page.generation(of: 3).value
         announce(3, [11])
         let origin = memory + 4096 + Int(page.now.announced % UInt64(ChangePage.capacity)) * 32 + 24

@@ -1,4 +1,5 @@
 import Foundation
+import MiniCache
 import Testing
 import Vellum
 import VellumTesting
@@ -198,6 +199,16 @@ struct ArchiveInputTests {
                     try expect((loaded.value == nil) == (result == .none(maxAge: duration)), "\(result)")
                 } catch let error as VellumError where error.code == .nothingUnchanged {}  // The expired one was reclaimed.
             }
+        },
+        InputCase("ArchivesFactory.migrates", of: HostileInput.durations) { delay in
+            let factory = ArchivesFactory.inMemory()
+            factory.migrates = .after(delay)
+            try factory.store(for: Item.self).record(Item(id: "a"))
+            try expect(factory.store(for: Item.self).count() == 1, "\(delay)")
+        },
+        InputCase("ArchivesFactory.check timeout", "MiniCacheManager.check timeout", of: HostileInput.durations) { timeout in
+            try expect(ArchivesFactory.inMemory().check(timeout: timeout).isHealthy, "archives")
+            try expect(MiniCacheManager.inMemory().check(timeout: timeout).isHealthy, "caches")
         },
         InputCase(
             "ArchivesFactory.store keepExpiredFor", "ArchivesFactory.archives keepExpiredFor", of: HostileInput.durations

@@ -40,9 +40,10 @@ struct Server {
             try await exchange.rate(of: try context.parameters.require("currency"))
         }
         router.get("health") { _, _ in
-            // Reads the file. An error is the answer 500.
-            _ = try await items.perform { try $0.count() }
-            return HTTPResponse.Status.ok
+            // Reads and writes the file. An error is the answer 500.
+            let health = try await items.perform { try $0.factory.check() }
+            return health.isHealthy
+                ? HTTPResponse.Status.ok : .serviceUnavailable
         }
         router.get("metrics") { _, _ in
             // It reads the file, on a thread that may wait for it.

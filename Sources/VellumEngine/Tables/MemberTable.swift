@@ -1,0 +1,117 @@
+public import VellumCore
+
+/// The table `members`: the groups of entries, a row for each entry of a group (decision 82). Only a file that had groups has it
+/// (``Features/groups``).
+///
+/// `revision` is the checksum of the entry: a row is that of the very value with which it was written. Of an entry that a program has
+/// changed which knows nothing of groups it is not valid any more.
+enum MemberTable {
+    /// A plain table, as programs require that do not know the feature (decision 73).
+    static let create = """
+        CREATE TABLE members(
+            entry INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            revision INTEGER NOT NULL
+        )
+        """
+
+    static let indexes: KeyValuePairs = [
+        "members_by_entry": "CREATE INDEX members_by_entry ON members(entry)",
+        "members_by_name": "CREATE INDEX members_by_name ON members(name, entry)",
+    ]
+
+    static let isThere = "SELECT count(*) FROM sqlite_schema WHERE name = 'members'"
+
+    // MARK: Statements of an archive
+
+    /// Whether an archive has members, or had some that are not deleted yet.
+    static func any(_ n: Int64) -> String {
+        "SELECT 1 FROM members WHERE entry > \(EntryID.zero(of: n)) AND entry < \(EntryID.end(of: n)) LIMIT 1"
+    }
+
+    static let insert = "INSERT INTO members(entry, name, revision) VALUES (?1, ?2, ?3)"
+    static let delete = "DELETE FROM members WHERE entry = ?1"
+    static let renew = "UPDATE members SET revision = ?2 WHERE entry = ?1"
+
+    /// Deletes the rows of those entries that ``EntryTable/deleteFirst`` deletes.
+    static let deleteFirst = """
+        DELETE FROM members WHERE entry IN (SELECT id FROM entries WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
+        """
+
+    /// All rows, without a look at an index that may be damaged.
+    static let all = "SELECT entry, name, revision FROM members NOT INDEXED"
+
+    /// The groups of an entry with this revision.
+    static let groups = "SELECT name FROM members WHERE entry = ?1 AND revision = ?2 ORDER BY name"
+
+    /// The entries of a group, as ``ListedEntry`` reads them, each with its last use in the file.
+    static func list(_ n: Int64) -> String {
+        """
+        SELECT max(e.stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = e.id), 0)), e.id, e.key, e.written, e.expires, e.idle,
+            \(EntryTable.size)
+        FROM members m JOIN entries e ON e.id = m.entry
+        WHERE m.name = ?1 AND m.entry > ?2 AND m.entry < \(EntryID.end(of: n)) AND e.checksum = m.revision
+        """
+    }
+}
+
+/// The current row of ``MemberTable/all``. Valid until the statement's next step.
+struct MemberRow {
+    let row: Statement
+
+    private enum Column: Int32 { case entry, name, revision }
+
+    init(_ row: Statement) { self.row = row }
+
+    var entryID: Int64 { row.int(Column.entry).value }
+    var name: String? { row.text(Column.name) }
+    var revision: UInt32 { row.checksum(Column.revision) }
+}
+
+/// The groups of a value that is written.
+@usableFromInline package enum Grouping: Sendable {
+    /// It has none, whatever the value had that was there.
+    case none
+    /// Those of the value that was there.
+    case kept
+    case groups([EntryKey])
+}
+
+extension ArchiveTables {
+    /// Whether the file has the table of groups, in this snapshot.
+    package func fileHasMembers() throws(SQLiteError) -> Bool {
+        let find = try prepared(query: MemberTable.isThere)
+        defer { find.reset() }
+        return try find.step() && find.int(0).value > 0
+    }
+
+    func hasMembers() throws(SQLiteError) -> Bool {
+        let any = try statement(.anyMember)
+        defer { any.reset() }
+        return try any.step()
+    }
+
+    /// The entries of a group.
+    ///
+    /// - Parameter cleared: The id up to which the archive was emptied.
+    func members(of group: EntryKey, after cleared: Int64) throws(SQLiteError) -> [ListedEntry] {
+        let list = try statement(.listMembers)
+        defer { list.reset() }
+        list.bind(group.normalized, at: 1)
+        list.bind(cleared, at: 2)
+        var found: [ListedEntry] = []
+        while try list.step() { found.append(ListedEntry(list)) }
+        return found
+    }
+
+    /// The groups of an entry, for a copy of it.
+    package func groups(of entryID: Int64, revision: UInt32) throws(SQLiteError) -> [String] {
+        let read = try statement(.groupsOfEntry)
+        defer { read.reset() }
+        read.bind(entryID, at: 1)
+        read.bind(Int64(Int32(bitPattern: revision)), at: 2)
+        var groups: [String] = []
+        while try read.step() { if let name = read.text(0) { groups.append(name) } }
+        return groups
+    }
+}
