@@ -197,6 +197,39 @@ package final class ArchiveTables {
         }
     }
 
+    // MARK: Groups
+
+    /// Whether the file has the table of groups, in this snapshot.
+    package func fileHasMembers() throws(SQLiteError) -> Bool { try connection.int(MemberTable.isThere) ?? 0 > 0 }
+
+    func hasMembers() throws(SQLiteError) -> Bool {
+        let any = try statement(.anyMember)
+        defer { any.reset() }
+        return try any.step()
+    }
+
+    /// The entries of a group.
+    ///
+    /// - Parameter cleared: The id up to which the archive was emptied.
+    func members(of group: EntryKey, after cleared: Int64) throws(SQLiteError) -> [ListedEntry] {
+        let list = try statement(.listMembers)
+        defer { list.reset() }
+        list.bind(group.normalized, at: 1)
+        list.bind(cleared, at: 2)
+        var found: [ListedEntry] = []
+        while try list.step() { found.append(ListedEntry(list)) }
+        return found
+    }
+
+    /// The groups of an entry, for a copy of it.
+    package func groups(of entryID: Int64, revision: UInt32) throws(SQLiteError) -> [String] {
+        let read = try statement(.groupsOfEntry)
+        defer { read.reset() }
+        read.bind(entryID, at: 1)
+        read.bind(Int64(Int32(bitPattern: revision)), at: 2)
+        return try MemberTable.readNames(read)
+    }
+
     // MARK: Statements
 
     /// A query, kept prepared until there are many of them.

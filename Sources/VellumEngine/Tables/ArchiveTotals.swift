@@ -201,7 +201,8 @@ extension ArchiveTotals {
     static let loadWithFeatures = "SELECT \(columns), \(Features.bitsForWriting) FROM archives WHERE id = ?1"
 
     private enum Column: Int32 {
-        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven, cacheVersion, features
+        case entries, bytes, next, lowWater, cleared, clearedCheck, recencyRecords, expiring, limitBytes, isLimitGiven, cacheVersion,
+            features
     }
 
     /// Whether the file of a row that ``loadWithFeatures`` has read has the table of groups.

@@ -44,6 +44,12 @@ enum MemberTable {
     /// The groups of an entry with this revision.
     static let groups = "SELECT name FROM members WHERE entry = ?1 AND revision = ?2 ORDER BY name"
 
+    static func readNames(_ groups: Statement) throws(SQLiteError) -> [String] {
+        var names: [String] = []
+        while try groups.step() { if let name = groups.text(0) { names.append(name) } }
+        return names
+    }
+
     /// The entries of a group, as ``ListedEntry`` reads them, each with its last use in the file.
     static func list(_ n: Int64) -> String {
         """
@@ -75,43 +81,4 @@ struct MemberRow {
     /// Those of the value that was there.
     case kept
     case groups([EntryKey])
-}
-
-extension ArchiveTables {
-    /// Whether the file has the table of groups, in this snapshot.
-    package func fileHasMembers() throws(SQLiteError) -> Bool {
-        let find = try prepared(query: MemberTable.isThere)
-        defer { find.reset() }
-        return try find.step() && find.int(0).value > 0
-    }
-
-    func hasMembers() throws(SQLiteError) -> Bool {
-        let any = try statement(.anyMember)
-        defer { any.reset() }
-        return try any.step()
-    }
-
-    /// The entries of a group.
-    ///
-    /// - Parameter cleared: The id up to which the archive was emptied.
-    func members(of group: EntryKey, after cleared: Int64) throws(SQLiteError) -> [ListedEntry] {
-        let list = try statement(.listMembers)
-        defer { list.reset() }
-        list.bind(group.normalized, at: 1)
-        list.bind(cleared, at: 2)
-        var found: [ListedEntry] = []
-        while try list.step() { found.append(ListedEntry(list)) }
-        return found
-    }
-
-    /// The groups of an entry, for a copy of it.
-    package func groups(of entryID: Int64, revision: UInt32) throws(SQLiteError) -> [String] {
-        let read = try statement(.groupsOfEntry)
-        defer { read.reset() }
-        read.bind(entryID, at: 1)
-        read.bind(Int64(Int32(bitPattern: revision)), at: 2)
-        var groups: [String] = []
-        while try read.step() { if let name = read.text(0) { groups.append(name) } }
-        return groups
-    }
 }
