@@ -71,6 +71,14 @@ MUTATIONS = [
      "package func didChangeLeases(_ keys: [EntryKey]) { didChange(keys) }"),
     ("shared: old values outlive removals", REMOTE + "SharedStore+Loading.swift",
      "answers.isUnchanged(key, since: held.version) ? held.old : nil", "held.old"),
+    ("shared: removals of groups overtake no load", REMOTE + "NearCache.swift",
+     "for name in names { memory.recordRemoval(ofGroup: name) }", ""),
+    ("shared: memory keeps the values of a group", REMOTE + "NearCache.swift",
+     "[outage.remove($0), memory.remove($0, isWrite: true)]", "[outage.remove($0)]"),
+    ("shared: replies are remembered after the removal of their group", REMOTE + "NearGroups.swift",
+     "guard self.changes == changes else { return }", "_ = changes"),
+    ("shared: the epochs of a loaded value are taken after it", REMOTE + "SharedStore+Loading.swift",
+     "record.groups = held.epochs", "record.groups = try await takeEpochs(of: request.groups, key, age)"),
 ]
 
 

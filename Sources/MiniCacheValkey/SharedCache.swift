@@ -80,7 +80,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     ///   - value: The value.
     ///   - key: The key.
     ///   - maxAge: How long the value is valid; `nil` for the age of the cache.
-    ///   - groups: Any names. The value holds them, and the server asks for each of them with a command of its own.
+    ///   - groups: Any names. The entry holds them.
     /// - Complexity: O(groups), and two round trips.
     /// - Throws: ``VellumError`` as ``set(_:forKey:maxAge:)`` does; with ``VellumError/Code/keyTooLong`` if a name has more than 1,024 bytes.
     public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil, groups: Set<String>) async throws(VellumError) {

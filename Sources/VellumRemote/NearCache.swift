@@ -95,7 +95,7 @@ public import VellumCore
 
     private func item(_ value: Value?, _ record: RemoteRecord) -> MemoryCache<Value?>.Item {
         let validity = Validity(written: record.written, expires: record.expires)
-        let cost = record.groups.reduce(RemoteRecord.headerLength + (record.value?.count ?? 0)) { $0 + 16 + $1.name.normalized.utf8.count }
+        let cost = record.groups.reduce(RemoteRecord.headerLength + (record.value?.count ?? 0)) { $0 + 12 + $1.name.normalized.utf8.count }
         return .init(payload: value, cost: cost, entryID: 0, validity: validity)
     }
 

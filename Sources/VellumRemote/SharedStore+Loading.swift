@@ -131,6 +131,7 @@ extension SharedStore {
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
                 await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
+                // Nobody has to take the lease to see that it is another.
                 ignored = nil
             }
         }

@@ -72,7 +72,7 @@
                 LyingServer.string(
                     RemoteRecord(
                         value: Data("7".utf8), typeVersion: number, written: WallInstant(rawValue: written),
-                        expires: WallInstant(rawValue: expires)
+                        expires: WallInstant(rawValue: expires), groups: number == 1 ? [GroupEpoch(name: "g", epoch: 1)] : []
                     ).encoded(under: key))
             }
             let ofScripts = records.flatMap { record in
@@ -128,6 +128,14 @@
                     }
                 }
                 await check { try await store.value(forKey: key, asksServer: true) }
+                await check {
+                    try await store.set("8", forKey: key, under: .never, groups: ["g", "h"])
+                    return "8"
+                }
+                await check {
+                    try await store.removeAll(group: "g")
+                    return nil
+                }
                 await check { try await store.value(forKey: key, asksServer: false) }
                 await check { try await store.values(forKeys: [key], asksServer: true).first ?? nil }
                 await check { try await load(0.5) }
