@@ -1,6 +1,6 @@
 internal import VellumCore
 
-/// The groups of the values that a process has in memory, and their epochs as far as it knows them. A pure value.
+/// The groups of the values that a process has in memory, and their epochs as far as it knows them (decision 82). A pure value.
 ///
 /// An epoch is known from a reply until the server says that its key has changed, which it says before any later reply. So an entry whose epochs
 /// are known when it arrives was valid when the server sent it.
