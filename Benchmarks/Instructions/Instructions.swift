@@ -131,6 +131,7 @@ struct Instructions {
         for key in keys { try cache.set(0, forKey: key) }
         try measured("cache set", calls: keys.count) { for key in keys { try cache.set(key.count, forKey: key) } }
         try measured("cache get", calls: keys.count) { for key in keys { _ = try cache.value(forKey: key) } }
+        for key in keys { try cache.set(0, forKey: key, groups: ["all"]) }
         try measured("cache set in a group", calls: keys.count) {
             for key in keys { try cache.set(key.count, forKey: key, groups: ["all"]) }
         }

@@ -83,7 +83,7 @@ extension MiniCache {
     /// try cache.removeAll(group: "user:42")
     /// ```
     ///
-    /// A load of a value of the group (``LoadOptions/groups``) that runs stores nothing, and remembered misses and failures end. Blocks for
+    /// A load of a value of the group (``loading(into:)``) that runs stores nothing, and remembered misses and failures end. Blocks for
     /// the disk, and is as durable as ``set(_:forKey:maxAge:)``.
     ///
     /// - Parameter group: The name of the group.

@@ -105,10 +105,11 @@ extension MiniCache {
     ) async throws -> Loaded<Value> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
-            try refresh(entryKey, aged(options, maxAge), .plain(load))
+        var isDue = false
+        if let present = try hit(entryKey, stale, options.refreshAhead, &isDue) {
+            if isDue { try refresh(entryKey, aged(options, maxAge), .plain(load)) }
+            return Loaded(present, .cached)
         }
-        if let present { return Loaded(present, .cached) }
         // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in a program that calls this and then anything
         // that throws.
         let result = try await loaded(entryKey, stale, aged(options, maxAge), load)
@@ -125,10 +126,11 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
-            try refresh(entryKey, aged(options, maxAge), .plain(load))
+        var isDue = false
+        if let present = try hit(entryKey, stale, options.refreshAhead, &isDue) {
+            if isDue { try refresh(entryKey, aged(options, maxAge), .plain(load)) }
+            return Loaded(present, .cached)
         }
-        if let present { return Loaded(present, .cached) }
         let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .plain(load))
         return result
     }
@@ -143,10 +145,11 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let entryKey = try entryKey(of: key)
         let stale = (staleWhileRevalidate, staleIfError)
-        let present = try hit(entryKey, stale, options) { () throws(MiniCacheError) in
-            try refresh(entryKey, aged(options, maxAge), .informed(load))
+        var isDue = false
+        if let present = try hit(entryKey, stale, options.refreshAhead, &isDue) {
+            if isDue { try refresh(entryKey, aged(options, maxAge), .informed(load)) }
+            return Loaded(present, .cached)
         }
-        if let present { return Loaded(present, .cached) }
         let result = try await answer(entryKey, stale, aged(options, maxAge), acceptsNil: true, .informed(load))
         return result
     }
@@ -163,18 +166,15 @@ extension MiniCache {
 
     /// Returns the valid value of a key. A caller that takes expired ones goes on to load, which looks for both at once.
     ///
-    /// - Parameter refresh: Called if it is time to load the value again.
+    /// - Parameters:
+    ///   - part: After which part of its age it is time to load the value again.
+    ///   - isDue: Set if it is.
     @inlinable
     func hit(
-        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions,
-        _ refresh: () throws(MiniCacheError) -> Void
+        _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ part: Double?, _ isDue: inout Bool
     ) throws(MiniCacheError) -> Value? {
         guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
-        guard let part = options.refreshAhead else { return try findReadable(entryKey) }
-        var isDue = false
-        let value = try findReadable(entryKey, part, &isDue)
-        if isDue, value != nil { try refresh() }
-        return value
+        return part == nil ? try findReadable(entryKey) : try findReadable(entryKey, part, &isDue)
     }
 
     /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
@@ -202,9 +202,15 @@ extension MiniCache {
 
     /// Loads a value in the background that is still valid.
     @usableFromInline
-    func refresh(_ entryKey: EntryKey, _ options: LoadOptions, _ loader: Loader<Value>) throws(MiniCacheError) {
+    func refresh(
+        _ entryKey: EntryKey, _ options: LoadOptions, _ loader: Loader<Value>, _ groups: [EntryKey] = []
+    ) throws(MiniCacheError) {
         let store = try openStore()
-        try core.locatingErrors { () throws(VellumError) in store.refreshAhead(try request(entryKey, (.zero, .zero), options, loader)) }
+        try core.locatingErrors { () throws(VellumError) in
+            var request = try request(entryKey, (.zero, .zero), options, loader)
+            request.groups = groups
+            store.refreshAhead(request)
+        }
     }
 
     @usableFromInline
@@ -220,7 +226,7 @@ extension MiniCache {
     @usableFromInline
     func answer(
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, acceptsNil: Bool,
-        _ loader: Loader<Value>
+        _ loader: Loader<Value>, _ groups: [EntryKey] = []
     ) async throws -> Loaded<Value?> {
         let store: Store<CachedValue>
         do throws(MiniCacheError) {
@@ -233,7 +239,7 @@ extension MiniCache {
         }
         do {
             var request = try request(entryKey, stale, options, loader)
-            request.acceptsNil = acceptsNil
+            (request.acceptsNil, request.groups) = (acceptsNil, groups)
             let answer = try await store.load(request, hasLooked: request.staleness.window == 0)
             if answer.source == .loaded { core.didWrite(entryKey) }
             if store.isReplaced { report(core.located(.cacheVersionChanged), "load") }

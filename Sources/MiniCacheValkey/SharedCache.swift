@@ -74,7 +74,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     /// ```
     ///
     /// Works like ``set(_:forKey:maxAge:)`` otherwise. A removal of a group that ends while this call runs may remove the value, too. A load puts its
-    /// value in groups with `LoadOptions.groups`. The last write of a key says in which groups it is.
+    /// value in groups with ``loading(into:)``. The last write of a key says in which groups it is.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -158,7 +158,7 @@ public final class SharedCache<Key: Codable, Value: Codable & Sendable>: Sendabl
     package var sharedStore: SharedStore<Value> { store }
 }
 
-extension SharedCache: LoadingCache {
+extension SharedCache: LoadingCache, CacheWithGroups {
     /// Returns the value of a key and its source, and loads it if there is no valid one.
     ///
     /// One loader runs for a key on all machines while its process answers; other callers wait for its result. If the process dies or
@@ -215,6 +215,28 @@ extension SharedCache: LoadingCache {
     ) async throws -> Loaded<Value?> {
         let stale = (staleWhileRevalidate, staleIfError)
         return try await store.load(request(CacheKey.of(key), maxAge, stale, options, acceptsNil: true, .informed(load)))
+    }
+
+    /// Returns this cache with groups for what it loads.
+    ///
+    /// ```swift
+    /// let page = try await pages.loading(into: ["user:42"]).value(
+    ///     forKey: "/cart"
+    /// ) { try await shop.cart(of: 42) }
+    /// ```
+    ///
+    /// Blocks for nothing. Everything else is as in the loading methods of the cache.
+    ///
+    /// - Parameter groups: The names of the groups. A load throws ``VellumError/Code/keyTooLong`` if one has more than 1,024 bytes.
+    public func loading(into groups: Set<String>) -> GroupedCache<Key, Value> { GroupedCache(self, groups) }
+
+    package func load(
+        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, into groups: Set<String>,
+        acceptsNil: Bool, _ loader: Loader<Value>
+    ) async throws -> Loaded<Value?> {
+        var request = try request(CacheKey.of(key), nil, stale, options, acceptsNil: acceptsNil, loader)
+        request.groups = try EntryKey.groups(groups)
+        return try await store.load(request)
     }
 
     /// Loads a value in the background that is still valid.

@@ -237,11 +237,6 @@ extension ArchiveStore where Archive: Sendable {
     private func request(
         _ key: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, _ loader: Loader<Archive>
     ) throws(VellumError) -> LoadRequest<Archive> {
-        guard options.groups.isEmpty else {
-            throw VellumError(
-                .contradiction,
-                "Archives have no groups. Give the object a property, such as the owner's name, and an index of it: deleteAll(where:).")
-        }
         var options = options
         options.expiration = options.expiration ?? expiration
         let staleness = Staleness(whileRevalidate: stale.whileRevalidate, ifError: stale.ifError)

@@ -240,7 +240,7 @@ private final class ExportOutput {
             buffer.add(",\"version\":")
             buffer.add(row.typeVersion)
         }
-        for (index, group) in groups.enumerated() {
+        for (index, group) in groups.sorted().enumerated() {
             var text = index == 0 ? ",\"groups\":[" : ","
             JSONText.append(quoted: group, to: &text)
             add(text)

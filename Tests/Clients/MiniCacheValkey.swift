@@ -32,8 +32,8 @@ func render(_ path: String) async throws -> Page { Page() }
 func groups(_ page: Page, _ pages: SharedCache<String, Page>) async throws {
     try await pages.set(
         page, forKey: "/cart", groups: ["user:42", "tenant:7"])
-    let page = try await pages.value(
-        forKey: "/cart", options: LoadOptions(groups: ["user:42"])
+    let page = try await pages.loading(into: ["user:42"]).value(
+        forKey: "/cart"
     ) { try await render("/cart") }
     try await pages.removeAll(group: "user:42")
     _ = page

@@ -39,11 +39,12 @@ struct HeardProcessTests {
     private func ask(_ archive: ScriptArchive = .safe, ifError: Duration = .zero, errorMaxAge: Duration? = nil) throws -> Task<
         Int?, any Error
     > {
-        let request = try LoadRequest<Item>(
+        var request = try LoadRequest<Item>(
             key: "user:42:k", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
-            options: LoadOptions(errorMaxAge: errorMaxAge, groups: ["user:42"]),
+            options: LoadOptions(errorMaxAge: errorMaxAge),
             loader: .plain { [source] in Self.item(Int(try await source.text()) ?? 0, archive) })
-        return Task { [store = try archives.store(archive)] in try await store.load(request, hasLooked: false).value?.version }
+        request.groups = ["user:42"]
+        return Task { [request, store = try archives.store(archive)] in try await store.load(request, hasLooked: false).value?.version }
     }
 
     private func carryOut(_ write: Write) {

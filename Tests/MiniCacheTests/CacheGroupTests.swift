@@ -39,7 +39,7 @@ struct CacheGroupTests {
         }
     }
 
-    private static let options = LoadOptions(negativeMaxAge: .seconds(60), groups: ["user:42"])
+    private static let options = LoadOptions(negativeMaxAge: .seconds(60))
 
     /// First "a" is set in the groups "user:42" and "tenant:7", and "b" in "tenant:7".
     static let cases: [Case] = [
@@ -79,13 +79,13 @@ struct CacheGroupTests {
             try cache.set("d", forKey: "d", groups: ["user:42"])
         },
         Case("a load", ["a"], rows: 3) { (cache, _) async throws in
-            #expect(try await cache.value(forKey: "a", options: options) { "2" } == "1")
+            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) { "2" } == "1")
         },
         Case("a load of another value", ["c", "a"], rows: 4) { (cache, _) async throws in
-            #expect(try await cache.value(forKey: "c", options: options) { "c" } == "c")
+            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) { "c" } == "c")
         },
         Case("a remembered miss", ["a"], rows: 4) { (cache, _) async throws in
-            #expect(try await cache.value(forKey: "c", options: options) { String?.none } == nil)
+            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) { String?.none } == nil)
             #expect(try cache.keys(group: "user:42") == ["a"])
         },
         Case("a value that is unchanged", ["a"], rows: 3) { (cache, clock) async throws in
@@ -95,7 +95,7 @@ struct CacheGroupTests {
         },
         Case("a value that is unchanged, in one group from now on", ["a"], rows: 2) { (cache, clock) async throws in
             clock.advance(by: .seconds(8 * 86_400))
-            _ = try await cache.value(forKey: "a", options: options) { (_: String?) in .unchanged() }
+            _ = try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) { (_: String?) in .unchanged() }
             try cache.set("b", forKey: "b", groups: ["tenant:7"])
         },
         Case("time", []) { _, clock in clock.advance(by: .seconds(8 * 86_400)) },
@@ -126,7 +126,7 @@ struct CacheGroupTests {
             #expect(code { _ = try cache.keys(group: long) } == .keyTooLong)
             #expect(code { try cache.removeAll(group: long) } == .keyTooLong)
             await #expect(throws: MiniCacheError.self) {
-                try await cache.value(forKey: "c", options: LoadOptions(groups: [long])) { "" }
+                try await cache.loading(into: [long]).value(forKey: "c") { "" }
             }
             #expect(cache["a"] == "1" && cache["c"] == nil)
         },
@@ -177,7 +177,7 @@ struct CacheGroupTests {
         #expect(code { try cache.update(forKey: "a") { $0 = large } } == .tooLarge)
         #expect(try cache.value(forKey: "a") == "small" && cache.keys(group: "g") == ["a"])
         // Who loads it has it, and nobody else.
-        #expect(try await cache.value(forKey: "b", options: LoadOptions(groups: ["g"])) { large } == large)
+        #expect(try await cache.loading(into: ["g"]).value(forKey: "b") { large } == large)
         #expect(try cache.value(forKey: "b") == nil)
         #expect(try cache.removeAll(group: "g") == 1 && cache.value(forKey: "a") == nil)
     }
@@ -321,7 +321,7 @@ struct CacheGroupTests {
                 model.values[key] = (value, old?.groups ?? [], old?.end ?? never)
             case 52..<58:
                 let isThere = cache[key] != nil
-                _ = try await cache.value(forKey: key, options: LoadOptions(groups: groups)) { value }
+                _ = try await cache.loading(into: groups).value(forKey: key) { value }
                 if !isThere { model.values[key] = (value, groups, never) }
             case 58..<63:
                 try cache.removeValue(forKey: key)

@@ -38,9 +38,7 @@ struct CacheHeardTests {
             whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
-            var options = options
-            options.groups = [HeardCell.group, "all"]
-            return try await cache.load(
+            try await cache.loading(into: [HeardCell.group, "all"]).load(
                 HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options, orLoad: loader)
         }
 

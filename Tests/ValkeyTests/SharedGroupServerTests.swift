@@ -149,7 +149,7 @@
                     for program in programs {
                         for _ in 0..<4 {
                             group.addTask {
-                                try await program.cache.value(forKey: "a", options: LoadOptions(groups: ["g", "h"])) {
+                                try await program.cache.loading(into: ["g", "h"]).value(forKey: "a") {
                                     counter.add()
                                     for _ in 0..<20 { await Task.yield() }
                                     return counter.count
@@ -167,9 +167,9 @@
         /// Also while a load of its value runs, which another machine waits for.
         @Test(arguments: [true, false]) func aLoadIsOvertakenByTheRemovalOfItsGroup(_ isOwn: Bool) async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
-            let (loads, gate, options) = (Counter(), AsyncStream.makeStream(of: Void.self), LoadOptions(groups: ["g"]))
+            let (loads, gate) = (Counter(), AsyncStream.makeStream(of: Void.self))
             let first = Task {
-                try await one.cache.load("a", options: options) {
+                try await one.cache.loading(into: ["g"]).load("a") {
                     loads.add()
                     for await _ in gate.stream { break }
                     return 1
@@ -179,7 +179,7 @@
             try await (isOwn ? one : other).cache.removeAll(group: "g")
             // The server says it before its next answer.
             _ = try await one.cache.value(forKey: "b", freshness: .confirmed)
-            #expect(try await other.cache.load("a", options: options) { 2 } == Loaded(2, .loaded))
+            #expect(try await other.cache.loading(into: ["g"]).load("a") { 2 } == Loaded(2, .loaded))
             #expect(try await one.cache.load("a", options: options) { 3 }.value == 2)
             gate.continuation.yield()
             #expect(try await first.value == Loaded(1, .loaded))
@@ -188,14 +188,14 @@
 
         @Test func aRememberedFailureEndsWithItsGroup() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
-            let options = LoadOptions(errorMaxAge: .seconds(600), groups: ["g"])
+            let options = LoadOptions(errorMaxAge: .seconds(600))
             await #expect(throws: SourceDown.self) {
-                try await one.cache.value(forKey: "a", options: options) { () -> Int in throw SourceDown() }
+                try await one.cache.loading(into: ["g"]).value(forKey: "a", options: options) { () -> Int in throw SourceDown() }
             }
-            await #expect(throws: SourceDown.self) { try await one.cache.value(forKey: "a", options: options) { 1 } }
+            await #expect(throws: SourceDown.self) { try await one.cache.loading(into: ["g"]).value(forKey: "a", options: options) { 1 } }
             try await other.cache.removeAll(group: "g")
             _ = try await one.cache.value(forKey: "b", freshness: .confirmed)
-            #expect(try await one.cache.value(forKey: "a", options: options) { 1 } == 1)
+            #expect(try await one.cache.loading(into: ["g"]).value(forKey: "a", options: options) { 1 } == 1)
         }
 
         @Test func anEntryOfARemovedGroupIsAbsent() async throws {
@@ -215,16 +215,16 @@
 
         @Test func anUnchangedValueOfAGroupGetsANewDate() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
-            let options = LoadOptions(groups: ["g", "h"])
-            _ = try await one.cache.load("a", maxAge: .timeInterval(0), staleIfError: .seconds(600), options: options) { 1 }
-            let renewed = try await one.cache.load("a", options: options) { previous in
+            let cache = one.cache.loading(into: ["g", "h"])
+            _ = try await cache.load("a", maxAge: .timeInterval(0), staleIfError: .seconds(600)) { 1 }
+            let renewed = try await cache.load("a") { previous in
                 #expect(previous == 1)
                 return .unchanged(maxAge: .seconds(600))
             }
             #expect(renewed == Loaded(1, .loaded))
             #expect(try await other.cache.value(forKey: "a") == 1)
             try await other.cache.removeAll(group: "h")
-            #expect(try await one.cache.load("a", options: options) { previous in .value(previous ?? 7) } == Loaded(7, .loaded))
+            #expect(try await cache.load("a") { previous in .value(previous ?? 7) } == Loaded(7, .loaded))
         }
 
         @Test func aFullServerStillRemovesGroups() async throws {
@@ -236,7 +236,7 @@
             #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == nil)
             let error = await #expect(throws: VellumError.self) { try await program.cache.set(1, forKey: "b", groups: ["g"]) }
             #expect(error?.code == .serverFull)
-            #expect(try await program.cache.value(forKey: "b", options: LoadOptions(groups: ["g"])) { 7 } == 7)
+            #expect(try await program.cache.loading(into: ["g"]).value(forKey: "b") { 7 } == 7)
         }
 
         @Test func anEntryInManyGroupsIsReadAndRemoved() async throws {
@@ -265,9 +265,9 @@
             #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == 1)
             #expect(try await !program.cache.setIfAbsent(2, forKey: "a"))
             try await program.cache.removeAll(group: "g")
-            let options = LoadOptions(groups: ["g"])
-            #expect(try await program.cache.load("a", maxAge: .timeInterval(0), options: options) { 3 } == Loaded(3, .loaded))
-            #expect(try await program.cache.load("a", options: options) { _ in .unchanged(maxAge: .seconds(86_400)) } == Loaded(3, .loaded))
+            let grouped = program.cache.loading(into: ["g"])
+            #expect(try await grouped.load("a", maxAge: .timeInterval(0)) { 3 } == Loaded(3, .loaded))
+            #expect(try await grouped.load("a") { _ in .unchanged(maxAge: .seconds(86_400)) } == Loaded(3, .loaded))
             try await program.cache.removeValue(forKey: "a")
             #expect(try await program.cache.value(forKey: "a", freshness: .confirmed) == nil)
         }
@@ -344,7 +344,7 @@
                 case 5:
                     // Near values of the other one would be an answer.
                     guard try await program.cache.value(forKey: key, freshness: .confirmed) == nil else { continue }
-                    let loaded = try await program.cache.load(key, options: LoadOptions(groups: groups)) { number }
+                    let loaded = try await program.cache.loading(into: groups).load(key) { number }
                     #expect(loaded == Loaded(number, .loaded), "\(number)")
                     // A load that hears of an epoch that it has made itself stores nothing.
                     if try await program.cache.value(forKey: key, freshness: .confirmed) == number { model[key] = (number, groups) }

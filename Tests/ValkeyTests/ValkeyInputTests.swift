@@ -104,13 +104,13 @@
         private static func names(_ port: Int) -> [InputCase] {
             [
                 InputCase(
-                    "SharedCache.set groups", "SharedCache.removeAll group", of: HostileInput.names,
+                    "SharedCache.set groups", "SharedCache.loading into", "SharedCache.removeAll group", of: HostileInput.names,
                     throwing: { $0.utf8.count > 1024 ? .keyTooLong : nil }
                 ) { name in
                     let cache = try cache(server(port), name: "groups")
                     do {
                         try await cache.set(1, forKey: "a", groups: [name, "other"])
-                        try expect(try await cache.value(forKey: "a", options: LoadOptions(groups: [name])) { 2 } == 1, "load")
+                        try expect(try await cache.loading(into: [name]).value(forKey: "a") { 2 } == 1, "load")
                     } catch let error as VellumError { try expect(error.code == .keyTooLong, "\(error)") }
                     try await cache.removeAll(group: name)
                     try expect(try await cache.value(forKey: "a", freshness: .confirmed) == nil, "removeAll")

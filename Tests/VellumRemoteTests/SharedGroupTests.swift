@@ -52,12 +52,10 @@ struct SharedGroupTests {
         _ options: LoadOptions = LoadOptions(), in store: SharedStore<String>? = nil,
         _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
     ) async throws -> Loaded<String?> {
-        var options = options
-        options.groups = groups
         var request = try LoadRequest<String>(
             key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: .zero, ifError: ifError), options: options,
             loader: .informed(loader))
-        request.acceptsNil = true
+        (request.acceptsNil, request.groups) = (true, try EntryKey.groups(groups))
         return try await (store ?? self.store).load(request)
     }
 

@@ -101,12 +101,12 @@ struct SharedHeardTests {
 
     private func load(
         whileRevalidate: Duration = .zero, ifError: Duration = .zero, _ options: LoadOptions = LoadOptions(),
-        in store: SharedStore<String>? = nil, _ loader: @escaping @Sendable () async throws -> String?
+        into groups: Set<String> = [], in store: SharedStore<String>? = nil, _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
             key: "a", under: Expiration(age: 100_000), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
             options: options, loader: .plain(loader))
-        request.acceptsNil = true
+        (request.acceptsNil, request.groups) = (true, try EntryKey.groups(groups))
         return try await (store ?? self.store).load(request)
     }
 
@@ -141,12 +141,12 @@ struct SharedHeardTests {
         case .refreshOfStaleValue, .refreshAhead: try await expectHeardByARefresh(cell)
         case .failureOfARunningLoad, .laterFailure: try await expectHeardByAFailure(cell)
         case .rememberedFailure, .rememberedAbsence:
-            let options = LoadOptions(negativeMaxAge: .seconds(1000), errorMaxAge: .seconds(1000), groups: cell.groups)
+            let options = LoadOptions(negativeMaxAge: .seconds(1000), errorMaxAge: .seconds(1000))
             let isFailure = cell.bystander == .rememberedFailure
-            _ = await Task { try await load(options) { if isFailure { throw SourceDown() } else { nil } } }.result
+            _ = await Task { try await load(options, into: cell.groups) { if isFailure { throw SourceDown() } else { nil } } }.result
             try await write(cell)
             if cell.isUnheard {
-                await #expect(throws: SourceDown.self) { try await load(options) { "anew" } }
+                await #expect(throws: SourceDown.self) { try await load(options, into: cell.groups) { "anew" } }
             } else {
                 try await expectAnew(cell, options)
             }
@@ -159,17 +159,17 @@ struct SharedHeardTests {
     }
 
     private func expectAnew(_ cell: Cell, _ options: LoadOptions = LoadOptions()) async throws {
-        let loaded = try await load(options) { "anew" }
+        let loaded = try await load(options, into: cell.groups) { "anew" }
         #expect(loaded == (cell.write.isRemoval ? Loaded("anew", .loaded) : Loaded("written", .cached)))
     }
 
     /// Who waited before gets its value; who comes after the write does not wait for it.
     private func expectHeardByALoad(_ cell: Cell) async throws {
         let loader = Loader()
-        let running = Task { try await load(LoadOptions(groups: cell.groups)) { try await loader.load() } }
+        let running = Task { try await load(into: cell.groups) { try await loader.load() } }
         await loader.waitForCall()
         try await write(cell)
-        if cell.bystander == .laterCaller { try await expectAnew(cell, LoadOptions(groups: cell.groups)) }
+        if cell.bystander == .laterCaller { try await expectAnew(cell) }
         loader.answer(.success("loaded"))
         #expect(try await running.value == Loaded("loaded", .loaded))
         if cell.bystander == .runningLoad { try await expectStored(cell) }
@@ -179,8 +179,8 @@ struct SharedHeardTests {
         let (loader, isAhead) = (Loader(), cell.bystander == .refreshAhead)
         store.keepExpired(forMilliseconds: 500_000)
         try await recordOld(.seconds(isAhead ? 90 : 110), cell.groups)
-        let options = LoadOptions(refreshAhead: isAhead ? 0.8 : nil, groups: cell.groups)
-        #expect(try await load(whileRevalidate: .seconds(500), options) { try await loader.load() }.value == "old")
+        let options = LoadOptions(refreshAhead: isAhead ? 0.8 : nil)
+        #expect(try await load(whileRevalidate: .seconds(500), options, into: cell.groups) { try await loader.load() }.value == "old")
         await loader.waitForCall()
         try await write(cell)
         loader.answer(.success("loaded"))
@@ -192,7 +192,7 @@ struct SharedHeardTests {
         store.keepExpired(forMilliseconds: 500_000)
         try await recordOld(.seconds(110), cell.groups)
         if cell.bystander == .laterFailure { try await write(cell) }
-        let loading = Task { try await load(ifError: .seconds(500), LoadOptions(groups: cell.groups)) { try await loader.load() } }
+        let loading = Task { try await load(ifError: .seconds(500), into: cell.groups) { try await loader.load() } }
         if cell.bystander == .failureOfARunningLoad {
             await loader.waitForCall()
             try await write(cell)

@@ -2,9 +2,8 @@
     public import Glibc
 #elseif canImport(Musl)
     public import Musl
-#elseif canImport(Darwin)
-    public import Synchronization
 #endif
+public import Synchronization
 
 /// A value and the lock that guards it: the only lock type of this package.
 ///
@@ -80,6 +79,20 @@
             return try body(&value.pointee)
         }
 
+        /// The same, which counts the threads that wait. A free lock is taken by one attempt, as cheaply as without counting.
+        @inlinable
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            counting waiting: borrowing Atomic<Int>, _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            if pthread_mutex_trylock(mutex) != 0 {
+                waiting.add(1, ordering: .relaxed)
+                pthread_mutex_lock(mutex)
+                waiting.subtract(1, ordering: .relaxed)
+            }
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+
         /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
         @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
@@ -123,6 +136,19 @@
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             try mutex.withLockIfAvailable(body)
+        }
+
+        /// Runs `body` with exclusive access to the value, and counts the threads that wait.
+        @inlinable
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            counting waiting: borrowing Atomic<Int>, _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            if let result = try mutex.withLockIfAvailable(body) { return result }
+            waiting.add(1, ordering: .relaxed)
+            return try mutex.withLock { (value: inout sending Value) throws(Failure) -> sending Result in
+                waiting.subtract(1, ordering: .relaxed)
+                return try body(&value)
+            }
         }
     }
 #endif

@@ -58,12 +58,15 @@ public import Foundation
     ///
     /// - Throws: ``VellumError/Code/keyTooLong`` for a name of more than ``longestGroup`` bytes.
     package static func groups(_ names: Set<String>) throws(VellumError) -> [EntryKey] {
-        guard !names.isEmpty else { return [] }
-        let groups = Set(names.map { EntryKey($0) })
+        var groups: [EntryKey] = []
+        for name in names {
+            let group = EntryKey(name)
+            if !groups.contains(group) { groups.append(group) }
+        }
         guard groups.allSatisfy({ $0.normalized.utf8.count <= longestGroup }) else {
             throw VellumError(.keyTooLong, "The name of a group has more than \(longestGroup) bytes. Use a shorter one.")
         }
-        return Array(groups)
+        return groups
     }
 
     /// Calls `body` with the UTF-8 bytes of the normal form, which are valid only during the call.

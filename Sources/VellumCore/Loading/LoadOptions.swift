@@ -39,9 +39,6 @@ public struct LoadOptions: Sendable {
     /// Failures of such loads are reported, and throttled by ``errorMaxAge``. The value stays until its age ends. Ages that count from the last use,
     /// and values that never expire, have no such part: an error.
     public var refreshAhead: Double?
-    /// The groups of the loaded value, or of the fact that there is none, in a cache: `removeAll(group:)` removes all of a group at once. A load
-    /// of a value of the group that runs meanwhile stores nothing. An archive has no groups, and refuses them.
-    public var groups: Set<String> = []
 
     /// Creates options. A negative duration counts as zero. They are checked when a value is loaded: an expiration of NaN throws
     /// ``VellumError/Code/invalidDuration``, and so does a ``refreshAhead`` that is not between 0 and 1.
@@ -49,7 +46,7 @@ public struct LoadOptions: Sendable {
     public init(
         expiration: Expiration? = nil, negativeMaxAge: Duration? = nil, errorMaxAge: Duration? = nil,
         onLastWaiterCancelled: UnawaitedLoad = .cancel, softTimeout: Duration? = nil, timeout: Duration? = nil,
-        loadTimeout: Duration? = .seconds(30), refreshAhead: Double? = nil, groups: Set<String> = []
+        loadTimeout: Duration? = .seconds(30), refreshAhead: Double? = nil
     ) {
         self.expiration = expiration
         self.negativeMaxAge = negativeMaxAge
@@ -59,7 +56,6 @@ public struct LoadOptions: Sendable {
         self.timeout = timeout
         self.loadTimeout = loadTimeout
         self.refreshAhead = refreshAhead
-        self.groups = groups
     }
 }
 

@@ -24,7 +24,7 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     /// How long the loaded value is valid for every caller.
     package var ownExpiration: Expiration?
     /// The groups of the loaded value.
-    package var groups: [EntryKey]
+    package var groups: [EntryKey] = []
     /// For how many milliseconds `nil` and a failure are remembered; 0: not remembered.
     package var negativeMaxAge: Int64
     package var errorMaxAge: Int64
@@ -52,7 +52,6 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         self.staleness = staleness
         ownExpiration = options.expiration
         try ownExpiration?.check()
-        groups = try EntryKey.groups(options.groups)
         negativeMaxAge = options.negativeMaxAge.map(Expiration.milliseconds) ?? 0
         errorMaxAge = options.errorMaxAge.map(Expiration.milliseconds) ?? 0
         softTimeout = options.softTimeout.flatMap(Self.limit)

@@ -24,7 +24,14 @@ extension ArchiveEdit {
 
     /// Puts an entry into these groups, and out of all others.
     func put(_ groups: [EntryKey], _ entryID: Int64, _ sums: Checksum.Sums) throws(SQLiteError) {
-        if state.contents.hasMembers { _ = try removeMembers(entryID) }
+        if state.contents.hasMembers {
+            // Most values that are set again are in the same groups.
+            let present = try tables.groups(of: entryID)
+            if present.count == groups.count, groups.allSatisfy({ present.contains($0.normalized) }) {
+                return try keepMembers(entryID, sums)
+            }
+            _ = try removeMembers(entryID)
+        }
         guard !groups.isEmpty else { return }
         try createMembers()
         (state.contents.hasMembers, state.hasUnknownGrowth) = (true, true)

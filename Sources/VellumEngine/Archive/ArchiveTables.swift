@@ -221,12 +221,14 @@ package final class ArchiveTables {
         return found
     }
 
-    /// The groups of an entry, for a copy of it.
-    package func groups(of entryID: Int64, revision: UInt32) throws(SQLiteError) -> [String] {
+    /// The groups of an entry.
+    ///
+    /// - Parameter revision: That of the entry: rows of another value are left out; `nil` for all.
+    package func groups(of entryID: Int64, revision: UInt32? = nil) throws(SQLiteError) -> [String] {
         let read = try statement(.groupsOfEntry)
         defer { read.reset() }
         read.bind(entryID, at: 1)
-        read.bind(Int64(Int32(bitPattern: revision)), at: 2)
+        read.bind(revision.map { Int64(Int32(bitPattern: $0)) }, at: 2)
         return try MemberTable.readNames(read)
     }
 

@@ -29,7 +29,7 @@ final class WriterLock: Sendable {
     func withWriter<Result: Sendable, Failure: Error>(
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try counting { (guarded: inout Guarded) throws(Failure) -> Result? in
+        try guarded.withLock(counting: waiting) { (guarded: inout Guarded) throws(Failure) -> Result? in
             guard let writer = guarded.writer else { return nil }
             return try body(writer)
         }
@@ -52,21 +52,8 @@ final class WriterLock: Sendable {
     func carryOut(
         _ writes: [ArchiveWrite], isRelaxed: Bool, of file: DatabaseFile, _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        try counting { (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
+        try guarded.withLock(counting: waiting) { (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
             try guarded.writer?.carryOut(writes, isRelaxed: isRelaxed, sharing: { file.isShared }, update)
-        }
-    }
-
-    /// Runs `body` under the lock. A free lock is taken by one attempt, as cheaply as without counting.
-    @inline(__always)
-    private func counting<Result, Failure: Error>(
-        _ body: (inout sending Guarded) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        if let result = try guarded.withLockIfAvailable(body) { return result }
-        waiting.add(1, ordering: .relaxed)
-        return try guarded.withLock { (guarded: inout sending Guarded) throws(Failure) -> sending Result in
-            waiting.subtract(1, ordering: .relaxed)
-            return try body(&guarded)
         }
     }
 

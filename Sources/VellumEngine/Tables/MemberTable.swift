@@ -41,8 +41,8 @@ enum MemberTable {
     /// All rows, without a look at an index that may be damaged.
     static let all = "SELECT entry, name, revision FROM members NOT INDEXED"
 
-    /// The groups of an entry with this revision.
-    static let groups = "SELECT name FROM members WHERE entry = ?1 AND revision = ?2 ORDER BY name"
+    /// The groups of an entry, with this revision or any.
+    static let groups = "SELECT name FROM members WHERE entry = ?1 AND revision = coalesce(?2, revision)"
 
     static func readNames(_ groups: Statement) throws(SQLiteError) -> [String] {
         var names: [String] = []

@@ -22,8 +22,8 @@ struct SchemaCheck {
     /// - Throws: ``SQLiteError`` for damage if the schema contains anything else, or the table of groups and the word that says it disagree.
     func run(_ features: Features) throws(SQLiteError) {
         guard items.allSatisfy(isOurs) else { throw .corrupt("The schema of the file contains foreign definitions.") }
-        let members = Set(items.map(\.name)).intersection(["members"] + MemberTable.indexes.map(\.key))
-        guard members.count == (features.hasGroups ? 1 + MemberTable.indexes.count : 0) else {
+        let members = items.count { item in item.name == "members" || MemberTable.indexes.contains { $0.key == item.name } }
+        guard members == (features.hasGroups ? 1 + MemberTable.indexes.count : 0) else {
             throw .corrupt("The table of groups is not as the features of the file say.")
         }
     }

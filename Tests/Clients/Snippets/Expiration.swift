@@ -51,8 +51,7 @@ let spread = Expiration.after(.seconds(3600)).jittered(by: 0.1)
 try rates.set(0.97, forKey: "CHF", expiration: spread)
 
 try rates.set(1.08, forKey: "USD", groups: ["bank:3", "tenant:7"])
-let options = LoadOptions(groups: ["bank:3"])
-let yen = try await rates.value(forKey: "JPY", options: options) {
+let yen = try await rates.loading(into: ["bank:3"]).value(forKey: "JPY") {
     try await bank.rate(of: "JPY")
 }
 print(try rates.keys(group: "bank:3"))
