@@ -29,7 +29,7 @@ final class HostileFile {
             // A retention policy, touches, recency log rows: a row in every table.
             try store.setRetention(.after(.seconds(1000)))
             for number in 0..<entries {
-                let groups: [EntryKey] = number % 3 == 0 ? ["new", "group \(number)"] : []
+                let groups: [EntryKey] = number % 3 == 0 ? ["new", EntryKey("group \(number)")] : []
                 try store.record(value(archive, number), forKey: EntryKey("key \(number)"), groups: groups)
             }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
@@ -100,7 +100,7 @@ final class HostileFile {
         }
         attempt("record") { () throws(VellumError) in
             let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
-            try store.record(new, forKey: EntryKey("new \(visit)"), groups: ["new \(visit)"])
+            try store.record(new, forKey: EntryKey("new \(visit)"), groups: [EntryKey("new \(visit)")])
             store.trimMemory(to: .zero)
             if try store.value(forKey: EntryKey("new \(visit)")) != new { outcome.wrong.append("what was recorded is not there") }
             if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }

@@ -180,7 +180,7 @@
             // The server says it before its next answer.
             _ = try await one.cache.value(forKey: "b", freshness: .confirmed)
             #expect(try await other.cache.loading(into: ["g"]).load("a") { 2 } == Loaded(2, .loaded))
-            #expect(try await one.cache.load("a", options: options) { 3 }.value == 2)
+            #expect(try await one.cache.loading(into: ["g"]).load("a") { 3 }.value == 2)
             gate.continuation.yield()
             #expect(try await first.value == Loaded(1, .loaded))
             #expect(try await other.cache.value(forKey: "a", freshness: .confirmed) == 2)
