@@ -63,7 +63,7 @@ WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parall
 LONG = $(SWIFT) test $(subst 4,2,$(WIDTH))
 # VALKEY=1 builds with the traits `Valkey` and `Metrics` and runs the tests of shared caches and of metrics, too. TLS=1 does it with the
 # trait `ValkeyTLS`, whose library takes minutes to build.
-FLAVOR = $(if $(TLS),--traits ValkeyTLS,Metrics --scratch-path .build/shared-tls,$(if $(VALKEY),$(SHARED)))
+FLAVOR = $(if $(TLS),$(subst Valkey,ValkeyTLS,$(subst shared,shared-tls,$(SHARED))),$(if $(VALKEY),$(SHARED)))
 # Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same.
 PLAIN = -debug-info-format $(or $(DEBUG_INFO),none)
 BUILD = $(SWIFT) build --build-tests $(PLAIN)

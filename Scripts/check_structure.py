@@ -21,7 +21,7 @@ QUEUES = {
 }
 # What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
 TRAPS = {
-    "CBORCoding/Format/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
+    "CBORCoding/Format/GrowingBuffer.swift": 2, "MiniCache/Engine/CachedValue.swift": 1, "MiniCache/GroupedCache.swift": 1, "MiniCache/MiniCache+Loading.swift": 1,
     "MiniCache/MiniCache+Updating.swift": 1, "MiniCache/Unavailable.swift": 2, "MiniCacheValkey/SharedCache.swift": 1,
     "Shallows/AsyncStorageProtocol.swift": 5, "Shallows/Reply.swift": 1, "Shallows/Coordination/KeyedMutex+Call.swift": 1,
     "ScriptedDisk/ScriptedDisk.swift": 1, "ScriptedDisk/ScriptedFile.swift": 1,

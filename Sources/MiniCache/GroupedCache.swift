@@ -49,23 +49,6 @@ public struct GroupedCache<Key, Value>: LoadingCache {
     }
 }
 
-extension MiniCache {
-    /// Returns this cache with groups for what it loads.
-    ///
-    /// ```swift
-    /// let page = try await cache.loading(into: ["user:42"]).value(
-    ///     forKey: url
-    /// ) { try await download(url) }
-    /// ```
-    ///
-    /// A value that is loaded, or the fact that there is none, is in the groups until the key is written again. When a group is removed, a load
-    /// of the group that runs stores nothing, and what is remembered of its failures ends. Everything else is as in the loading methods of the
-    /// cache. Blocks for nothing.
-    ///
-    /// - Parameter groups: The names of the groups. A load throws ``VellumError/Code/keyTooLong`` if one has more than 1,024 bytes.
-    public func loading(into groups: Set<String>) -> GroupedCache<Key, Value> { GroupedCache(self, groups) }
-}
-
 /// A cache whose values may be in groups.
 package protocol CacheWithGroups<Key, Value>: Sendable {
     associatedtype Key
@@ -76,19 +59,4 @@ package protocol CacheWithGroups<Key, Value>: Sendable {
         _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, into groups: Set<String>,
         acceptsNil: Bool, _ loader: Loader<Value>
     ) async throws -> Loaded<Value?>
-}
-
-extension MiniCache: CacheWithGroups {
-    package func load(
-        _ key: Key, _ stale: (whileRevalidate: Duration, ifError: Duration), _ options: LoadOptions, into groups: Set<String>,
-        acceptsNil: Bool, _ loader: Loader<Value>
-    ) async throws -> Loaded<Value?> {
-        let (entryKey, groups) = (try entryKey(of: key), try core.groups(groups))
-        var isDue = false
-        if let present = try hit(entryKey, stale, options.refreshAhead, &isDue) {
-            if isDue { try refresh(entryKey, options, loader, groups) }
-            return Loaded(present, .cached)
-        }
-        return try await answer(entryKey, stale, options, acceptsNil: acceptsNil, loader, groups)
-    }
 }
