@@ -155,7 +155,7 @@ let package = Package(
                 "MiniCache", "VellumMetrics",
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ], path: "Examples/Outage"),
-        // A client whose size is counted, and eighteen works whose instructions are: `make instructions`.
+        // A client whose size is counted, and nineteen works whose instructions are: `make instructions`.
         .executableTarget(
             name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
