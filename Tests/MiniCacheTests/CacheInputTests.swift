@@ -147,6 +147,17 @@ struct CacheInputTests {
             try expect(cache.removeAll(prefix: prefix) == count, prefix)
         },
         InputCase(
+            "MiniCache.set groups", "MiniCache.loading into", "MiniCache.keys group", "MiniCache.removeAll group", of: HostileInput.names,
+            throwing: { $0.utf8.count > 1024 ? .keyTooLong : nil }
+        ) { name in
+            let cache = cache()
+            try cache.set(1, forKey: "a", groups: [name])
+            try expect(try await cache.loading(into: [name, "other"]).value(forKey: "b") { 2 } == 2, "load")
+            try cache.set(3, forKey: "c", groups: [name + "?"])
+            try expect(Set(cache.keys(group: name)) == ["a", "b"], "keys")
+            try expect(cache.removeAll(group: name) == 2 && cache.keys() == ["c"], "removeAll")
+        },
+        InputCase(
             "MiniCacheManager.init name", "MiniCacheManager.init directory", of: HostileInput.names,
             throwing: { $0.utf8.count > 200 ? .cannotOpen : nil }
         ) { name in

@@ -64,7 +64,7 @@ struct FileSizeTests {
                 """)
             if isClosed { other = nil }
             for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: setup.url.path + suffix) {
-                try FileManager.default.copyItem(atPath: setup.url.path + suffix, toPath: copy.path + suffix)
+                try FileSystem.copy(setup.url.path + suffix, to: copy.path + suffix)
             }
             withExtendedLifetime(other) {}
         }

@@ -294,7 +294,7 @@ struct BackupTests {
         // As a process that was killed leaves it: with a log.
         let left = try TemporaryDirectory()
         for suffix in ["", "-wal", "-shm", "-changes"] {
-            try FileManager.default.copyItem(atPath: file.path + suffix, toPath: left.file("Archives.sqlite").path + suffix)
+            try FileSystem.copy(file.path + suffix, to: left.file("Archives.sqlite").path + suffix)
         }
         try factory.close()
         let old = try #require(try ArchiveFile.restore(from: copy, to: left.file("Archives.sqlite")))

@@ -66,9 +66,11 @@ struct ExportTests {
         for number in 0..<9 { try pages.set(number, forKey: "\(number)", groups: groups[number % 2]) }
         let export = folder.file("groups.jsonl")
         #expect(try from.storedFile().export(to: export).entries == 9)
-        let (to, copies) = try cache("to")
-        try copies.set(7, forKey: "0", groups: ["of the old value"])
+        let (to, old) = try cache("to")
+        try old.set(7, forKey: "0", groups: ["of the old value"])
+        try to.close()
         #expect(try to.storedFile().import(from: export) == 9)
+        let copies = try cache("to").cache
         #expect(try copies.keys(group: "odd").sorted() == ["0", "2", "4", "6", "8"])
         #expect(try copies.keys(group: "of the old value") == [])
         #expect(try copies.removeAll(group: "a \u{1F40E} \"group\"") == 5 && copies.count() == 4)

@@ -381,11 +381,11 @@ struct ReadingOnlyTests {
             let path = source.file("Archives.sqlite")
             // As a program that was killed leaves them.
             if problem == .log {
-                try files.copyItem(at: path, to: url)
+                try FileSystem.copy(path.path, to: url.path)
             } else {
                 try Data().write(to: url)
             }
-            try files.copyItem(at: source.file("Archives.sqlite-wal"), to: URL(fileURLWithPath: url.path + "-wal"))
+            try FileSystem.copy(source.file("Archives.sqlite-wal").path, to: url.path + "-wal")
             try factory.close()
         case .journal:
             try change { _ in }

@@ -109,4 +109,14 @@ extension FileSystem {
 
     /// Returns the error of the last system call.
     package static func lastError(_ step: FileError.Step, _ path: String) -> FileError { FileError(step, errno, path) }
+
+    /// Copies a file that others may change meanwhile, for this user alone. `FileManager` copies one that gets shorter without an end (Linux, Swift 6.3).
+    package static func copy(_ path: String, to copy: String) throws {
+        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { source.closeFile() }
+        let descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw lastError(.opening, copy) }
+        let target = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        while let portion = try source.read(upToCount: 1 << 20), !portion.isEmpty { try target.write(contentsOf: portion) }
+    }
 }

@@ -81,7 +81,7 @@ package struct FileHeader {
                 try FilePaths.remove(copy)
                 throw SQLiteError.unsafePath(path + suffix, "consists of holes")
             }
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            try FileSystem.copy(path + suffix, to: copy + suffix)
         }
         return copy
     }
