@@ -71,6 +71,7 @@ struct CacheInputTests {
         },
         InputCase(
             "MiniCache.value maxAge", "MiniCache.load maxAge", "LoadingCache.value maxAge", "LoadingCache.load maxAge",
+            "GroupedCache.load maxAge",
             of: HostileInput.seconds, throwing: HostileInput.isValid
         ) { seconds in
             let cache = cache()
@@ -80,11 +81,13 @@ struct CacheInputTests {
             cache["b"] = 2
             try expect(try await cache.load("b", maxAge: .seconds(seconds)) { 1 }.value == 2, "load")
             try expect(try await load(cache, "c", maxAge: .seconds(seconds)) == 2, "LoadingCache")
+            try expect(try await load(cache.loading(into: ["g"]), "d", maxAge: .seconds(seconds)) == 2, "GroupedCache")
         },
         InputCase(
             "MiniCache.value staleWhileRevalidate", "MiniCache.value staleIfError", "MiniCache.load staleWhileRevalidate",
             "MiniCache.load staleIfError", "LoadingCache.value staleWhileRevalidate", "LoadingCache.value staleIfError",
-            "LoadingCache.load staleWhileRevalidate", "LoadingCache.load staleIfError", of: HostileInput.durations
+            "LoadingCache.load staleWhileRevalidate", "LoadingCache.load staleIfError", "GroupedCache.load staleWhileRevalidate",
+            "GroupedCache.load staleIfError", of: HostileInput.durations
         ) { duration in
             let cache = cache()
             try cache.set(1, forKey: "a", maxAge: .seconds(0))
@@ -93,6 +96,7 @@ struct CacheInputTests {
             // The oldest value that there is.
             try expect(try await cache.value(forKey: "b", staleWhileRevalidate: duration, staleIfError: duration) { 2 } == 2, "value")
             try expect(try await load(cache, "c", stale: duration) == 2, "LoadingCache")
+            try expect(try await load(cache.loading(into: ["g"]), "d", stale: duration) == 2, "GroupedCache")
         },
         InputCase("MiniCacheManager.cache keepExpiredFor", of: HostileInput.durations) { duration in
             let clock = ManualClock()
@@ -108,13 +112,14 @@ struct CacheInputTests {
         },
         InputCase(
             "MiniCache.value options", "MiniCache.load options", "LoadingCache.value options", "LoadingCache.load options",
-            of: HostileInput.durations
+            "GroupedCache.load options", of: HostileInput.durations
         ) { duration in
             let options = LoadOptions(
                 expiration: .after(duration), negativeMaxAge: duration, errorMaxAge: duration, softTimeout: duration, timeout: nil)
             try expect(try await cache().value(forKey: "a", options: options) { 1 } == 1, "value")
             try expect(try await cache().load("a", options: options) { nil }.value == nil, "load")
             try expect(try await load(cache(), "a", options: options) == 2, "LoadingCache")
+            try expect(try await load(cache().loading(into: ["g"]), "a", options: options) == 2, "GroupedCache")
         },
         InputCase(
             "MiniCacheManager.cache memoryLimit", "MiniCacheManager.cache diskLimit", of: HostileInput.sizes, throwing: HostileInput.isValid
