@@ -88,9 +88,9 @@ public final class MetricsReporter: Sendable {
             for index in sources.indices {
                 guard let reading = sources[index].read() else { continue }
                 // Another store counts from zero.
-                let last = sources[index].last.flatMap { $0.store == ObjectIdentifier(reading.store) ? $0.figures : nil }
-                figures.add(reading.figures.changes(since: last ?? Figures()))
-                sources[index].last = (ObjectIdentifier(reading.store), reading.figures)
+                let last = sources[index].store === reading.store ? sources[index].last : Figures()
+                figures.add(reading.figures.changes(since: last))
+                (sources[index].store, sources[index].last) = (reading.store, reading.figures)
                 readings.append(reading)
                 if let file = reading.file { files[ObjectIdentifier(file)] = file }
             }
@@ -129,8 +129,9 @@ public final class MetricsReporter: Sendable {
 private struct Source: Sendable {
     var owner: @Sendable () -> (any AnyObject & Sendable)?
     var read: @Sendable () -> Reading?
-    /// What was reported last.
-    var last: (store: ObjectIdentifier, figures: Figures)?
+    /// What was reported last, and of which store: another may get the address of one that is gone.
+    var last = Figures()
+    weak var store: (any AnyObject & Sendable)?
 }
 
 /// The figures of a store, and its file unless it is closed.

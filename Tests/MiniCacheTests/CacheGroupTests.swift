@@ -176,6 +176,9 @@ struct CacheGroupTests {
         #expect(code { try cache.set(large, forKey: "a", groups: ["g"]) } == .tooLarge)
         #expect(code { try cache.update(forKey: "a") { $0 = large } } == .tooLarge)
         #expect(try cache.value(forKey: "a") == "small" && cache.keys(group: "g") == ["a"])
+        // One that has no group may be in memory alone, also in a cache that has groups.
+        try cache.update(forKey: "free") { $0 = large + "y" }
+        #expect(try cache.value(forKey: "free") == large + "y")
         // Who loads it has it, and nobody else.
         #expect(try await cache.loading(into: ["g"]).value(forKey: "b") { large } == large)
         #expect(try cache.value(forKey: "b") == nil)
@@ -235,6 +238,53 @@ struct CacheGroupTests {
         let cache = cache(temporary.anotherManager())
         #expect(try cache.keys(group: "g") == ["b"])
         #expect(try cache.removeAll(group: "g") == 1)
+    }
+
+    /// Such a row stays what it is, also when the value is changed that has the entry's number now.
+    @Test func anUpdateBringsNoRowOfAnotherValueBack() throws {
+        try cache().set("1", forKey: "a", groups: ["g"])
+        try temporary.manager.close()
+        let revision = try raw().int("SELECT revision FROM members")
+        let second = temporary.anotherManager()
+        try cache(second).set("22", forKey: "a")
+        try second.close()
+        try raw().execute("INSERT INTO members SELECT id, 'g', \(revision) FROM entries")
+        let third = cache(temporary.anotherManager())
+        try third.update(forKey: "a") { $0 = "3" }
+        #expect(try third.keys(group: "g") == [] && third.removeAll(group: "g") == 0 && third.value(forKey: "a") == "3")
+    }
+
+    @Test(arguments: ["", "; UPDATE archives SET hash_seed_check = 0"]) func aRowThatIsThereTwiceCountsOnce(_ damage: String) throws {
+        for number in 0..<4 { try cache().set("1", forKey: "\(number)", groups: number < 3 ? ["g"] : ["h"]) }
+        try temporary.manager.close()
+        try raw().execute("INSERT INTO members SELECT * FROM members" + damage)
+        let second = cache(temporary.anotherManager())
+        #expect(try second.keys(group: "g").count == 3)
+        #expect(try second.removeAll(group: "g") == 3)
+        #expect(try second.count() == 1 && second.statistics().disk.entries == 1)
+    }
+
+    /// By the clock of the other, which is ahead, a new value is the oldest of all.
+    @Test func aValueThatIsEvictedAtOnceIsInNoGroupAndNotInMemory() throws {
+        let text = String(repeating: "x", count: 900)
+        let first = cache(temporary.anotherManager(), disk: 5.kiloByte)
+        try first.set(text, forKey: "0", groups: ["g"])
+        DatabaseFile.openSeparately(at: temporary.file)
+        let second = cache(temporary.anotherManager(), disk: 5.kiloByte)
+        #expect(second["0"] == text)
+        temporary.clock.advance(by: .seconds(3600))
+        for number in 1..<5 { try first.set(text, forKey: "\(number)", groups: ["g"]) }
+        for _ in 0..<2 {
+            for number in 0..<5 { _ = first["\(number)"] }
+            try first.openStore().flush()
+        }
+        temporary.clock.advance(by: .seconds(-3600))
+        for number in 10..<20 { try second.set(text, forKey: "\(number)", groups: ["g"]) }
+        let keys = try Set(second.keys(group: "g"))
+        #expect(keys == Set((0..<20).map(String.init).filter { second[$0] != nil }))
+        #expect(try raw().int("SELECT count(*) FROM members WHERE entry NOT IN (SELECT id FROM entries)") == 0)
+        try second.removeAll(group: "g")
+        #expect((0..<20).allSatisfy { second["\($0)"] == nil })
     }
 
     /// Another process creates the table, while this one has the file open and its archive read.

@@ -4,22 +4,33 @@ internal import VellumCore
 
 extension ArchiveEdit {
     /// Gives an entry that was written its groups.
-    func regroup(_ entryID: Int64, _ write: ArchiveWrite, _ entry: Entry) throws(SQLiteError) {
-        switch write.grouping {
+    ///
+    /// - Parameter old: The revision of the entry that it replaces.
+    func regroup(_ entryID: Int64, _ grouping: Grouping, _ entry: Entry, _ key: EntryKey, from old: UInt32?) throws(SQLiteError) {
+        switch grouping {
         case .none where !state.contents.hasMembers: break
         case .none: _ = try removeMembers(entryID)
-        case .kept: try keepMembers(entryID, checksum.sums(of: entry, key: write.key))
-        case .groups(let groups): try put(groups, entryID, checksum.sums(of: entry, key: write.key))
+        case .kept: try keepMembers(entryID, from: old, checksum.sums(of: entry, key: key))
+        case .groups(let groups): try put(groups, entryID, checksum.sums(of: entry, key: key))
         }
     }
 
     /// An entry that was changed stays in its groups.
-    func keepMembers(_ entryID: Int64, _ sums: Checksum.Sums) throws(SQLiteError) {
+    ///
+    /// - Parameter old: The revision that it had: rows of another value stay invalid. `nil` for all.
+    func keepMembers(_ entryID: Int64, from old: UInt32?, _ sums: Checksum.Sums) throws(SQLiteError) {
         guard state.contents.hasMembers else { return }
         let renew = try statement(.renewMembers)
         renew.bind(entryID, at: 1)
         renew.bind(sums.storedChecksum, at: 2)
+        renew.bind(old.map(Checksum.stored), at: 3)
         try renew.run()
+    }
+
+    /// The groups of an entry in which a write leaves it.
+    func keptGroups(_ write: ArchiveWrite, of present: EntryHead?) throws(SQLiteError) -> [EntryKey] {
+        guard case .kept = write.grouping, state.contents.hasMembers, let present else { return [] }
+        return try tables.groups(of: present.id, revision: present.revision).map { EntryKey($0) }
     }
 
     /// Puts an entry into these groups, and out of all others.
@@ -28,7 +39,7 @@ extension ArchiveEdit {
             // Most values that are set again are in the same groups.
             let present = try tables.groups(of: entryID)
             if present.count == groups.count, groups.allSatisfy({ present.contains($0.normalized) }) {
-                return try keepMembers(entryID, sums)
+                return try keepMembers(entryID, from: nil, sums)
             }
             _ = try removeMembers(entryID)
         }

@@ -61,7 +61,7 @@ extension ArchiveEdit {
             noteChange(of: new.key, .written)
         }
         try update(entry.id, new.key, content)
-        try keepMembers(entry.id, checksum.sums(of: content, key: new.key))
+        try keepMembers(entry.id, from: old.entry.revision, checksum.sums(of: content, key: new.key))
         state.totals.bytes += Int64(content.size) - size
         if Int64(content.size) != size { state.contents.hasChangedEntries = true }
         entry.revision = checksum.sums(of: content, key: new.key).checksum

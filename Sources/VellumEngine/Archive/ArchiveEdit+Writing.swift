@@ -18,13 +18,11 @@ extension ArchiveEdit {
         switch write.operation {
         case .store(let entry):
             try put(entry, write, present, onlyIfAbsent: false, &outcome)
-            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
         case .storeIfAbsent(let entry):
             try put(entry, write, present, onlyIfAbsent: true, &outcome)
-            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
         case .renew(let entry, let revision):
             try renew(entry, write, present, revision, &outcome)
-            if outcome.entryID != 0 { try regroup(outcome.entryID, write, entry) }
+            if outcome.entryID != 0 { try regroup(outcome.entryID, write.grouping, entry, write.key, from: revision) }
         case .remove, .removeExpired:
             let kind = if case .remove = write.operation { ChangeKind.removed } else { ChangeKind.evicted }
             if let head = try find(write.key, present) {
@@ -83,14 +81,25 @@ extension ArchiveEdit {
     private func put(
         _ entry: Entry, _ write: ArchiveWrite, _ present: Presence, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
-        // The store has compared the sizes; another process may have lowered the limit since.
+        // The store has compared the sizes; another process may have lowered the limit since. Memory has no groups.
         if entry.size > capacity.bytes {
-            // Memory has no groups.
-            let losesGroups = if case .kept = write.grouping { state.contents.hasMembers } else { false }
-            guard write.isKeptInMemory, !losesGroups else { throw .tooLarge }
+            guard write.isKeptInMemory, try keptGroups(write, of: find(write.key, present)).isEmpty else { throw .tooLarge }
         }
-        if let known = write.known, write.condition == nil, try overwrite(known, write.key, entry, write.stamp, &outcome) { return }
-        try put(entry, write.key, try find(write.key, present), write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
+        let isKnown =
+            if let known = write.known, write.condition == nil {
+                try overwrite(known, write.key, entry, write.stamp, &outcome)
+            } else {
+                false
+            }
+        let found = isKnown ? nil : try find(write.key, present)
+        // To make room on a full disk, the entry that is there may be evicted, with its groups.
+        let kept = isOnFullDisk ? try keptGroups(write, of: found) : []
+        if !isKnown { try put(entry, write.key, found, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome) }
+        guard outcome.entryID != 0 else { return }
+        try regroup(outcome.entryID, kept.isEmpty ? write.grouping : .groups(kept), entry, write.key, from: found?.revision)
+        // It may be the oldest itself, by the clock of another process: memory must not keep it alone if it has groups.
+        if isOverLimit { noteRemoval(of: try evict(), .evicted) }
+        CrashPoint.reached(.roomMade)
     }
 
     private func put(
@@ -184,8 +193,6 @@ extension ArchiveEdit {
         if entry.validity.isOwn { state.totals.expiring = 1 }
         noteEnd(outcome.entryID, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
-        if isOverLimit { noteRemoval(of: try evict(), .evicted) }
-        CrashPoint.reached(.roomMade)
     }
 
     /// Storing an entry splits a page on each level of two trees at most, besides the pages of its key and its value.

@@ -228,7 +228,7 @@ package final class ArchiveTables {
         let read = try statement(.groupsOfEntry)
         defer { read.reset() }
         read.bind(entryID, at: 1)
-        read.bind(revision.map { Int64(Int32(bitPattern: $0)) }, at: 2)
+        read.bind(revision.map(Checksum.stored), at: 2)
         return try MemberTable.readNames(read)
     }
 

@@ -129,7 +129,7 @@ package struct Checksum: Equatable {
         var storedChecksum: Int64 { Checksum.stored(checksum) }
     }
 
-    private static func stored(_ sum: UInt32) -> Int64 { Int64(Int32(bitPattern: sum)) }
+    static func stored(_ sum: UInt32) -> Int64 { Int64(Int32(bitPattern: sum)) }
 
     /// The hash of a key, as the file has it.
     func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(UInt32(truncatingIfNeeded: hash.of(key))) }

@@ -31,7 +31,7 @@ enum MemberTable {
 
     static let insert = "INSERT INTO members(entry, name, revision) VALUES (?1, ?2, ?3)"
     static let delete = "DELETE FROM members WHERE entry = ?1"
-    static let renew = "UPDATE members SET revision = ?2 WHERE entry = ?1"
+    static let renew = "UPDATE members SET revision = ?2 WHERE entry = ?1 AND revision = coalesce(?3, revision)"
 
     /// Deletes the rows of those entries that ``EntryTable/deleteFirst`` deletes.
     static let deleteFirst = """
@@ -50,13 +50,14 @@ enum MemberTable {
         return names
     }
 
-    /// The entries of a group, as ``ListedEntry`` reads them, each with its last use in the file.
+    /// The entries of a group, as ``ListedEntry`` reads them, each with its last use in the file: once, whatever rows a foreign file has.
     static func list(_ n: Int64) -> String {
         """
         SELECT max(e.stamp, coalesce((SELECT u.stamp FROM touches u WHERE u.id = e.id), 0)), e.id, e.key, e.written, e.expires, e.idle,
             \(EntryTable.size)
         FROM members m JOIN entries e ON e.id = m.entry
         WHERE m.name = ?1 AND m.entry > ?2 AND m.entry < \(EntryID.end(of: n)) AND e.checksum = m.revision
+        GROUP BY m.entry
         """
     }
 }

@@ -14,7 +14,7 @@ enum Scripts {
     /// at: one that is damaged counts as one that is there.
     static let putIfAbsent = """
         local entry = redis.call('GETRANGE', KEYS[1], 0, 29)
-        if #entry >= 30 and entry:byte(1) == 1 and entry:byte(2) % 2 == 0 and entry ~= ARGV[3] then
+        if #entry >= 30 and entry:byte(1) == 1 and (entry:byte(2) == 0 or entry:byte(2) == 2) and entry ~= ARGV[3] then
           local time = redis.call('TIME')
           if struct.unpack('<i8', entry, 19) > time[1] * 1000 + math.floor(time[2] / 1000) then return entry:byte(2) end
         end
