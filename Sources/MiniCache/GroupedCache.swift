@@ -2,7 +2,8 @@ public import VellumCore
 
 /// A cache whose loads put their values into groups, so that `removeAll(group:)` removes them: ``MiniCache/loading(into:)``.
 ///
-/// Values that are there already stay in the groups that they have.
+/// Values that are there already stay in the groups that they have, and a load that runs already puts its value into its own groups: a caller that
+/// joins it adds none. Name the same groups wherever a key is loaded.
 public struct GroupedCache<Key, Value>: LoadingCache {
     private let cache: any CacheWithGroups<Key, Value>
     private let groups: Set<String>

@@ -84,7 +84,7 @@ extension MiniCache {
     /// ```
     ///
     /// A load of a value of the group (``loading(into:)``) that runs stores nothing, and remembered misses and failures end. Blocks for
-    /// the disk, and is as durable as ``set(_:forKey:maxAge:)``.
+    /// the disk, and whoever writes to the file waits for the whole removal. It is as durable as ``set(_:forKey:maxAge:)``.
     ///
     /// - Parameter group: The name of the group.
     /// - Returns: How many entries were removed: also expired ones that were still there, and remembered misses.

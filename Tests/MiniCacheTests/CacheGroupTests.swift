@@ -185,6 +185,21 @@ struct CacheGroupTests {
         #expect(try cache.removeAll(group: "g") == 1 && cache.value(forKey: "a") == nil)
     }
 
+    /// To make room on a full disk, the value that is replaced may be evicted first.
+    @Test func anUpdateOnAFullDiskKeepsTheGroups() throws {
+        let cache = cache(disk: 5.kiloByte)
+        let text = String(repeating: "x", count: 900)
+        for number in 0..<5 { try cache.set(text, forKey: "\(number)", groups: ["g"]) }
+        let writing = try cache.openStore().disk.file.writing
+        writing.countRetry(1)
+        defer { writing.countRetry(-1) }
+        try cache.update(forKey: "0") { $0 = text + "more" }
+        #expect(try cache.value(forKey: "0") == text + "more")
+        #expect(try cache.keys(group: "g").contains("0"))
+        try cache.removeAll(group: "g")
+        #expect(try cache.value(forKey: "0") == nil)
+    }
+
     @Test func sweptEntriesLeaveTheirGroups() throws {
         let cache = cache()
         try cache.set("1", forKey: "a", maxAge: .seconds(10), groups: ["g"])

@@ -48,8 +48,11 @@ final class PrometheusMetrics: MetricsFactory {
             _ value: some CustomStringConvertible
         ) -> String {
             let all = (labels + more).map { name, text in
-                let escaped = text.replacing("\\", with: "\\\\")
-                    .replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+                // By scalars: a quote with an accent is another character.
+                let escapes: [Unicode.Scalar: String] =
+                    ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+                let escaped = text.unicodeScalars
+                    .map { escapes[$0] ?? String($0) }.joined()
                 return "\(name.replacing(".", with: "_"))=\"\(escaped)\""
             }
             let braces = all.isEmpty ? "" : "{\(all.joined(separator: ","))}"

@@ -54,8 +54,8 @@ struct ServerTests {
 
     @Test func labelsAreEscapedAndCountersThatAreMadeAgainGoOn() {
         let metrics = PrometheusMetrics()
-        for _ in 0..<2 { metrics.makeCounter(label: "a.b", dimensions: [("c.d", "\"\\\n")]).increment(by: 2) }
-        #expect(metrics.text == "# TYPE a_b_total counter\na_b_total{c_d=\"\\\"\\\\\\n\"} 4.0\n")
+        for _ in 0..<2 { metrics.makeCounter(label: "a.b", dimensions: [("c.d", "\"\\\n\"\u{301}\r\n")]).increment(by: 2) }
+        #expect(metrics.text == "# TYPE a_b_total counter\na_b_total{c_d=\"\\\"\\\\\\n\\\"\u{301}\r\\n\"} 4.0\n")
     }
 
     @Test func theBankIsAskedOnceHoweverManyClientsWait() async throws {
