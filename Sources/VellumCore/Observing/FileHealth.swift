@@ -14,7 +14,7 @@ public struct FileHealth: Sendable, CustomStringConvertible {
     public package(set) var fileSize = DataSize.zero
     /// The size of the log, also where it is copied into the file already.
     public package(set) var logSize = DataSize.zero
-    /// The last failure that any call has met since this process opened the file; damage, if one has met it. A miss is none.
+    /// The last failure that any call has met since this process opened the file; damage, if one has met it. A miss is not a failure.
     public package(set) var lastFailure: (error: VellumError, date: Date)?
 
     package init() {}

@@ -34,7 +34,7 @@ enum Scripts {
         return 1
         """
 
-    /// The keys are those of epochs. Returns them; one that is missing, or is none, is not eight bytes. Arguments, to make those: eight bytes, for how
+    /// The keys are those of epochs. Returns them; one that is missing or invalid is not eight bytes. Arguments, to make those: eight bytes, for how
     /// many milliseconds all must last, and for how many those do that do not; 0 for no end. With the first read the server begins to tell the
     /// caller of changes of all keys: what it makes itself comes before. That one lasts longer is told to all who have read it, and is rare.
     static let epochs = """
