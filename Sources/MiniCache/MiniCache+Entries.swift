@@ -62,6 +62,40 @@ extension MiniCache {
 
     // MARK: Groups
 
+    /// Sets the value of a key, replacing any existing value, and puts it into groups, so that ``removeAll(group:)`` removes it.
+    ///
+    /// ```swift
+    /// try cache.set(
+    ///     page, forKey: url, groups: ["user:42", "tenant:7"])
+    /// ```
+    ///
+    /// The groups are those of this value: one that is set without groups has none, and ``update(forKey:maxAge:_:)`` leaves it in them. From
+    /// the first group in a file on, programs with an earlier version of this package read the file and do not write it. Everything else is as
+    /// in ``set(_:forKey:maxAge:)``.
+    ///
+    /// - Parameters:
+    ///   - value: The value. Encoded once, on this thread.
+    ///   - key: The key.
+    ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
+    ///   - groups: The names of the groups, of 1,024 bytes at most. They are compared as keys are.
+    /// - Complexity: O((1 + groups) × log n).
+    /// - Throws: ``MiniCacheError`` as ``set(_:forKey:maxAge:)`` does, and if the value is larger than the limit of the disk, because memory has
+    ///   no groups.
+    public func set(
+        _ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil, groups: Set<String>
+    ) throws(MiniCacheError) {
+        try store(value, key, maxAge?.expiration, groups)
+    }
+
+    /// Sets the value of a key, with an age that counts from the last use, for example, and puts it into groups.
+    ///
+    /// Everything else is as in ``set(_:forKey:maxAge:groups:)``.
+    public func set(
+        _ value: Value, forKey key: Key, expiration: Expiration, groups: Set<String>
+    ) throws(MiniCacheError) {
+        try store(value, key, expiration, groups)
+    }
+
     /// Returns the keys of the valid values of a group, most recently used first. Does not affect the eviction order.
     ///
     /// - Parameters:

@@ -318,6 +318,14 @@ struct CacheGroupTests {
         #expect(other["b"] == nil && other["a"] == "3")
     }
 
+    /// Decision 73: a program that does not know the feature accepts plain tables and indexes alone.
+    @Test func theTableOfGroupsIsPlain() {
+        let definitions = [MemberTable.create] + MemberTable.indexes.map(\.value)
+        #expect(definitions.allSatisfy { sql in sql.count { $0 == "(" } == 1 })
+        #expect(MemberTable.create.hasPrefix("CREATE TABLE members("))
+        for (name, sql) in MemberTable.indexes { #expect(sql.hasPrefix("CREATE INDEX \(name) ON members(")) }
+    }
+
     // MARK: Damage
 
     @Test func groupsSurviveARepair() throws {

@@ -28,7 +28,7 @@ extension FileHealth {
             throw error.located(archive: nil, path: path)
         }
         freeSpace = FileSystem.freeSpace(path).map { DataSize(bytes: Int(clamping: $0)) }
-        (fileSize, logSize) = (DataSize(bytes: FileSystem.size(path)), DataSize(bytes: FileSystem.size(path + "-wal")))
+        (fileSize, logSize) = (file.fileSize, file.logSize)
         lastFailure = file.lastFailure.withLock { $0 }
     }
 
