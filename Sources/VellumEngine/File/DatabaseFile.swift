@@ -197,7 +197,8 @@ extension DatabaseFile {
     func note(_ failure: VellumError) -> VellumError {
         let isAsked = [.closed, .suspended].contains(failure.code) || (access.isReading && failure.code == .readOnly)
         guard failure.code.concernsFile, !isAsked else { return failure }
-        lastFailure.withLock { if $0?.error.code != .damagedFile { $0 = (failure, clock.now().date) } }
+        let now = clock.now().date  // The caller's code: outside the lock.
+        lastFailure.withLock { if $0?.error.code != .damagedFile { $0 = (failure, now) } }
         return failure
     }
 
