@@ -8,7 +8,7 @@ public import VellumCore
 /// reply and the notification may arrive at the same time.
 ///
 /// - Complexity: O(1) for every call, except ``begin(_:)`` and forgetting everything, which are O(n).
-@usableFromInline package final class NearCache<Value: Sendable>: Sendable {
+@usableFromInline package final class NearCache<Value: Sendable>: MemoryHolder {
     /// Shows that nothing of a key, and of the groups of its value, changed since it was taken.
     package struct Ticket: Sendable {
         fileprivate let key: MemoryCache<Value?>.FillTicket
@@ -30,6 +30,12 @@ public import VellumCore
         memory = MemoryCache(capacity: capacity)
         outage = MemoryCache(capacity: Capacity(bytes: max(capacity.bytes / 4, 1), entries: capacity.entries))
         self.trust = trust
+        MemoryHolders.shared.insert(self)
+    }
+
+    /// Forgets answers of the server, the least recently used first, because the system is short of memory. What was loaded in an outage stays.
+    package func release(under pressure: MemoryPressure) {
+        release(memory.trim(toBytes: Int(Double(usage.bytes) * pressure.keptFraction)))
     }
 
     // MARK: Reading

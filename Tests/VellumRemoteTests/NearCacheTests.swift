@@ -38,6 +38,18 @@ struct NearCacheTests {
         }
     }
 
+    @Test(arguments: [(MemoryPressure.warning, 50), (.critical, 12)])
+    func memoryIsGivenBackUnderPressure(_ pressure: MemoryPressure, _ left: Int) throws {
+        let near = NearCache<String>(capacity: try Capacity(1.megaByte), trust: trust)
+        for number in 0..<100 {
+            let key = EntryKey("\(number)")
+            near.fill("value", record("value"), forKey: key, ticket: near.ticket(forKey: key))
+        }
+        near.release(under: pressure)
+        #expect(near.usage.entries == left)
+        #expect(near.hit(forKey: "99") == "value" && near.hit(forKey: "0") == nil)
+    }
+
     @Test func whatWasReadIsRememberedAlsoThatThereIsNothing() {
         #expect(answer("a") == .asks)
         fill("a", "1")

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 public import VellumCore
 
 /// Values in memory up to a limit, by count or by bytes: the least recently used are evicted for new ones.
@@ -13,8 +14,7 @@ public import VellumCore
 /// the limit is not stored and evicts no other; the old value under its key is removed. That is not an error, because a layer behind this
 /// one may store it.
 ///
-/// On Apple platforms `trimsUnderMemoryPressure(toFraction:)` evicts values when the system asks for memory; elsewhere call
-/// ``trim(toBytes:)`` or ``removeAll()``.
+/// When the system is short of memory, values are evicted (`MemoryPressure`): ``trimsUnderMemoryPressure(toFraction:)`` says how many.
 ///
 /// - Complexity: O(1) for every call; O(evicted) for calls that evict.
 public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
@@ -25,6 +25,8 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
     @usableFromInline let contents: ReadMostly<Contents, UseStamps>
     @usableFromInline let clock: WallClock
     @usableFromInline let size: @Sendable (Value) -> Int
+    /// The part of the values that stays when memory is short, as its bits; not a number if nobody said it.
+    let keptFraction = Atomic(Double.nan.bitPattern)
 
     @usableFromInline typealias List = LRUList<Key, Value, Validity>
     /// Keys and values that leave: they are released outside the lock, because they may run code then.
@@ -96,6 +98,7 @@ public final class LRUStorage<Key: Hashable & Sendable, Value: Sendable>: Forwar
         self.expiration = expiration
         self.clock = clock
         self.size = size
+        MemoryHolders.shared.insert(self)
     }
 
     private static var name: String { "lru-storage-\(Key.self):\(Value.self)" }

@@ -1,19 +1,19 @@
-#if canImport(Darwin)
-    internal import Dispatch
-    internal import VellumCore
+internal import Synchronization
+public import VellumCore
 
-    extension LRUStorage {
-        /// Evicts the least recently used values whenever the system asks for memory, for as long as the storage exists.
-        ///
-        /// - Parameter fraction: The part of the values that stays: from 0, none, to 1, all.
-        public func trimsUnderMemoryPressure(toFraction fraction: Double) {
-            let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical], queue: .global())
-            let part = min(max(fraction, 0), 1)
-            source.setEventHandler { [weak self] in
-                guard let self else { return source.cancel() }
-                trim(toCount: Int(Double(totals.entries) * part))
-            }
-            source.activate()
-        }
+extension LRUStorage: MemoryHolder {
+    /// Says which part of the values stays when the system, or the container of the process, is short of memory (`MemoryPressure`): the most
+    /// recently used. Otherwise half of them do, and an eighth if that is critical.
+    ///
+    /// - Parameter fraction: From 0, none, to 1, all.
+    public func trimsUnderMemoryPressure(toFraction fraction: Double) {
+        keptFraction.store(min(max(fraction, 0), 1).bitPattern, ordering: .relaxed)
     }
-#endif
+
+    /// Evicts the least recently used values.
+    package func release(under pressure: MemoryPressure) {
+        let fraction = Double(bitPattern: keptFraction.load(ordering: .relaxed))
+        let part = fraction.isNaN ? pressure.keptFraction : fraction
+        trim(toCount: Int(Double(totals.entries) * part))
+    }
+}

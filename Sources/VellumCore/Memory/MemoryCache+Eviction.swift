@@ -10,6 +10,30 @@ extension MemoryCache {
         return effects
     }
 
+    /// Evicts entries that are on disk until memory holds at most this part of its bytes, or nothing else. O(n log n).
+    @usableFromInline package func trim(toFraction fraction: Double) -> DeferredEffects {
+        let bytes = Int(Double(totals().bytes) * fraction)
+        guard memoryOnlyCount > 0 else { return trim(toBytes: bytes) }
+        var effects = DeferredEffects()
+        for (key, _) in newest().reversed() {
+            guard totals().bytes > bytes else { break }
+            evict(key, &effects)
+        }
+        return effects
+    }
+
+    /// Evicts an entry if it is on disk.
+    private func evict(_ key: EntryKey, _ effects: inout DeferredEffects) {
+        let hash = hash.of(key)
+        contents.write { contents, _ in
+            guard let item = contents.entries.peek(key, hash: hash), item.entryID != 0 else { return }
+            _ = contents.entries.remove(key, hash: hash)
+            effects.payloads.append(item.payload)
+            effects.evictions += 1
+            contents.keepUse(of: item)
+        }
+    }
+
     /// Changes the contents, evicts what exceeds the limit then, and sets the stamps of all locks to the latest.
     @inlinable
     func changing(

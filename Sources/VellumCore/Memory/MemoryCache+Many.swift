@@ -11,6 +11,7 @@ extension MemoryCache {
         /// Whether touches are pending for the disk that were not before.
         @usableFromInline package var notifiesDisk = false
         @usableFromInline var hasManyDirty = false
+        @usableFromInline var hasManyUses = false
         /// Up to which change by other processes memory was followed.
         @usableFromInline var generation: UInt64 = 0
 
@@ -70,7 +71,7 @@ extension MemoryCache {
                 catchUp()
                 continue
             }
-            if visit.hasManyDirty { collectDirty() }
+            if visit.hasManyDirty || visit.hasManyUses { collectDirty() }
             return visit
         }
     }
@@ -89,6 +90,7 @@ extension MemoryCache {
             return visit.payloads.append(nil)
         }
         notes.hits &+= 1
+        if contents.pointee.sample.mayTake(hash), contents.pointee.note(slot, hash, at: moment.now, &notes) { visit.hasManyUses = true }
         if contents.pointee.entries.touch(slot, notes.stamps.next(at: moment.now)) {
             notes.dirty.append(slot)
             if notes.dirty.count == 1 { visit.notifiesDisk = true }
@@ -106,7 +108,9 @@ extension MemoryCache {
             var notifiesDisk = false
             for (entry, ticket) in zip(items, visit.tickets) {
                 guard let (key, item) = entry else { continue }
-                contents.fill(item.used(notes.next(at: now)), key, hash: hash.of(key), ticket, &effects)
+                let hash = hash.of(key)
+                contents.sample(.read, item, hash, at: now, notes)
+                contents.fill(item.used(notes.next(at: now)), key, hash: hash, ticket, &effects)
                 notifiesDisk = notifiesDisk || effects.notifiesDisk
             }
             effects.notifiesDisk = notifiesDisk

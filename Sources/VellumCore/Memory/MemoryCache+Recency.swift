@@ -62,11 +62,12 @@ extension MemoryCache {
 
 extension MemoryCache.Contents {
     @usableFromInline
-    mutating func collectDirty(_ notes: AllNotes<MemoryCache.Notes>) {
+    mutating func collectDirty(_ notes: AllNotes<ReaderNotes>) {
         notes.forEach { notes in
             guard !notes.dirty.isEmpty else { return }
             entries.noteDirty(notes.dirty)
             notes.dirty.removeAll(keepingCapacity: true)
         }
+        sample.collect(notes)
     }
 }

@@ -62,6 +62,7 @@ public import Synchronization
         @usableFromInline var capacity: Capacity
         // The generation up to which changes by other processes were followed.
         @usableFromInline var lastSeenGeneration: UInt64
+        @usableFromInline var sample = UseSample()
         // How many entries were stored by writes.
         @usableFromInline var stores = 0
 
@@ -75,21 +76,7 @@ public import Synchronization
         }
     }
 
-    /// What the readers under one lock note.
-    @usableFromInline
-    struct Notes: StampingNotes, Sendable {
-        @usableFromInline var stamps: UseStamps
-        @usableFromInline var hits = 0
-        /// Entries whose uses became dirty under this lock.
-        @usableFromInline var dirty: ContiguousArray<Int32> = []
-
-        @inlinable static var mostDirty: Int { 256 }
-
-        init(stamps: UseStamps) {
-            self.stamps = stamps
-            dirty.reserveCapacity(Self.mostDirty)
-        }
-    }
+    @usableFromInline typealias Notes = ReaderNotes
 
     // MARK: Reading
 
@@ -122,6 +109,7 @@ public import Synchronization
                 contents.pointee.entries.isValid(slot, at: now, key, under: expiration)
             else { return nil }
             notes.hits &+= 1
+            if contents.pointee.sample.mayTake(hash), contents.pointee.note(slot, hash, at: now, &notes) { needs = .collecting }
             if contents.pointee.entries.touch(slot, notes.stamps.next(at: now)) {
                 notes.dirty.append(slot)
                 if notes.dirty.count == 1 { notifiesDisk = true }
@@ -132,15 +120,12 @@ public import Synchronization
             }
             return contents.pointee.entries.list.payload(slot, take)
         }
-        switch needs {
-        case .nothing: return found
-        case .collecting:
-            collectDirty()
-            return found
-        case .catchingUp:
+        if needs == .catchingUp {
             catchUp()
             return use(key, at: now, under: expiration, notifiesDisk: &notifiesDisk, ahead: ahead, take)
         }
+        if needs == .collecting { collectDirty() }
+        return found
     }
 
     /// Asks whether a part of the age of an entry is over.
@@ -230,9 +215,10 @@ public import Synchronization
     package func store(_ item: Item, forKey key: EntryKey, change: OwnChange? = nil) -> DeferredEffects {
         let hash = hash.of(key)
         if item.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
-        return changing { contents, _, effects in
+        return changing { contents, notes, effects in
             recordWrite(hash, &contents)
             contents.stores &+= 1
+            contents.sample(.write, item, hash, at: item.stamp.instant, notes)
             if !isFresh(contents), change?.previous != contents.lastSeenGeneration { catchUp(&contents, &effects.payloads) }
             guard contents.take(change) else {
                 effects.payloads.append(item.payload)
@@ -251,6 +237,7 @@ public import Synchronization
         let hash = hash.of(key)
         if entry.entryID == 0 { mayHaveMemoryOnly.store(true, ordering: .relaxed) }
         return changing { contents, notes, effects in
+            contents.sample(.read, entry, hash, at: now, notes)
             contents.fill(entry.used(notes.next(at: now)), key, hash: hash, ticket, &effects)
         }
     }
@@ -275,8 +262,9 @@ public import Synchronization
     ///   - change: The commit of the removal, if other processes can see it.
     @usableFromInline package func remove(_ key: EntryKey, isWrite: Bool = false, change: OwnChange? = nil) -> DeferredEffects {
         let hash = hash.of(key)
-        return changing { contents, _, effects in
+        return changing { contents, notes, effects in
             _ = contents.take(change)
+            contents.sample.remove(hash, after: notes)
             if isWrite { recordWrite(hash, &contents) } else { contents.versions.invalidateTickets(stripe(of: hash)) }
             if let item = contents.entries.remove(key, hash: hash) { effects.payloads.append(item.payload) }
         }
@@ -291,6 +279,7 @@ public import Synchronization
         let hash = hash.of(key)
         contents.write { contents, _ in
             contents.versions.invalidateTickets(stripe(of: hash))
+            contents.sample.remove(hash)
             guard contents.entries.peek(key, hash: hash)?.entryID == id, let item = contents.entries.remove(key, hash: hash) else { return }
             if keepingUse { contents.keepUse(of: item) }
             effects.payloads.append(item.payload)
@@ -307,6 +296,7 @@ public import Synchronization
             contents.versions.invalidateTickets()
             if isWrite { contents.watched.recordChangeOfAll() }
             contents.recency.removeAll()
+            contents.sample.removeAll()
             _ = contents.take(change)
             effects.payloads += contents.entries.removeAll()
         }

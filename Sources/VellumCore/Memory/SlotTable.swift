@@ -2,9 +2,11 @@
 ///
 /// The upper half of a hash is kept beside the slot, so that few keys are compared in vain. Collisions are in the words that follow.
 ///
+/// Unchecked because nothing else has the memory that it owns.
+///
 /// - Complexity: O(1), except for growing.
 @usableFromInline
-struct SlotTable: ~Copyable {
+struct SlotTable: ~Copyable, @unchecked Sendable {
     /// The hash in the upper half of a word, the slot plus one in the lower. Zero is free.
     @usableFromInline var words: UnsafeMutablePointer<UInt64>
     @usableFromInline var mask: Int
@@ -61,6 +63,13 @@ struct SlotTable: ~Copyable {
         }
         words[gap] = 0
         count -= 1
+    }
+
+    /// Lets the word lead to another slot.
+    mutating func move(_ slot: Int32, _ tag: UInt32, to other: Int32) {
+        var index = Int(tag) & mask
+        while words[index] != UInt64(tag) << 32 | UInt64(slot + 1) { index = (index + 1) & mask }
+        words[index] = UInt64(tag) << 32 | UInt64(other + 1)
     }
 
     @inlinable

@@ -19,6 +19,9 @@ public struct StoreStatistics: Hashable, Sendable {
     /// What loading missing values has cost.
     public var loading = LoadStatistics()
 
+    /// What the hit ratio would be with other limits; `nil` before about a thousand reads. Not a counter.
+    public var sizing: Sizing?
+
     /// What memory holds now.
     public var memory = StorageUsage()
     /// What the disk holds now.

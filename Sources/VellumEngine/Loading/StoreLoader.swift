@@ -53,7 +53,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
             if let value, let found = request.answer(of: value) {
                 return (Look(found: found, isDue: isDue(request, value, entry, at: now)), present)
             }
-            if countsMiss { store.countMiss() }
+            if countsMiss { store.countMiss(key, now, request.expiration) }
             let expired = try expiredValue(for: request, entry, within: window, at: now)
             return (Look(expired: expired), present)
         } catch {

@@ -51,13 +51,33 @@ extension Store {
         release(memory.trim(toBytes: size.bytes))
     }
 
+    /// Evicts from memory what the disk has, because the system is short of memory.
+    package func release(under pressure: MemoryPressure) {
+        guard forkGuard.isThisProcess else { return }
+        release(memory.trim(toFraction: pressure == .critical ? 0 : 0.5))
+    }
+
     /// Returns counters since the store was opened, and its present size.
     ///
     /// - Complexity: O(1).
     package func statistics() throws(VellumError) -> StoreStatistics {
         var statistics = counters
         statistics.disk = try disk.totals()
+        statistics.sizing = sizing(memory: statistics.memory.bytes, disk: statistics.disk.bytes)
         return statistics
+    }
+
+    /// What the hit ratio would be with other limits. An archive without one is as large as what it holds.
+    func sizing(memory held: Int, disk heldOnDisk: Int) -> Sizing? {
+        let (memory, disk) = capacities
+        return self.memory.sizing(memory: memory.bytes == .max ? held : memory.bytes, disk: disk.bytes == .max ? heldOnDisk : disk.bytes)
+    }
+
+    /// Samples uses of entries as far apart as the greatest limit that is shown.
+    func sampleUses() {
+        let (memory, disk) = capacities
+        let (distance, isTooLarge) = max(memory.bytes, disk.bytes).multipliedReportingOverflow(by: 8)
+        self.memory.sampleUses(at: clock.now(), upTo: isTooLarge ? .max : distance)
     }
 
     /// The counters, and the present size of memory. Does not read the disk.

@@ -79,6 +79,7 @@ extension Store {
                 guard let entry, try isValid(entry, of: keys[index], at: moment.now, moment.expiration),
                     let value = try decode(entry, of: keys[index])
                 else {
+                    memory.noteMiss(keys[index], at: moment.now, under: moment.expiration)
                     fills.append(nil)
                     continue
                 }

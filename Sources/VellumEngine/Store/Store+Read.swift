@@ -19,7 +19,7 @@ extension Store {
         forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
-        let now = clock.now()
+        let now = instant
         var ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead?
         if let part, let isDue { ahead = .init(part, isDue: isDue) }
         if let value = try valueInMemory(forKey: key, now, expiration, ahead: ahead) { return value }
@@ -62,7 +62,7 @@ extension Store {
         forKey key: EntryKey, _ now: WallInstant, _ expiration: Expiration, refreshAhead part: Double?, isDue: UnsafeMutablePointer<Bool>?
     ) throws(VellumError) -> Value? {
         let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
-        if value == nil { countMiss() }
+        if value == nil { countMiss(key, now, expiration) }
         if let part, value != nil, let entry, entry.validity.isPast(part, of: key, at: now, under: expiration) { isDue?.pointee = true }
         return value
     }
@@ -253,7 +253,10 @@ extension Store {
     // MARK: Steps
 
     @usableFromInline
-    func countMiss() { state.counters.withLock { $0.misses += 1 } }
+    func countMiss(_ key: EntryKey, _ now: WallInstant, _ expiration: Expiration) {
+        state.counters.withLock { $0.misses += 1 }
+        memory.noteMiss(key, at: now, under: expiration)
+    }
 
     /// Replaces bytes in memory with the decoded value, after the caching policy was changed to keep values.
     @usableFromInline

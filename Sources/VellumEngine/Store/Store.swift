@@ -16,7 +16,7 @@ public import VellumCore
 ///
 /// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader gets its own value. No codec, `deinit`
 /// or closure of a caller runs under a lock.
-@usableFromInline package final class Store<Value>: Sendable {
+@usableFromInline package final class Store<Value>: MemoryHolder {
     @usableFromInline let memory: MemoryCache<MemoryPayload<Value>>
     @usableFromInline let disk: DiskArchive
     @usableFromInline package let codec: any Codec<Value>
@@ -70,6 +70,8 @@ public import VellumCore
         durability = options.durability
         self.clock = clock
         disk.attach(to: state)
+        sampleUses()
+        MemoryHolders.shared.insert(self)
     }
 
     deinit {
@@ -102,6 +104,9 @@ public import VellumCore
     /// The current time of the store's clock.
     @usableFromInline package var now: Date { clock.now().date }
 
+    /// The time of a hit, which copies nothing else of the clock.
+    @inlinable var instant: WallInstant { clock.source?() ?? WallClock.systemNow() }
+
     /// Whether memory keeps values.
     @inlinable var keepsValues: Bool { keepsValuesNow.load(ordering: .relaxed) }
 
@@ -115,12 +120,16 @@ public import VellumCore
     }
 
     /// Changes the limit of memory, and evicts what exceeds it.
-    func resize(memory capacity: Capacity) { release(memory.setCapacity(disk.allowed(capacity))) }
+    func resize(memory capacity: Capacity) {
+        release(memory.setCapacity(disk.allowed(capacity)))
+        sampleUses()
+    }
 
     /// Changes the limit of the disk, and evicts what exceeds it.
     func resize(disk capacity: Capacity) throws(VellumError) {
         let (before, held) = (disk.capacity, try disk.totals())
         let evicted = try disk.resize(to: capacity)
+        sampleUses()
         var effects = MemoryCache<MemoryPayload<Value>>.DeferredEffects()
         let lost = memory.markMemoryOnly(evicted, &effects)
         release(effects)
@@ -138,10 +147,14 @@ public import VellumCore
     /// Raises the limit of memory.
     @usableFromInline package func raise(memory capacity: Capacity) {
         release(memory.setCapacity(disk.allowed(capacity), onlyRaising: true))
+        sampleUses()
     }
 
     /// Raises the limit of the disk, which then counts as set by a caller.
-    @usableFromInline package func raise(disk capacity: Capacity) throws(VellumError) { try disk.raise(to: capacity) }
+    @usableFromInline package func raise(disk capacity: Capacity) throws(VellumError) {
+        try disk.raise(to: capacity)
+        sampleUses()
+    }
 
     /// Returns the limits of memory and the disk. Reads the file, because another process may have changed them.
     @usableFromInline package func currentCapacities() throws(VellumError) -> (memory: Capacity, disk: Capacity) {

@@ -5,6 +5,16 @@ import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct LRUStorageTests {
+    @Test(arguments: [(nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25), (0, .critical, 0), (9, .critical, 100), (-.nan, .warning, 50)])
+    func memoryIsGivenBackUnderPressure(_ fraction: Double?, _ pressure: MemoryPressure, _ left: Int) async throws {
+        let storage = try LRUStorage<Int, Int>(maxCount: 1000)
+        if let fraction { storage.trimsUnderMemoryPressure(toFraction: fraction) }
+        for key in 0..<100 { try await storage.set(key, forKey: key) }
+        storage.release(under: pressure)
+        #expect(storage.totals.entries == left)
+        #expect(try await storage.retrieveIfPresent(forKey: 99) == (left == 0 ? nil : 99))
+    }
+
     @Test func theLeastRecentlyUsedLeaves() async throws {
         let storage = try LRUStorage<Int, String>(maxCount: 2)
         for key in 1...2 { try await storage.set("\(key)", forKey: key) }

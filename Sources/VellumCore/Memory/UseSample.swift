@@ -1,0 +1,402 @@
+/// How far apart the uses of the same entries are, from a sample: what the hit ratio would be with another limit (decision 84).
+///
+/// After SHARDS (Waldspurger, Park, Garthwaite and Ahmad, FAST 2015). A read of an entry has a distance: the bytes of the entry and of all others
+/// that were used since the entry was used last. A cache that evicts the least recently used has the entry if its limit is at least that
+/// distance. Distances are estimated from some entries, each of which stands for a power of two of them:
+///
+/// - Of the keys, those whose hashes are below a threshold are sampled. It is low only where memory answers nearly everything: a processed use
+///   is paid by 128 hits, or by one use that reads or writes the disk. Where few keys are left, the sample pauses instead.
+/// - Of these, the fewer are kept the longer ago they were used, so that small and large distances are known with the same relative precision.
+///
+/// A pure value; its owner has the lock. It takes at most 128 KB. Unchecked because nothing else has the memory that it owns.
+///
+/// - Complexity: O(√capacity) for each use, and O(capacity) once for as many uses.
+@usableFromInline
+package struct UseSample: ~Copyable, @unchecked Sendable {
+    /// Keys whose tags are below it are sampled. Zero during a pause, and before the sample began.
+    @usableFromInline private(set) var threshold: UInt32 = 0
+    /// The last uses of the sampled keys, the oldest first.
+    private var uses: UnsafeMutablePointer<UsedEntry>
+    /// For each, the bytes that it stands for.
+    private var weights: UnsafeMutablePointer<Int>
+    /// The sums of blocks of them.
+    private let sums: UnsafeMutablePointer<Int>
+    private var count = 0
+    /// How many have memory.
+    private var allocated = 64
+    /// Leads from tags to places.
+    private var table = SlotTable()
+
+    private var distances = Distances()
+    /// The reads whose distance nobody knows, because this process had not used the entry before.
+    private var unknown: Float = 0
+    /// How many reads there were, and for how many the sampled ones stand.
+    private var reads: Float = 0
+    private var sampled: Float = 0
+
+    /// The shift of the next use.
+    private var shift: UInt8 = 0
+    /// Where the sequence of random numbers is: the same uses have the same result.
+    private var random: UInt64 = 0x9E37_79B9_7F4A_7C15
+    /// Up to which distance every key is sampled that ``shift`` allows.
+    private var dense = Int.max
+    /// Up to which distance an entry is of interest.
+    private var horizon = Int.max
+    /// When the sample began, in seconds; 0 if it has not.
+    private var start: UInt32 = 0
+    /// How much work is allowed now, in hits.
+    private var credit = UseSample.mostCredit
+    /// How much was allowed since places were made the last time.
+    private var earned = 0
+    /// How many uses were left then.
+    private var known = 0
+    /// When time allowed work the last time.
+    private var lastNoted: Int64 = 0
+    /// How many uses to ignore, because the keys of a pause are missing before them.
+    private var ignored = 0
+
+    /// The number of uses that have a place. A table of 4096 words leads to as many.
+    private static let capacity = 3071
+    private static let block = 64
+    private static let blocks = (capacity + block - 1) / block
+    /// What a processed use costs, in hits, and what a use of the disk pays.
+    static let cost = 128
+    static let paidByDisk = 128
+    private static let mostCredit = 8192 * cost
+    private static let usesEachSecond = 200
+    /// The number of keys below which sampling fewer says nothing any more.
+    private static let fewKeys = 256
+
+    init() {
+        uses = .allocate(capacity: allocated)
+        weights = .allocate(capacity: allocated)
+        sums = .allocate(capacity: Self.blocks)
+        sums.initialize(repeating: 0, count: Self.blocks)
+    }
+
+    deinit {
+        uses.deallocate()
+        weights.deallocate()
+        sums.deallocate()
+    }
+
+    /// Begins to sample, or changes the horizon.
+    mutating func start(at now: WallInstant, upTo horizon: Int) {
+        self.horizon = horizon
+        guard start == 0 else { return }
+        start = UsedEntry.seconds(now)
+        goOn()
+    }
+
+    private mutating func goOn() { threshold = Self.threshold(shift) }
+
+    private static func threshold(_ shift: UInt8) -> UInt32 { .max >> shift }
+
+    /// Whether the use of a key with that hash is sampled, if it is told.
+    @inlinable
+    func mayTake(_ hash: UInt64) -> Bool { UInt32(truncatingIfNeeded: hash) < threshold }
+
+    // MARK: Uses
+
+    mutating func add(_ use: UsedEntry) {
+        guard use.tag < threshold else { return }
+        credit -= Self.cost
+        guard let place = place(of: use.tag) else {
+            if use.kind != .write { noteRead(mayBeUnknown: use.kind == .read && use.written < start) }
+            if use.kind != .miss { append(use) }
+            return
+        }
+        switch use.kind {
+        case .write: move(place, use)
+        case .read:
+            noteRead(at: place, size: use.size, mayBeUnknown: use.written < start)
+            move(place, use)
+        case .miss:
+            // A valid entry that was evicted is what a greater limit keeps.
+            guard uses[place].isValid(for: use) else {
+                remove(place)
+                return noteRead(mayBeUnknown: false)
+            }
+            noteRead(at: place, size: uses[place].size, mayBeUnknown: false)
+            move(place, uses[place])
+        }
+    }
+
+    /// The entry is not there any more, and would not be with any limit.
+    @usableFromInline
+    mutating func remove(_ hash: UInt64) {
+        if let place = place(of: UsedEntry.tag(hash)) { remove(place) }
+    }
+
+    @usableFromInline
+    mutating func removeAll() {
+        count = 0
+        sums.update(repeating: 0, count: Self.blocks)
+        table = SlotTable()
+    }
+
+    /// Notes reads, sampled or not, and allows as much more work as is paid by so many hits.
+    mutating func note(reads count: Int, hits: Int) {
+        if threshold > 0, ignored == 0 { reads += Float(count) }
+        earned += hits
+        credit = min(Self.mostCredit, credit + hits)
+        guard threshold == 0, start > 0, credit >= min(Self.mostCredit, Self.cost * 16 * max(64, table.count)) else { return }
+        ignored = table.count
+        goOn()
+    }
+
+    /// Allows so much work in a second, however few hits there are.
+    mutating func note(_ now: WallInstant) {
+        let passed = now.rawValue - lastNoted
+        guard passed > 0 else { return }
+        lastNoted = now.rawValue
+        note(reads: 0, hits: Int(min(1000, passed)) * Self.usesEachSecond * Self.cost / 1000)
+    }
+
+    /// A read of a key that has no place.
+    private mutating func noteRead(mayBeUnknown: Bool) {
+        guard isCounted() else { return }
+        if mayBeUnknown { unknown += Self.weight(shift) }
+    }
+
+    private mutating func noteRead(at place: Int, size: UInt32, mayBeUnknown: Bool) {
+        guard isCounted() else { return }
+        let weight = Self.weight(uses[place].shift)
+        distances.add(distance(behind: place) &+ Int(size), weight)
+        // It also stands for those that were not kept, and were found without a place.
+        if mayBeUnknown { unknown -= weight - Self.weight(shift) }
+    }
+
+    private mutating func isCounted() -> Bool {
+        guard ignored == 0 else {
+            ignored -= 1
+            return false
+        }
+        sampled += Self.weight(shift)
+        // The past counts less and less.
+        if sampled > 1_048_576 {
+            (reads, sampled, unknown) = (reads / 2, sampled / 2, unknown / 2)
+            distances.halve()
+        }
+        return true
+    }
+
+    private static func weight(_ shift: UInt8) -> Float { Float(UInt64(1) << UInt64(shift)) }
+
+    /// How many bytes were used after the use in that place.
+    private func distance(behind place: Int) -> Int {
+        let next = place / Self.block + 1
+        var sum = 0
+        for index in place + 1..<max(place + 1, min(count, next * Self.block)) { sum &+= weights[index] }
+        for index in next..<Self.blocks { sum &+= sums[index] }
+        return sum
+    }
+
+    // MARK: The answer
+
+    /// Returns what the hit ratio would be with a limit; `nil` before a thousand reads were sampled.
+    func hitRatio(limit: Int) -> Double? {
+        guard sampled >= 1000 else { return nil }
+        // The keys that are sampled are not used as often as others, which shows most at keys that are used all the time.
+        let near = horizon / 64
+        let nearHits = distances.count(upTo: near)
+        let scale = nearHits > 0 ? max(0, 1 + (reads - sampled) / nearHits) : 1
+        let hits = distances.count(upTo: limit) + (scale - 1) * (limit <= near ? distances.count(upTo: limit) : nearHits)
+        return Double(min(1, max(0, hits / max(1, reads - max(0, unknown)))))
+    }
+
+    // MARK: Places
+
+    private func place(of tag: UInt32) -> Int? { table.first(tag) { _ in true }.map(Int.init) }
+
+    private mutating func append(_ use: UsedEntry) {
+        if count == allocated { grow() }
+        table.insert(Int32(count), use.tag)
+        put(use, shift)
+    }
+
+    private mutating func move(_ place: Int, _ use: UsedEntry) {
+        // What makes room may move the place, or remove it.
+        guard count < allocated else {
+            remove(place)
+            return append(use)
+        }
+        table.move(Int32(place), use.tag, to: Int32(count))
+        clear(place)
+        put(use, shift)
+    }
+
+    private mutating func remove(_ place: Int) {
+        table.remove(Int32(place), uses[place].tag)
+        clear(place)
+    }
+
+    private mutating func clear(_ place: Int) {
+        sums[place / Self.block] &-= weights[place]
+        weights[place] = 0
+        uses[place].size = 0
+    }
+
+    private mutating func put(_ use: UsedEntry, _ shift: UInt8) {
+        (uses + count).initialize(to: use)
+        uses[count].shift = shift
+        let weight = Int(use.size) << Int(shift)
+        (weights + count).initialize(to: weight)
+        sums[count / Self.block] &+= weight
+        count += 1
+    }
+
+    private mutating func grow() {
+        if allocated == Self.capacity { return thin() }
+        let (old, oldWeights, larger) = (uses, weights, min(Self.capacity, 2 * allocated))
+        (uses, weights, allocated) = (.allocate(capacity: larger), .allocate(capacity: larger), larger)
+        uses.moveInitialize(from: old, count: count)
+        weights.moveInitialize(from: oldWeights, count: count)
+        old.deallocate()
+        oldWeights.deallocate()
+    }
+
+    /// Makes room: removes what left its place, what is of no interest, and the more keys the farther they are.
+    private mutating func thin() {
+        let (old, spent) = (shift, Self.cost * (count - known))
+        var left = thinOnce()
+        while left > Self.capacity / 2 {
+            dense = min(dense, horizon, weighed()) / 2
+            left = thinOnce()
+        }
+        if left < Self.capacity / 4, dense < horizon { dense *= 2 }
+        if credit < 0 {
+            while left > Self.fewKeys, earned << Int(shift - old) < spent {
+                shift += 1
+                left = thinOnce()
+            }
+            if shift == old { threshold = 0 } else { credit = 0 }
+        } else if shift > 0, credit == Self.mostCredit, earned > 3 * spent {
+            // Keys that were not sampled are not known until they are used again.
+            (shift, ignored) = (shift - 1, Self.capacity)
+        }
+        (earned, known) = (0, left)
+        if threshold > 0 { goOn() }
+        close()
+    }
+
+    private func weighed() -> Int { (0..<Self.blocks).reduce(0) { $0 &+ sums[$1] } }
+
+    /// Clears the places of keys that are too many where they are. Returns how many are left.
+    private mutating func thinOnce() -> Int {
+        var (left, distance) = (0, 0)
+        for place in (0..<count).reversed() where weights[place] > 0 {
+            let known = max(shift, uses[place].shift)
+            let needed = max(known, UInt8(min(31, Int.bitWidth - (distance / max(1, dense)).leadingZeroBitCount)))
+            let isKept = distance <= horizon && uses[place].tag < Self.threshold(shift) && isChosen(oneIn: needed - known)
+            distance &+= weights[place]
+            guard isKept else {
+                clear(place)
+                continue
+            }
+            left += 1
+            guard needed > uses[place].shift else { continue }
+            sums[place / Self.block] &-= weights[place]
+            uses[place].shift = needed
+            weights[place] = Int(uses[place].size) << Int(needed)
+            sums[place / Self.block] &+= weights[place]
+        }
+        return left
+    }
+
+    /// Moves all to the front.
+    private mutating func close() {
+        let end = count
+        removeAll()
+        table = SlotTable(places: 4096)
+        for place in 0..<end where weights[place] > 0 {
+            let use = uses[place]
+            table.insert(Int32(count), use.tag)
+            put(use, use.shift)
+        }
+    }
+
+    /// Whether a random number says so: once in that power of two.
+    private mutating func isChosen(oneIn power: UInt8) -> Bool {
+        guard power > 0 else { return true }
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return random >> (64 - UInt64(power)) == 0
+    }
+}
+
+/// A use of an entry, of which a ``UseSample`` may be.
+@usableFromInline
+struct UsedEntry: Sendable {
+    @usableFromInline
+    enum Kind: UInt8, Sendable {
+        case read, write
+        /// Nothing valid was found.
+        case miss
+    }
+
+    /// The lower half of the hash of the key.
+    var tag: UInt32
+    /// The encoded bytes of the entry, at least one; 0 once it has left its place.
+    var size: UInt32
+    /// When the entry was written, in seconds. Of a miss, when it was.
+    var written: UInt32
+    /// When the entry ends by its own age, in seconds. Of a miss, which age of others the reader accepts.
+    var end: UInt32
+    var isOwn: Bool
+    var kind: Kind
+    /// The power of two of the entries that it stands for.
+    var shift: UInt8 = 0
+
+    init(_ kind: Kind, _ hash: UInt64, size: Int, _ validity: Validity, lastUse: WallInstant) {
+        self.kind = kind
+        tag = Self.tag(hash)
+        self.size = UInt32(clamping: max(1, size))
+        written = Self.seconds(validity.written)
+        isOwn = validity.isOwn
+        end = Self.seconds(validity.idle == .max ? validity.until : min(validity.until, lastUse.advanced(byMilliseconds: validity.idle)))
+    }
+
+    init(missAt now: WallInstant, _ hash: UInt64, under expiration: Expiration) {
+        (kind, size, isOwn) = (.miss, 0, false)
+        tag = Self.tag(hash)
+        written = Self.seconds(now)
+        end = Self.seconds(WallInstant(rawValue: expiration.age))
+    }
+
+    static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }
+    static func seconds(_ instant: WallInstant) -> UInt32 { UInt32(clamping: instant.rawValue / 1000) }
+
+    /// Whether the reader who missed the entry would accept it if it was there.
+    func isValid(for miss: UsedEntry) -> Bool {
+        isOwn ? miss.written < end : miss.end == .max || Int64(miss.written) - Int64(written) <= Int64(miss.end)
+    }
+}
+
+/// How many reads had which distance: sixteen steps for each power of two, from sixteen bytes on.
+struct Distances: Sendable {
+    private var counts: [Float] = []
+
+    mutating func add(_ distance: Int, _ weight: Float) {
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.step(.max) + 1) }
+        counts[Self.step(distance)] += weight
+    }
+
+    mutating func halve() { for index in counts.indices { counts[index] /= 2 } }
+
+    /// How many reads have at most this distance.
+    func count(upTo distance: Int) -> Float {
+        guard !counts.isEmpty, distance > 0 else { return 0 }
+        let step = Self.step(distance)
+        // Of the step that the distance is within, the part below it.
+        let (start, end) = (Self.start(of: step), Self.start(of: step + 1))
+        return counts[..<step].reduce(0, +) + counts[step] * Float(max(0, distance - start)) / Float(max(1, end - start))
+    }
+
+    private static func step(_ distance: Int) -> Int {
+        let number = UInt64(max(16, distance))
+        let power = 63 - number.leadingZeroBitCount
+        return (power - 4) * 16 + Int(number >> UInt64(power - 4)) - 16
+    }
+
+    private static func start(of step: Int) -> Int { Int(clamping: UInt64(16 + step % 16) << UInt64(min(59, step / 16))) }
+}

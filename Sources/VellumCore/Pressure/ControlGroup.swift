@@ -1,0 +1,109 @@
+#if !canImport(Darwin)
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #endif
+
+    /// The control group (version 2) of the process, and the files of the kernel that tell how short of memory it is.
+    struct ControlGroup: Sendable {
+        /// The folder of the group; `nil` if it cannot be found.
+        var folder: String?
+        /// The stalls of the whole machine.
+        var machine = "/proc/pressure/memory"
+
+        static func ofThisProcess() -> ControlGroup {
+            ControlGroup(folder: folder(group: text("/proc/self/cgroup") ?? "", mounts: text("/proc/self/mountinfo") ?? ""))
+        }
+
+        /// Returns the folder of the group, by what `/proc/self/cgroup` and `/proc/self/mountinfo` say.
+        static func folder(group: String, mounts: String) -> String? {
+            guard let path = group.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else { return nil }
+            for mount in mounts.split(separator: "\n") {
+                let words = mount.split(separator: " ")
+                guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count, words[dash + 1] == "cgroup2" else { continue }
+                let (root, point) = (words[3], words[4])
+                // In a container, the root may be the group itself, or one above it.
+                let below = root == "/" ? path : path.hasPrefix(root) ? path.dropFirst(root.count) : ""
+                let isAbove = below.split(separator: "/").contains("..")
+                return String(point) + (isAbove || below == "/" ? "" : String(below))
+            }
+            return nil
+        }
+
+        // MARK: Reading
+
+        func events() -> PressureRule.Events? { folder.flatMap { Self.text($0 + "/memory.events") }.map(PressureRule.Events.init) }
+
+        /// The part of the limit that is not of files; `nil` without a limit.
+        var anonymousShare: Double? {
+            guard let folder, let limit = Self.text(folder + "/memory.max").flatMap({ Double($0.trimmingNewline) }), limit > 0,
+                let line = Self.text(folder + "/memory.stat")?.split(separator: "\n").first(where: { $0.hasPrefix("anon ") }),
+                let anonymous = Double(line.dropFirst(5))
+            else { return nil }
+            return anonymous / limit
+        }
+
+        static func text(_ path: String) -> String? {
+            guard let file = SystemFile(path, O_RDONLY) else { return nil }
+            defer { close(file.descriptor) }
+            return file.text()
+        }
+
+        // MARK: Waiting
+
+        struct Signal: Sendable {
+            var kind: PressureRule.Signal
+            var descriptor: Int32
+        }
+
+        /// Opens what can be waited for. Another process may not be allowed to.
+        func signals() -> [Signal] {
+            var signals: [Signal] = []
+            if let events = folder.flatMap({ SystemFile($0 + "/memory.events", O_RDONLY) }) {
+                signals.append(Signal(kind: .events, descriptor: events.descriptor))
+                // The kernel notifies of changes since it was read.
+                _ = events.text()
+            }
+            // The windows of two seconds are those that every user may ask for.
+            return signals + [stall(.someStall, "some 150000 2000000"), stall(.fullStall, "full 100000 2000000")].compactMap(\.self)
+        }
+
+        /// Asks for a signal when tasks waited for memory for so many of two million microseconds.
+        private func stall(_ kind: PressureRule.Signal, _ trigger: String) -> Signal? {
+            for path in [folder.map { $0 + "/memory.pressure" }, machine].compactMap(\.self) {
+                guard let file = SystemFile(path, O_RDWR | O_NONBLOCK) else { continue }
+                if file.request(trigger) { return Signal(kind: kind, descriptor: file.descriptor) }
+                close(file.descriptor)
+            }
+            return nil
+        }
+    }
+
+    /// An open file of the kernel.
+    private struct SystemFile {
+        let descriptor: Int32
+
+        init?(_ path: String, _ flags: Int32) {
+            descriptor = StandardStreams.avoiding { open(path, flags | O_CLOEXEC) }
+            guard descriptor >= 0 else { return nil }
+        }
+
+        /// Its beginning, as long as such files are.
+        func text() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 65_536)
+            let count = pread(descriptor, &bytes, bytes.count, 0)
+            return count >= 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        }
+
+        /// A trigger ends with a zero.
+        func request(_ trigger: String) -> Bool {
+            let bytes = Array(trigger.utf8) + [0]
+            return write(descriptor, bytes, bytes.count) == bytes.count
+        }
+    }
+
+    extension String {
+        fileprivate var trimmingNewline: Substring { hasSuffix("\n") ? dropLast() : self[...] }
+    }
+#endif

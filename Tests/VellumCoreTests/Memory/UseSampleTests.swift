@@ -1,0 +1,126 @@
+import Testing
+import VellumTestSupport
+
+@testable import VellumCore
+
+/// What is estimated from a sample of uses, beside an exact simulation.
+@Suite(.timeLimit(.minutes(1)))
+struct UseSampleTests {
+    static let factors = [0.125, 0.25, 0.5, 1, 2, 4, 8]
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var trace: Trace
+        var limit: Int
+        /// The limit of memory, whose hits allow little work.
+        var memory: Int
+
+        var testDescription: String { "\(trace.name), \(limit) bytes, \(memory) of them in memory" }
+    }
+
+    static let cases: [Case] = {
+        let seed = UInt64.random(in: 0..<1_000_000)
+        let made = Trace.Shape.allCases.map { Trace.made($0, uses: 100_000, seed: seed) }
+        let recorded = ["multi2", "web12", "request"].compactMap { name in
+            do { return try Trace.recorded(name) } catch {
+                Issue.record(error)
+                return nil
+            }
+        }
+        return (made + recorded).flatMap { trace in
+            // Away from a multiple of the loop by a power of two.
+            [trace.total / 11, trace.total / 50].flatMap { [Case(trace: trace, limit: $0, memory: 1), Case(trace: trace, limit: $0, memory: $0 / 4)] }
+        }
+    }()
+
+    @Test(arguments: cases)
+    func theCurveIsThatOfAnExactSimulation(_ parameters: Case) throws {
+        let trace = parameters.trace
+        var uses = Uses(upTo: 8 * parameters.limit)
+        uses.run(trace, memory: parameters.memory, disk: parameters.limit)
+        var errors: [Double] = []
+        for factor in Self.factors {
+            let limit = Int(Double(parameters.limit) * factor)
+            let estimate = uses.sample.hitRatio(limit: limit)
+            errors.append(abs(try #require(estimate) - ExactLRU.hitRatio(trace, limit: limit)))
+        }
+        let mean = errors.reduce(0, +) / Double(errors.count)
+        #expect(mean <= 0.02, "\(errors)")
+        #expect(errors.allSatisfy { $0 <= 0.12 }, "\(errors)")
+    }
+}
+
+extension UseSampleTests {
+    /// Hits pay for little work, however many keys there are.
+    @Test(arguments: [10, 300, 3000, 30_000])
+    func aHitCostsAboutNothing(_ keys: Int) {
+        var uses = Uses(upTo: .max)
+        for key in 0..<keys { uses.write(key, size: 100) }
+        var taken = 0
+        let hits = 1_000_000
+        for number in 0..<hits { if uses.hit(number % keys, size: 100) { taken += 1 } }
+        #expect(taken <= 15_000 + hits / 128, "of \(hits) hits")
+        #expect(taken >= hits / 512)
+    }
+}
+
+/// Tells a sample the uses of an archive.
+struct Uses: ~Copyable {
+    var sample = UseSample()
+    private let salt = UInt64.random(in: .min ... .max)
+    private let start = WallInstant(rawValue: 1_700_000_000_000)
+    private var hits = 0
+
+    init(upTo horizon: Int) { sample.start(at: start, upTo: horizon) }
+
+    func hash(_ key: Int) -> UInt64 {
+        var generator = SeededGenerator(seed: UInt64(key) &* 0x9E37_79B9_7F4A_7C15 ^ salt)
+        return generator.next()
+    }
+
+    mutating func run(_ trace: Trace, memory: Int, disk: Int) {
+        var (inMemory, onDisk) = (ExactLRU(trace, limit: memory), ExactLRU(trace, limit: disk))
+        let validity = Validity(written: start, expires: nil)
+        for key in trace.keys {
+            let (isInMemory, isOnDisk) = (inMemory.use(key), onDisk.use(key))
+            let hash = hash(key)
+            let read = UsedEntry(.read, hash, size: trace.sizes[key], validity, lastUse: start)
+            if isInMemory {
+                // As if readers had noted them.
+                hits += 1
+                sample.add(read)
+                if hits == 200 { tellHits() }
+                continue
+            }
+            tellHits()
+            sample.note(reads: 1, hits: UseSample.paidByDisk)
+            if isOnDisk {
+                sample.add(read)
+            } else {
+                sample.add(UsedEntry(missAt: start, hash, under: .never))
+                sample.note(reads: 0, hits: UseSample.paidByDisk)
+                sample.add(UsedEntry(.write, hash, size: trace.sizes[key], validity, lastUse: start))
+            }
+        }
+        tellHits()
+    }
+
+    mutating func write(_ key: Int, size: Int) {
+        sample.note(reads: 0, hits: UseSample.paidByDisk)
+        sample.add(UsedEntry(.write, hash(key), size: size, Validity(written: start, expires: nil), lastUse: start))
+    }
+
+    /// Returns whether the hit is sampled.
+    mutating func hit(_ key: Int, size: Int) -> Bool {
+        let hash = hash(key)
+        hits += 1
+        if hits == 200 { tellHits() }
+        guard sample.mayTake(hash) else { return false }
+        sample.add(UsedEntry(.read, hash, size: size, Validity(written: start, expires: nil), lastUse: start))
+        return true
+    }
+
+    private mutating func tellHits() {
+        sample.note(reads: hits, hits: hits)
+        hits = 0
+    }
+}
