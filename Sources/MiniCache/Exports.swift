@@ -23,3 +23,5 @@
 @_exported public import struct VellumCore.StorageLimits
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
+@_exported public import struct VellumCore.Sizing
+@_exported public import enum VellumCore.MemoryPressure

@@ -7,3 +7,4 @@
 @_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
+@_exported public import enum VellumCore.MemoryPressure

@@ -12,3 +12,5 @@
 @_exported public import struct VellumCore.LoadStatistics
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock
+@_exported public import struct VellumCore.Sizing
+@_exported public import enum VellumCore.MemoryPressure

@@ -35,3 +35,5 @@
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.VersionChange
 @_exported public import struct VellumCore.WallClock
+@_exported public import struct VellumCore.Sizing
+@_exported public import enum VellumCore.MemoryPressure

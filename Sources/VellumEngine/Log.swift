@@ -14,12 +14,24 @@ package enum Log {
         logger.error("\(message)", metadata: ["code": "\(cause.code)"])
     }
 
-    static func evictsByDefault(_ archive: String, _ limit: DataSize) {
+    static func evictsByDefault(_ archive: String, _ limit: DataSize, _ sizing: Sizing?) {
         logger.warning(
             """
             The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts the least recently used \
-            entries. Set a size when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
+            entries. \(sizing.flatMap { advice($0, limit) } ?? "How large it should be is logged when it was read often enough.") Set a size \
+            when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
             """)
+    }
+
+    static func sizingKnown(_ archive: String, _ limit: DataSize, _ sizing: Sizing) {
+        guard let advice = advice(sizing, limit) else { return }
+        logger.warning("The archive \(displayed(archive)) evicts at \(limit), its default limit. \(advice)")
+    }
+
+    private static func advice(_ sizing: Sizing, _ limit: DataSize) -> String? {
+        sizing.limit().map { enough in
+            enough.bytes <= limit.bytes ? "That keeps 95 % of the hits." : "A disk limit of \(enough) would keep 95 % of the hits."
+        }
     }
 
     static func sizesIgnored(

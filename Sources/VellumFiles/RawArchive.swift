@@ -76,6 +76,8 @@ extension RawArchive {
         public internal(set) var indexes: [Index] = []
         /// How many entries were removed with all others, and are being deleted.
         public internal(set) var waiting = 0
+        /// What the hit ratio would be with other limits, as the program wrote it that used the archive last; `nil` if none did for long enough.
+        public internal(set) var sizing: Sizing?
     }
 
     /// Returns what the archive holds, without reading the entries.
@@ -96,6 +98,7 @@ extension RawArchive {
             summary.typeVersion = try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
             summary.waiting = try tables.connection.int(RawRows.waiting(tables.id))?.int ?? 0
             summary.indexes = try tables.rawIndex()?.indexes ?? []
+            summary.sizing = try SizingTable.read(of: tables.id, on: tables.connection)?.sizing
             guard usage.entries > 0 else { return summary }
             let oldest = try tables.connection.int(RawRows.oldestUse(tables.id))?.value ?? 0
             summary.oldest = UseStamp(rawValue: oldest).possibleDate

@@ -100,12 +100,25 @@ internal import VellumCore
         limit.update(new)
     }
 
-    /// Whether it was not logged yet that an entry was evicted although no caller ever set the archive's size. Once `true`.
-    func isFirstEvictionByDefault() -> Bool {
-        upkeep.withLock { upkeep in
+    /// An entry was evicted although no caller ever set the archive's size. Logged once.
+    func noteEvictionByDefault(_ limit: DataSize) {
+        let isFirst = upkeep.withLock { upkeep in
             defer { upkeep.hasReportedDefault = true }
             return !upkeep.hasReportedDefault
         }
+        guard isFirst else { return }
+        let sizing = owner?.sizing(ofDisk: limit.bytes)
+        if sizing != nil { upkeep.withLock { $0.hasReportedSizing = true } }
+        Log.evictsByDefault(name, limit, sizing)
+    }
+
+    /// What is known of other limits was written. Logged once, if an entry was evicted although no caller ever set the archive's size.
+    func noteSizing(_ sizing: Sizing, _ limit: DataSize) {
+        let isFirst = upkeep.withLock { upkeep in
+            defer { upkeep.hasReportedSizing = upkeep.hasReportedDefault }
+            return upkeep.hasReportedDefault && !upkeep.hasReportedSizing
+        }
+        if isFirst { Log.sizingKnown(name, limit, sizing) }
     }
 
     /// The error of a call that has found it not listed.
@@ -132,8 +145,19 @@ struct ArchiveUpkeep {
     var rewriting = WallInstant.never
     /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
     var hasReportedDefault = false
+    /// Whether it was logged then which size would do.
+    var hasReportedSizing = false
+    /// When what is known of other limits was written last.
+    private var sizingWritten = WallInstant(rawValue: .min)
     /// The last limit that was read or set. Another process may drop an archive that is open here: it keeps its limit.
     var limit = StoredLimit.unknown
+
+    /// Whether so many milliseconds are over since the last call that returned `true`.
+    mutating func isSizingDue(at now: WallInstant, after pause: Int64) -> Bool {
+        guard now < sizingWritten || sizingWritten.advanced(byMilliseconds: pause) <= now else { return false }
+        sizingWritten = now
+        return true
+    }
 }
 
 /// The disk limit of an open archive, and what was evicted, readable without a lock.

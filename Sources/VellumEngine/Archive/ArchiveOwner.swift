@@ -24,6 +24,11 @@ public import VellumCore
     /// An upper bound of the number of touches that ``takeTouches(limit:)`` could take now. O(1).
     var pendingTouchCount: Int { get }
 
+    /// Returns what the hit ratio would be with other limits; `nil` if that is not known yet.
+    ///
+    /// - Parameter bytes: The limit of the disk, or what is there.
+    func sizing(ofDisk bytes: Int) -> Sizing?
+
     /// Whether memory may have, or may have had, entries that the file does not have.
     var mayHaveMemoryOnly: Bool { get }
 
@@ -45,6 +50,7 @@ public import VellumCore
 
 extension ArchiveOwner {
     @usableFromInline package var mayHaveMemoryOnly: Bool { false }
+    @usableFromInline package func sizing(ofDisk bytes: Int) -> Sizing? { nil }
     @usableFromInline package func archiveDidRemove(_ entries: [RemovedEntry], _ cause: RemovalCause) {}
     @usableFromInline package func archiveWasReplaced() {}
     @usableFromInline package func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome { .noPlace }

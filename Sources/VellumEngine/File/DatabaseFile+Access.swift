@@ -151,7 +151,7 @@ extension DatabaseFile {
     func didCommit(_ commit: Commit) {
         watcher.tell(commit)
         let due = commit.due
-        for (archive, limit) in due.evictionsByDefault where archive.isFirstEvictionByDefault() { Log.evictsByDefault(archive.name, limit) }
+        for (archive, limit) in due.evictionsByDefault { archive.noteEvictionByDefault(limit) }
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
         if due.mayHoldCleared { scheduleDeletingCleared() }
         if due.isOpen { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }

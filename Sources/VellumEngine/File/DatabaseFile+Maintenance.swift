@@ -249,7 +249,10 @@ extension DatabaseFile {
     func scheduleWritingTouches() {
         schedule(.writeTouches) { (file) throws(SQLiteError) in
             // Memory hits do not look: a process that only has these notices here that the file, or what others announce, is elsewhere.
-            if file.isInPlace, try file.writeAllTouches() { file.scheduleWritingTouches() }
+            guard file.isInPlace else { return }
+            let hasMore = try file.writeAllTouches()
+            try file.writeSizings()
+            if hasMore { file.scheduleWritingTouches() }
         }
     }
 

@@ -97,6 +97,7 @@ package import VellumCore
             do throws(SQLiteError) {
                 try commitBatch()
                 try writeAllTouches()
+                try writeSizings(isClosing: true)
                 CrashPoint.reached(.closingTouchesWritten)
                 try reclaimSpaceBeforeClosing()
             } catch {
@@ -236,6 +237,7 @@ extension DatabaseFile {
         try withUsableFile { () throws(SQLiteError) in
             try commitBatch()
             try writeAllTouches()
+            try writeSizings(isClosing: true)
         }
         guard location.move(from: .open, to: .suspended) else { return }
         do throws(SQLiteError) {

@@ -63,14 +63,9 @@ extension Store {
     package func statistics() throws(VellumError) -> StoreStatistics {
         var statistics = counters
         statistics.disk = try disk.totals()
-        statistics.sizing = sizing(memory: statistics.memory.bytes, disk: statistics.disk.bytes)
+        let limit = disk.capacity.bytes
+        statistics.sizing = state.sizing(ofDisk: limit == .max ? statistics.disk.bytes : limit)
         return statistics
-    }
-
-    /// What the hit ratio would be with other limits. An archive without one is as large as what it holds.
-    func sizing(memory held: Int, disk heldOnDisk: Int) -> Sizing? {
-        let (memory, disk) = capacities
-        return self.memory.sizing(memory: memory.bytes == .max ? held : memory.bytes, disk: disk.bytes == .max ? heldOnDisk : disk.bytes)
     }
 
     /// Samples uses of entries as far apart as the greatest limit that is shown.

@@ -51,6 +51,12 @@ final class StoreState<Value>: ArchiveOwner {
     var pendingTouchCount: Int { memory.pendingTouchCount }
 
     @usableFromInline
+    func sizing(ofDisk bytes: Int) -> Sizing? {
+        let limit = memory.capacity.bytes
+        return memory.sizing(memory: limit == .max ? memory.totals().bytes : limit, disk: bytes)
+    }
+
+    @usableFromInline
     func archiveDidReport(_ event: StoreEvent) {
         switch event {
         case .failure, .damagedEntry:

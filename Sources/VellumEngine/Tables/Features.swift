@@ -2,12 +2,16 @@ internal import VellumCore
 
 /// The table `features`: what a file has beyond this version of format 1, in three words, as file systems say it (decision 73).
 ///
-/// Each bit stands for a feature, of which this version knows ``groups``. `bits_check` is the complement: a damaged bit must not keep the file
+/// Each bit stands for a feature, of which this version knows ``groups`` and ``sizing``. `bits_check` is the complement: a damaged bit must not keep the file
 /// from being opened.
 struct Features {
     /// The bit of the second word for groups of entries (``MemberTable``).
     static let groups: Int64 = 1
 
+    /// The bit of the first word for what is known of other limits (``SizingTable``).
+    static let sizing: Int64 = 1
+
+    static let addSizing = "UPDATE features SET bits = bits | \(sizing), bits_check = ~(bits | \(sizing)) WHERE word = 0"
     static let addGroups = "UPDATE features SET bits = bits | \(groups), bits_check = ~(bits | \(groups)) WHERE word = 1"
 
     /// The bits of the second word, in a statement.
@@ -25,7 +29,7 @@ struct Features {
 
     private enum Column: Int32 { case word, bits, check }
 
-    /// Those of which a program may know nothing.
+    /// Those of which a program may know nothing, and this one does not.
     private(set) var ignored: Int64 = 0
     /// Those that a program must know to write the file, and this one does not.
     private(set) var forWriting: Int64 = 0
@@ -41,7 +45,7 @@ struct Features {
             words.append(read.int(Column.bits).value)
         }
         guard words.count == 3 else { throw .corrupt("The words of features are damaged.") }
-        (ignored, forWriting, forOpening) = (words[0], words[1] & ~Self.groups, words[2])
+        (ignored, forWriting, forOpening) = (words[0] & ~Self.sizing, words[1] & ~Self.groups, words[2])
         hasGroups = words[1] & Self.groups != 0
     }
 

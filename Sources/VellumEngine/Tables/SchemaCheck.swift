@@ -52,6 +52,7 @@ struct SchemaCheck {
         if let own = SQL.tables.first(where: { $0.key == name }) { return own.value }
         switch name {
         case "members": return MemberTable.create
+        case "sizing": return SizingTable.create
         case "sqlite_stat1": return IndexTables.statisticsTable
         case "sqlite_stat4": return IndexTables.samplesTable
         default: break

@@ -1,0 +1,56 @@
+internal import Foundation
+package import VellumCore
+
+/// The table `sizing`: what the hit ratio of archives would be with other limits, for tools to show (decision 84). A file has it once a program
+/// has used it for a while (``Features/sizing``). Programs may ignore it.
+package enum SizingTable {
+    /// A plain table, as programs require that do not know the feature (decision 73).
+    static let create = """
+        CREATE TABLE sizing(
+            archive INTEGER PRIMARY KEY,
+            written INTEGER NOT NULL,
+            curve TEXT NOT NULL
+        )
+        """
+
+    static let isThere = "SELECT count(*) FROM sqlite_schema WHERE name = 'sizing'"
+    static let write = "INSERT OR REPLACE INTO sizing(archive, written, curve) VALUES (?1, ?2, ?3)"
+    static let read = "SELECT written, curve FROM sizing WHERE archive = ?1"
+
+    private enum Column: Int32 { case written, curve }
+
+    /// Returns what was written last; `nil` if there is nothing, or nothing that can be read: it is only advice.
+    package static func read(of archive: Int64, on connection: Connection) throws(SQLiteError) -> (sizing: Sizing, written: WallInstant)? {
+        guard try connection.int(isThere) ?? 0 > 0 else { return nil }
+        let read = try connection.prepare(read, archive)
+        guard try read.step(), let text = read.text(Column.curve) else { return nil }
+        do {
+            return (try CodableFormat.decode(Sizing.self, from: Data(text.utf8)), WallInstant(rawValue: read.int(Column.written).value))
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension ArchiveEdit {
+    /// The limit on disk, or what is there without one, in bytes.
+    var sizeOfDisk: Int { capacity.bytes == .max ? usage.bytes : capacity.bytes }
+
+    /// Replaces what is known of other limits.
+    func write(_ sizing: Sizing, at now: WallInstant) throws(SQLiteError) {
+        let text: String
+        do {
+            text = String(decoding: try CodableFormat.json.encode(sizing), as: UTF8.self)
+        } catch {
+            throw .corrupt("The sizes of an archive cannot be written: \(codingReason(error)).")
+        }
+        if try connection.int(SizingTable.isThere) == 0 {
+            try connection.execute(SizingTable.create)
+            try connection.execute(Features.addSizing)
+        }
+        let write = try connection.prepare(SizingTable.write, id)
+        write.bind(now.rawValue, at: 2)
+        write.bind(text, at: 3)
+        try write.run()
+    }
+}
