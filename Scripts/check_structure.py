@@ -18,6 +18,7 @@ CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 QUEUES = {
     "VellumCore/Concurrency/BlockingPool.swift", "VellumCore/Concurrency/SerialQueue.swift", "VellumEngine/File/Maintenance.swift",
     "VellumEngine/File/ChangeWatcher.swift", "Shallows/Coordination/KeyedMutex+Call.swift", "VellumFiles/LineBuffer.swift",
+    "VellumCore/Pressure/PressureSource.swift",
 }
 # What ends the process, and how often: for what no input can reach, or the system has no memory. A precondition prints nothing in a release build.
 TRAPS = {

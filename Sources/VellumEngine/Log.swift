@@ -28,7 +28,7 @@ package enum Log {
         logger.warning("The archive \(displayed(archive)) evicts at \(limit), its default limit. \(advice)")
     }
 
-    private static func advice(_ sizing: Sizing, _ limit: DataSize) -> String? {
+    static func advice(_ sizing: Sizing, _ limit: DataSize) -> String? {
         sizing.limit().map { enough in
             enough.bytes <= limit.bytes ? "That keeps 95 % of the hits." : "A disk limit of \(enough) would keep 95 % of the hits."
         }

@@ -29,6 +29,31 @@ struct RawArchiveTests {
         var primaryKey: String
     }
 
+    /// Written when the file is closed, for tools to show.
+    @Test(arguments: [500, 3000]) func whatIsKnownOfOtherLimitsIsInTheFile(reads: Int) throws {
+        let folder = try TemporaryDirectory()
+        let factory = ArchivesFactory(directory: folder.url, durability: .relaxed)
+        let notes = try factory.store(for: Note.self, diskLimit: 5.megaBytes)
+        for number in 0..<reads {
+            let key = "\(number % 100)"
+            if try notes.access(archiveWithKey: key) == nil { try notes.record(Note(primaryKey: key, text: "text")) }
+        }
+        let known = try notes.statistics().sizing
+        #expect((known != nil) == (reads >= 1000))
+        try factory.close()
+        for _ in 0..<2 {
+            let file = try ArchiveFile(at: folder.file("Archives.sqlite"))
+            let summary = try #require(try file.archives().first).summary()
+            #expect(summary.sizing == known)
+            #expect(try file.verify().isIntact)
+            try file.close()
+            // It stays there while others use the file.
+            let again = ArchivesFactory(directory: folder.url)
+            try again.store(for: Note.self).record(Note(primaryKey: "other"))
+            try again.close()
+        }
+    }
+
     @Test func aFileListsWhatItHas() throws {
         let factory = ArchivesFactory.inMemory()
         let notes = try factory.store(for: Note.self, diskLimit: 5.megaBytes)

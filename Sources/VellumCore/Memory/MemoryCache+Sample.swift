@@ -41,7 +41,9 @@ extension MemoryCache.Contents {
 
     /// An entry was read from the disk, or written.
     @inlinable
-    mutating func sample(_ kind: UsedEntry.Kind, _ item: MemoryCache.Item, _ hash: UInt64, at now: WallInstant, _ notes: AllNotes<ReaderNotes>) {
+    mutating func sample(
+        _ kind: UsedEntry.Kind, _ item: MemoryCache.Item, _ hash: UInt64, at now: WallInstant, _ notes: AllNotes<ReaderNotes>
+    ) {
         sample.collectUses(notes)
         sample.addFromDisk(kind, hash, size: item.cost, item.validity, at: now)
     }

@@ -40,6 +40,12 @@ public struct Sizing: Hashable, Sendable, Codable {
     /// The eighth root of two.
     private static let step = 1.090_507_732_665_257_7
 
+    /// Whether it can be of this package: it may be read from a file.
+    package var isPossible: Bool {
+        memory.count <= 7 && disk.count <= 7 && curve.count <= 1000
+            && (memory + disk + curve).allSatisfy { 0...1 ~= $0.hitRatio && $0.limit.bytes >= 0 }
+    }
+
     /// Returns the smallest limit with which there would be this part of the hits that the greatest limit of ``curve`` has.
     ///
     /// - Parameter part: From 0 to 1.

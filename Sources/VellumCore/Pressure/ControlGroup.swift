@@ -21,7 +21,9 @@
             guard let path = group.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else { return nil }
             for mount in mounts.split(separator: "\n") {
                 let words = mount.split(separator: " ")
-                guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count, words[dash + 1] == "cgroup2" else { continue }
+                guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count, words[dash + 1] == "cgroup2" else {
+                    continue
+                }
                 let (root, point) = (words[3], words[4])
                 // In a container, the root may be the group itself, or one above it.
                 let below = root == "/" ? path : path.hasPrefix(root) ? path.dropFirst(root.count) : ""

@@ -21,6 +21,7 @@ public enum MemoryPressure: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// The process may be killed, or waits for memory most of the time.
     case critical
 
+    /// Whether one is less serious than the other.
     public static func < (one: MemoryPressure, other: MemoryPressure) -> Bool { one.rawValue < other.rawValue }
 
     /// Whether memory is given back when the system asks for it. By default `true`. Applies to the whole process.

@@ -36,7 +36,9 @@ enum PressureSource {
                     poll(nil, 0, pause)
                 }
                 // A group that was removed fires without an event.
-                for (signal, wait) in zip(signals, waits) where wait.revents != 0 && wait.revents & Int16(POLLPRI) == 0 { close(signal.descriptor) }
+                for (signal, wait) in zip(signals, waits) where wait.revents != 0 && wait.revents & Int16(POLLPRI) == 0 {
+                    close(signal.descriptor)
+                }
                 signals = zip(signals, waits).filter { $1.revents == 0 || $1.revents & Int16(POLLPRI) != 0 }.map(\.0)
             }
         }

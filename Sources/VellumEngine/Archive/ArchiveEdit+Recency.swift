@@ -1,3 +1,4 @@
+internal import Foundation
 internal import VellumCore
 
 // Uses are written in batches, in transactions of their own. A read never causes an UPDATE.
@@ -99,5 +100,28 @@ extension ArchiveEdit {
         after.reset()
         for stamp in obsolete { try removeRecency(stamp) }
         archive.upkeep.withLock { $0.trimmedThrough = seen < count ? .never : through }
+    }
+
+    // MARK: Other limits
+
+    /// The limit on disk, or what is there without one, in bytes.
+    var sizeOfDisk: Int { capacity.bytes == .max ? usage.bytes : capacity.bytes }
+
+    /// Replaces what is known of other limits.
+    func write(_ sizing: Sizing, at now: WallInstant) throws(SQLiteError) {
+        let text: String
+        do {
+            text = String(decoding: try CodableFormat.json.encode(sizing), as: UTF8.self)
+        } catch {
+            throw .corrupt("The sizes of an archive cannot be written: \(codingReason(error)).")
+        }
+        if try connection.int(SizingTable.isThere) == 0 {
+            try connection.execute(SizingTable.create)
+            try connection.execute(Features.addSizing)
+        }
+        let write = try connection.prepare(SizingTable.write, id)
+        write.bind(now.rawValue, at: 2)
+        write.bind(text, at: 3)
+        try write.run()
     }
 }

@@ -340,6 +340,29 @@ extension DatabaseFile {
         }
     }
 
+    // MARK: Other limits, written beside the eviction order for tools to find
+
+    /// How many milliseconds at least are between two writes for an archive.
+    private static let sizingPause: Int64 = 60_000
+
+    /// Writes what the archives' owners know of other limits, each at most once a minute.
+    func writeSizings(isClosing: Bool = false) throws(SQLiteError) {
+        for archive in writing.archives { try writeSizing(of: archive, isClosing: isClosing) }
+    }
+
+    func writeSizing(of archive: Archive, isClosing: Bool) throws(SQLiteError) {
+        let (now, pause) = (clock.now(), isClosing ? 0 : Self.sizingPause)
+        // Most have not been read often enough since they were opened.
+        guard let owner = archive.owner, owner.sizing(ofDisk: 1) != nil, archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }),
+            withWriter({ $0.connection.writeRefusal == nil }) ?? false
+        else { return }
+        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            guard let sizing = owner.sizing(ofDisk: edit.sizeOfDisk) else { return }
+            try edit.write(sizing, at: now)
+            if edit.state.totals.limit.isGiven == 0 { archive.noteSizing(sizing, edit.state.totals.limit.size) }
+        }
+    }
+
     // MARK: Snapshots
 
     /// Ends leases that were not used since `reads` was recorded, and checks again later while others are left.

@@ -183,6 +183,7 @@ public import VellumCore
             if file.state != .suspended {
                 try file.checkLocation()
                 try file.flush()
+                try file.mappingErrors { () throws(SQLiteError) in try file.writeSizing(of: archive, isClosing: true) }
             }
         } catch {
             // Nothing is left of a file that has vanished, and its owners have been told what was lost.

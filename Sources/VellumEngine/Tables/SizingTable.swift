@@ -25,32 +25,10 @@ package enum SizingTable {
         let read = try connection.prepare(read, archive)
         guard try read.step(), let text = read.text(Column.curve) else { return nil }
         do {
-            return (try CodableFormat.decode(Sizing.self, from: Data(text.utf8)), WallInstant(rawValue: read.int(Column.written).value))
+            let sizing = try CodableFormat.decode(Sizing.self, from: Data(text.utf8))
+            return sizing.isPossible ? (sizing, WallInstant(rawValue: read.int(Column.written).value)) : nil
         } catch {
             return nil
         }
-    }
-}
-
-extension ArchiveEdit {
-    /// The limit on disk, or what is there without one, in bytes.
-    var sizeOfDisk: Int { capacity.bytes == .max ? usage.bytes : capacity.bytes }
-
-    /// Replaces what is known of other limits.
-    func write(_ sizing: Sizing, at now: WallInstant) throws(SQLiteError) {
-        let text: String
-        do {
-            text = String(decoding: try CodableFormat.json.encode(sizing), as: UTF8.self)
-        } catch {
-            throw .corrupt("The sizes of an archive cannot be written: \(codingReason(error)).")
-        }
-        if try connection.int(SizingTable.isThere) == 0 {
-            try connection.execute(SizingTable.create)
-            try connection.execute(Features.addSizing)
-        }
-        let write = try connection.prepare(SizingTable.write, id)
-        write.bind(now.rawValue, at: 2)
-        write.bind(text, at: 3)
-        try write.run()
     }
 }

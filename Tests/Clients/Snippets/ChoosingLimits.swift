@@ -2,6 +2,7 @@
 
 import Foundation
 import MiniCache
+import Shallows
 import Vellum
 
 struct Photo: ArchiveCodable {
@@ -28,16 +29,23 @@ let rates: MiniCache<String, Double> = manager.cache(
     cacheName: "rates", cacheVersion: .custom("1"),
     maxAge: .hours(1), diskLimit: 5.megaByte)
 
+let sizing = try photos.statistics().sizing
+if let size = sizing?.limit(keeping: 0.95) {
+    print("diskLimit: \(size) would keep 95 % of the hits")
+}
+
 let statistics = try photos.statistics()
 print("\(statistics.disk) of \(photos.limits.disk)")
 print("\(statistics.evictedSize) evicted by this process")
 print("hits: \(statistics.hitRatio)")
 
-func receivedMemoryWarning() {
-    photos.trimMemory(to: 1.megaByte)
-    rates.trimMemory(to: .zero)
-}
+// snippet.hide
+let thumbnails = try LRUStorage<String, Data>(maxBytes: 10.megaByte)
+// snippet.show
+MemoryPressure.isFollowed = false  // not in this process
+MemoryPressure.announce(.warning)  // this program has another signal
+photos.trimMemory(to: 1.megaByte)  // this archive alone
+thumbnails.trimsUnderMemoryPressure(toFraction: 0.1)
 // snippet.hide
 
 try letters.record(Letter(number: "1", text: "Dear Ann"))
-receivedMemoryWarning()

@@ -5,7 +5,10 @@ import VellumTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct LRUStorageTests {
-    @Test(arguments: [(nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25), (0, .critical, 0), (9, .critical, 100), (-.nan, .warning, 50)])
+    @Test(arguments: [
+        (nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25), (0, .critical, 0), (9, .critical, 100),
+        (-.nan, .warning, 50),
+    ])
     func memoryIsGivenBackUnderPressure(_ fraction: Double?, _ pressure: MemoryPressure, _ left: Int) async throws {
         let storage = try LRUStorage<Int, Int>(maxCount: 1000)
         if let fraction { storage.trimsUnderMemoryPressure(toFraction: fraction) }

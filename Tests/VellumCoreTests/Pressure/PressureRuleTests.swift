@@ -21,7 +21,9 @@ struct PressureRuleTests {
         Case(testDescription: "the group was throttled", before: quiet, after: "high 4\nmax 7\noom 1\n", pressure: .warning),
         Case(testDescription: "at the limit, by files", before: quiet, after: "high 3\nmax 90\noom 1\n", share: 0.2),
         Case(testDescription: "at the limit, without one", before: quiet, after: "high 3\nmax 90\noom 1\n"),
-        Case(testDescription: "at the limit, by its own memory", before: quiet, after: "high 3\nmax 8\noom 1\n", share: 0.9, pressure: .critical),
+        Case(
+            testDescription: "at the limit, by its own memory", before: quiet, after: "high 3\nmax 8\noom 1\n", share: 0.9,
+            pressure: .critical),
         Case(testDescription: "no memory was found", before: quiet, after: "high 3\nmax 7\noom 2\n", pressure: .critical),
         Case(testDescription: "throttled, and no memory was found", before: quiet, after: "high 9\nmax 7\noom 2\n", pressure: .critical),
         Case(testDescription: "some wait", before: nil, after: nil, fired: [.someStall], pressure: .warning),
@@ -56,14 +58,16 @@ struct PressureRuleTests {
             Place(testDescription: "the root of a container", group: "0::/\n", mounts: unified, folder: "/sys/fs/cgroup"),
             Place(
                 testDescription: "both versions", group: "4:memory:/a\n0::/b\n",
-                mounts: "20 1 0:19 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n21 1 0:20 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n",
+                mounts:
+                    "20 1 0:19 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n21 1 0:20 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n",
                 folder: "/sys/fs/cgroup/unified/b"),
             Place(
                 testDescription: "a container that sees the names of its host", group: "0::/docker/1/child\n",
                 mounts: "24 30 0:22 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n", folder: "/sys/fs/cgroup/child"),
             Place(
                 testDescription: "a group outside of the namespace", group: "0::/../other\n", mounts: unified, folder: "/sys/fs/cgroup"),
-            Place(testDescription: "version 1 alone", group: "4:memory:/a\n", mounts: "20 1 0:19 / /c rw - cgroup cgroup rw\n", folder: nil),
+            Place(
+                testDescription: "version 1 alone", group: "4:memory:/a\n", mounts: "20 1 0:19 / /c rw - cgroup cgroup rw\n", folder: nil),
             Place(testDescription: "not mounted", group: "0::/\n", mounts: "", folder: nil),
             Place(testDescription: "other lines", group: "\n0:\n", mounts: "- cgroup2\na b c d e f g -\n", folder: nil),
         ]

@@ -1,4 +1,5 @@
 import Foundation
+import RawDatabase
 import Testing
 import VellumTestSupport
 
@@ -94,5 +95,33 @@ struct SizingTests {
         let sizing = try #require(try store.statistics().sizing)
         #expect(sizing.memory[3].limit.bytes == 10_000 && sizing.disk[3].limit.bytes == 10_000)
         #expect(sizing.disk[3].hitRatio > 0.95 && sizing.disk[0].hitRatio < 0.3)
+    }
+
+    @Test func theLogSaysWhichSizeWouldDo() throws {
+        func advice(hits: Double, at limit: Int) -> String? {
+            Sizing(memory: 100, disk: limit) { $0 >= 4 * limit ? hits : hits / 2 }.flatMap { Log.advice($0, DataSize(bytes: limit)) }
+        }
+        #expect(advice(hits: 0.8, at: 1 << 20) == "A disk limit of 4.1 MB would keep 95 % of the hits.")
+        #expect(advice(hits: 0, at: 1 << 20) == nil)
+        let flat = Sizing(memory: 100, disk: 1000) { _ in 0.5 }
+        #expect(flat.flatMap { Log.advice($0, DataSize(bytes: 1000)) } == "That keeps 95 % of the hits.")
+    }
+
+    @Test func aFileMayHaveAnythingInPlaceOfACurve() throws {
+        for text in ["", "[]", "{}", "{\"memory\":[],\"disk\":[],\"curve\":[{\"limit\":-1,\"hitRatio\":7}]}", "\u{0}"] {
+            let store = try setup.store(durability: .relaxed)
+            try use(store, keys: 10, reads: 1100)
+            try setup.close()
+            let database = try RawDatabase(setup.url)
+            try database.execute("UPDATE sizing SET curve = '\(text.replacingOccurrences(of: "\u{0}", with: ""))'")
+            let file = try setup.open()
+            #expect(try file.verify().isIntact)
+            let archive = try setup.store().disk.archive
+            #expect(
+                try file.reading(archive) { (tables) throws(SQLiteError) in
+                    try SizingTable.read(of: archive.id, on: tables.connection) == nil
+                })
+            try setup.close()
+        }
     }
 }

@@ -11,6 +11,15 @@ import Testing
 struct PageTests {
     static let hostile = "<img src=x onerror=alert(1)>\u{202E}\u{1B}\"'`&" + String(repeating: "名", count: 100_000)
 
+    static let sizing: SizingView = {
+        func points(_ limits: [Int]) -> [SizingView.Point] {
+            limits.map { .init(limit: $0, hitRatio: min(0.9, Double($0) / Double(20 << 20))) }
+        }
+        return SizingView(
+            memory: points((17...23).map { 1 << $0 }), disk: points((20...26).map { 1 << $0 }), curve: points((17...26).map { 1 << $0 }),
+            enough: 18 << 20)
+    }()
+
     /// A report with three archives, one of which has names of a stranger.
     static func report(isRedacted: Bool = false) -> ReportView {
         let day = 86_400.0
@@ -21,7 +30,8 @@ struct PageTests {
                 newestUse: Date(timeIntervalSince1970: 100 * day), typeVersion: 2,
                 indexes: [
                     .init(properties: ["country", "elevation"], isOfElements: false), .init(properties: ["keywords"], isOfElements: true),
-                ]),
+                ],
+                sizing: sizing),
             statistics: StatisticsView(
                 sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8], ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
                 uses: [0: 20_000, 20: 8298],
@@ -51,6 +61,14 @@ struct PageTests {
         let page = Page.html(Self.report()).replacing("<!DOCTYPE html>", with: "")
         let parser = XMLParser(data: Data(page.utf8))
         #expect(parser.parse(), "\(parser.parserError.map(String.init(describing:)) ?? "") in line \(parser.lineNumber)")
+    }
+
+    @Test func theCurveIsDrawnWhereItIsKnown() {
+        let page = Page.html(Self.report())
+        #expect(page.components(separatedBy: "class=\"curve\"").count == 2)
+        #expect(page.contains("To keep 95 % of the hits that no limit would lose, about 18.0 MB is needed."))
+        #expect(page.contains("limit 8.0 MB") && !page.contains("nan") && !page.contains("inf"))
+        #expect(Self.report().json.line.contains(#""limitFor95PercentBytes":18874368"#))
     }
 
     @Test func nothingOfAStrangerIsMarkup() {

@@ -45,6 +45,8 @@ struct ArchiveView: Sendable {
     var typeVersion = 0
     var indexes: [Index] = []
     var waiting = 0
+    /// What the hit ratio would be with other limits.
+    var sizing: SizingView?
 
     /// `64.0 MB`, `2.0 MB default` or `none`.
     var limitText: String { (limit.map(Numbers.size) ?? "none") + (isLimitGiven ? "" : " default") }
@@ -57,7 +59,7 @@ struct ArchiveView: Sendable {
             "name": .text(name), "entries": .integer(entries), "bytes": .integer(bytes), "limitBytes": .optional(limit, JSON.integer),
             "isLimitGiven": .bool(isLimitGiven), "oldestUse": .date(oldestUse), "newestUse": .date(newestUse),
             "cacheVersion": .optional(cacheVersion, JSON.text), "typeVersion": .integer(typeVersion),
-            "indexes": .array(indexes.map(\.json)), "waiting": .integer(waiting),
+            "indexes": .array(indexes.map(\.json)), "waiting": .integer(waiting), "sizing": sizing?.json ?? .null,
         ]
     }
 }

@@ -10,7 +10,7 @@ struct ArchiveSection {
     private var statistics: StatisticsView { part.statistics }
 
     var node: Node {
-        let parts = [limit, sizes, ages, uses, versions, indexes, largest].compactMap(\.self)
+        let parts = [limit, sizing, sizes, ages, uses, versions, indexes, largest].compactMap(\.self)
         return .tag("section", ["class": "archive"], [.tag("h2", [.short(archive.name, 60)]), facts] + parts)
     }
 
@@ -55,6 +55,28 @@ struct ArchiveSection {
         let table = Facts.table("Bytes beside the limit", ["", "Bytes", "Share"], rows)
         return block("Limit", [.tag("p", ["class": "say"], advice.sentence), Facts.pair(gauge, table)])
     }
+
+    private var sizing: Node? {
+        guard let sizing = archive.sizing, !sizing.curve.isEmpty else { return nil }
+        let picture = picture(
+            "sizing", "Hit ratio by limit", "The part of reads that would be hits, by the limit in bytes. A line marks the limit on disk.")
+        func rows(_ name: String, _ points: [SizingView.Point]) -> [[String]] {
+            points.enumerated().map { index, point in
+                [name, Numbers.size(point.limit), "\(Self.factors[min(index, 6)]) ×", Numbers.share(Int(point.hitRatio * 1000), of: 1000)]
+            }
+        }
+        let table = Facts.table(
+            "What other limits would hit", ["", "Limit", "Of the present", "Hits"],
+            rows("Memory", sizing.memory) + rows("Disk", sizing.disk))
+        return block(
+            "How large the limit should be",
+            [
+                .tag("p", ["class": "say"], sizing.sentence(limit: archive.limit)),
+                Facts.pair(picture.curve(sizing.curve, mark: archive.limit), table),
+            ])
+    }
+
+    private static let factors = ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
 
     // MARK: Histograms
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A picture of numbers as SVG, with its title and a description for those who do not see it.
 struct Picture: Sendable {
     /// A number with its names.
@@ -67,6 +69,32 @@ struct Picture: Sendable {
             if index.isMultiple(of: every) { children.append(Self.label("tick", item.label, x: left + wide / 2, y: Double(base) + 16)) }
         }
         return svg(height: base + foot, children)
+    }
+
+    /// Ratios from 0 to 1 by sizes, which stand as far apart as their logarithms.
+    func curve(_ points: [SizingView.Point], mark: Int?) -> Node {
+        let (head, height, foot) = (20, 150, 24)
+        let base = Double(head + height)
+        let (first, last) = (log2(Double(max(1, points.first?.limit ?? 1))), log2(Double(max(2, points.last?.limit ?? 2))))
+        func x(_ bytes: Int) -> Double { (log2(Double(max(1, bytes))) - first) / max(0.001, last - first) * Double(Self.width) }
+        func y(_ ratio: Double) -> Double { base - min(1, max(0, ratio)) * Double(height) }
+        var children: [Node] = []
+        for part in [0, 0.5, 1] {
+            let place = Self.number(y(part))
+            children.append(.tag("line", ["class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": place, "y2": place]))
+            children.append(.tag("text", ["class": "tick", "x": "0", "y": Self.number(y(part) - 4)], "\(Int(part * 100)) %"))
+        }
+        let path = points.enumerated().map { "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit))) \(Self.number(y($1.hitRatio)))" }.joined()
+        children.append(.tag("path", ["class": "curve", "d": path]))
+        if let mark, let least = points.first?.limit, let most = points.last?.limit, least <= mark, mark <= most {
+            let place = Self.number(x(mark))
+            children.append(.tag("line", ["class": "mark", "x1": place, "x2": place, "y1": "\(head)", "y2": Self.number(base)]))
+            children.append(Self.label("figure", "limit \(Numbers.size(mark))", x: x(mark), y: Double(head) - 6))
+        }
+        for point in [points.first, points.last].compactMap(\.self) {
+            children.append(Self.label("tick", Numbers.size(point.limit), x: x(point.limit), y: base + 16))
+        }
+        return svg(height: head + height + foot, children)
     }
 
     /// How full something is, and where a mark stands in it. Each number is written beside its end.

@@ -39,6 +39,7 @@ enum StyleSheet {
         .bar { fill: var(--accent); }
         .track { fill: var(--track); }
         .axis { stroke: var(--line); stroke-width: 1; }
+        .curve { fill: none; stroke: var(--accent); stroke-width: 2; }
         .mark { stroke: var(--ink); stroke-width: 2; }
         table { width: 100%; border-collapse: collapse; font-size: 14px; line-height: 1.4; }
         caption { text-align: left; color: var(--muted); font-size: 13px; padding-bottom: 6px; }
