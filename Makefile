@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo demo-fleet demo-observe demo-outage bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
+.PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
 	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -177,6 +177,11 @@ instructions: setup
 	@$(SWIFT) build -c release --product Client
 	@python3 Scripts/client.py "$$($(SWIFT) build -c release --show-bin-path)/Client" $(if $(UPDATE),--update)
 	@python3 Scripts/instructions.py "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
+
+# Puts a process under real memory pressure, in a control group: Linux, as root.
+pressure: setup
+	$(SWIFT) build --product CrashChild $(PLAIN)
+	@python3 Scripts/pressure.py "$$($(SWIFT) build $(PLAIN) --show-bin-path)/CrashChild"
 
 # Counts the stack frames from a client to SQLite, by gdb, and fails where there are more than there may be. Builds for a minute.
 spines: setup

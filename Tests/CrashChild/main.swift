@@ -33,6 +33,7 @@ import Vellum
 //     CrashChild restore BACKUP FILE                     puts a backup in the place of a file
 //     CrashChild read-as USER FILE                       reads the pairs of a file as another user
 //     CrashChild later FOLDER COUNT                      a program that has more words in the file of changes
+//     CrashChild pressure FOLDER MEGABYTES               holds objects in memory, and carries out commands, line by line
 //     CrashChild obey FOLDER                             carries out commands, line by line
 //     CrashChild touch FOLDER MILLISECONDS COUNT          records, prints each number, and waits to be killed
 //     CrashChild script FOLDER JOURNAL SCRIPT SEED COUNT  carries out a script and writes a journal
@@ -119,6 +120,9 @@ do {
         exit(0)
     case "later":
         try LaterMode.run(arguments)
+        exit(0)
+    case "pressure":
+        try PressureMode.run(arguments)
         exit(0)
     case "obey":
         try ObeyMode.run(arguments)

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+import VellumTestSupport
+
+/// A process that announces that memory is short returns it to the system.
+@Suite(.timeLimit(.minutes(1)))
+struct PressureProcessTests {
+    @Test func memoryIsReturnedToTheSystem() throws {
+        let folder = try TemporaryDirectory()
+        let child = try Spawned(["pressure", folder.url.path, "50"])
+        func held() throws -> (entries: Int, kilobytes: Int) {
+            let words = try #require(child.ask("held")).split(separator: " ").compactMap { Int($0) }
+            return (words[0], words[1])
+        }
+        let before = try held()
+        #expect(before.entries == 50_000)
+        #expect(child.send("warning"))
+        let less = try held()
+        #expect(less.entries == 25_000)
+        #expect(child.send("critical"))
+        let least = try held()
+        #expect(least.entries == 0)
+        #if canImport(Glibc)
+            // Fifty megabytes were in memory, in small pieces.
+            #expect(before.kilobytes - least.kilobytes > 35_000, "\(before) \(less) \(least)")
+        #endif
+        _ = child.kill()
+    }
+}
