@@ -87,6 +87,7 @@ def main():
                 before = child.held()
                 squeeze(child, folder, group, has_high, one, before[1])
                 seconds = child.gives_back(20 if follows else 5)
+                time.sleep(1)  # What was evicted is released then.
                 after = child.held()
                 events = (group / "memory.events").read_text().split() if has_high else ["by", "stalls", "alone"]
                 print(f"{'Followed' if follows else 'Ignored'}: {before[0]:,} objects, {before[1]:,} kB; then {after[0]:,}, {after[1]:,} kB"
@@ -123,8 +124,10 @@ def squeeze(child, folder, group, has_high, one, kilobytes):
     with open(big, "wb") as file:
         for _ in range(300):
             file.write(os.urandom(1 << 20))
+    with open(big, "rb") as file:
+        os.sync()
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     write(one / "cgroup.procs", child.process.pid)
-    subprocess.run(["sync"], check=True)
     write(one / "memory.limit_in_bytes", 20 << 20)
     for _ in range(8):
         child.send(f"read {big}")

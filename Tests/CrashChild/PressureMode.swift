@@ -13,11 +13,9 @@ enum PressureMode {
         guard arguments.count == 4, let megabytes = Int(arguments[3]) else { exit(2) }
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]), durability: .relaxed)
         let store = try factory.store(for: Item.self, memoryLimit: .unlimited, diskLimit: .unlimited)
-        let text = String(repeating: "x", count: 1000)
         for first in stride(from: 0, to: megabytes * 1000, by: 1000) {
-            try store.record(contentsOf: (first..<first + 1000).map { Item(key: "\($0)", text: text, tags: []) })
+            try store.record(contentsOf: (first..<first + 1000).map { Item(key: "\($0)", text: String(repeating: "x", count: 1000), tags: []) })
         }
-        try factory.flush()
         while let line = readLine() {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
