@@ -87,7 +87,7 @@ def main():
                 before = child.held()
                 squeeze(child, folder, group, has_high, one, before[1])
                 seconds = child.gives_back(20 if follows else 5)
-                time.sleep(1)  # What was evicted is released then.
+                time.sleep(3)  # What was evicted is released then.
                 after = child.held()
                 events = (group / "memory.events").read_text().split() if has_high else ["by", "stalls", "alone"]
                 print(f"{'Followed' if follows else 'Ignored'}: {before[0]:,} objects, {before[1]:,} kB; then {after[0]:,}, {after[1]:,} kB"
@@ -128,7 +128,7 @@ def squeeze(child, folder, group, has_high, one, kilobytes):
         os.sync()
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     write(one / "cgroup.procs", child.process.pid)
-    write(one / "memory.limit_in_bytes", 20 << 20)
+    write(one / "memory.limit_in_bytes", 64 << 20)
     for _ in range(8):
         child.send(f"read {big}")
 
