@@ -185,7 +185,7 @@ struct DocumentationTests {
         "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift", "VellumEngine/Tables/MemberTable.swift",
         "VellumEngine/Tables/RecencyTables.swift",
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
-        "VellumEngine/Tables/RetentionTable.swift",
+        "VellumEngine/Tables/RetentionTable.swift", "VellumEngine/Tables/SizingTable.swift",
         "VellumEngine/Query/QueryPrinter.swift",
         "Originals/OriginalCaches.swift", "RawDatabase/RawDatabase.swift", "VellumFiles/RawRows.swift",
     ]
