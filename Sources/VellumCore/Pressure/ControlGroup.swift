@@ -35,15 +35,13 @@
 
         // MARK: Reading
 
-        func events() -> PressureRule.Events? { folder.flatMap { Self.text($0 + "/memory.events") }.map(PressureRule.Events.init) }
-
-        /// The part of the limit that is not of files; `nil` without a limit.
-        var anonymousShare: Double? {
-            guard let folder, let limit = Self.text(folder + "/memory.max").flatMap({ Double($0.trimmingNewline) }), limit > 0,
+        /// The part of a limit that is not of files; `nil` without one.
+        func anonymousShare(of limit: PressureRule.Limit) -> Double? {
+            guard let folder, let most = Self.text("\(folder)/memory.\(limit)").flatMap({ Double($0.trimmingNewline) }), most > 0,
                 let line = Self.text(folder + "/memory.stat")?.split(separator: "\n").first(where: { $0.hasPrefix("anon ") }),
                 let anonymous = Double(line.dropFirst(5))
             else { return nil }
-            return anonymous / limit
+            return anonymous / most
         }
 
         static func text(_ path: String) -> String? {
@@ -56,26 +54,38 @@
 
         struct Signal: Sendable {
             var kind: PressureRule.Signal
-            var descriptor: Int32
+            fileprivate var file: SystemFile
+
+            var descriptor: Int32 { file.descriptor }
+
+            func text() -> String? { file.text() }
+
+            /// What the file says after the kernel has signalled these events; `nil` if it signals nothing more.
+            func text(after events: Int16) -> String? {
+                // A file of counts has an error with each signal. Of a stall it means that the group was removed.
+                let gone = kind == .events ? POLLNVAL : POLLNVAL | POLLERR
+                return events & Int16(gone) == 0 ? text() : nil
+            }
+
+            func end() { close(descriptor) }
         }
 
         /// Opens what can be waited for. Another process may not be allowed to.
         func signals() -> [Signal] {
             var signals: [Signal] = []
             if let events = folder.flatMap({ SystemFile($0 + "/memory.events", O_RDONLY) }) {
-                signals.append(Signal(kind: .events, descriptor: events.descriptor))
-                // The kernel notifies of changes since it was read.
-                _ = events.text()
+                signals.append(Signal(kind: .events, file: events))
             }
             // The windows of two seconds are those that every user may ask for.
-            return signals + [stall(.someStall, "some 150000 2000000"), stall(.fullStall, "full 100000 2000000")].compactMap(\.self)
+            return signals + [PressureRule.Signal.someStall, .fullStall].compactMap(stall)
         }
 
         /// Asks for a signal when tasks waited for memory for so many of two million microseconds.
-        private func stall(_ kind: PressureRule.Signal, _ trigger: String) -> Signal? {
+        private func stall(_ kind: PressureRule.Signal) -> Signal? {
+            let trigger = "\(kind == .fullStall ? "full" : "some") \(kind.threshold) 2000000"
             for path in [folder.map { $0 + "/memory.pressure" }, machine].compactMap(\.self) {
                 guard let file = SystemFile(path, O_RDWR | O_NONBLOCK) else { continue }
-                if file.request(trigger) { return Signal(kind: kind, descriptor: file.descriptor) }
+                if file.request(trigger) { return Signal(kind: kind, file: file) }
                 close(file.descriptor)
             }
             return nil

@@ -7,8 +7,8 @@
 /// | an archive, a cache, `SQLiteStorage` | keeps half of what memory has | keeps nothing that the disk has |
 /// | `LRUStorage`, a shared cache | keeps half | keeps an eighth |
 ///
-/// What only memory has of an archive, such as an object that is larger than the disk limit, stays. Limits do not change: memory fills again
-/// when objects are used.
+/// Objects of an archive that are only in memory, such as one that is larger than the disk limit, stay. Limits do not change: memory fills
+/// again when objects are used.
 ///
 /// The signals are those of the system on Apple platforms (`DispatchSource.makeMemoryPressureSource`); on Linux `memory.events` of the control group
 /// (version 2) and the stalls that the kernel measures (PSI, `memory.pressure`), of the group or else of the machine. Where neither can be
@@ -33,7 +33,8 @@ public enum MemoryPressure: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Gives memory back now, also where ``isFollowed`` is `false`: for a program with another signal, such as
     /// `UIApplication.didReceiveMemoryWarningNotification`.
     ///
-    /// Runs on the caller's thread, and releases the objects there. Does not block for the disk.
+    /// Runs on the caller's thread, and releases the objects there. Does not block for the disk. With glibc, the allocator then returns unused
+    /// memory to the system (`malloc_trim`), which may take a tenth of a second for hundreds of megabytes.
     ///
     /// - Complexity: O(objects in memory).
     public static func announce(_ pressure: MemoryPressure) { MemoryHolders.shared.release(under: pressure) }
@@ -82,9 +83,16 @@ package final class MemoryHolders: Sendable {
     package init(start: @escaping @Sendable (MemoryHolders) -> Void) { self.start = start }
 
     package func insert(_ holder: any MemoryHolder) {
+        // What the weak references had: the last reference to one is released outside the lock.
+        var found: [any MemoryHolder] = []
+        defer { withExtendedLifetime(found) {} }
         let isFirst = state.withLock { state in
             if state.holders.count >= state.most {
-                state.holders.removeAll { $0.holder == nil }
+                state.holders.removeAll { known in
+                    guard let holder = known.holder else { return true }
+                    found.append(holder)
+                    return false
+                }
                 state.most = 2 * state.holders.count + 64
             }
             state.holders.append(WeakHolder(holder))

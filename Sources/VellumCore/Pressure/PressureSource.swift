@@ -20,26 +20,33 @@ enum PressureSource {
             BlockingPool.startOnNewThread { wait(in: .ofThisProcess(), holders) }
         }
 
-        /// How long at least is between two announcements, in milliseconds: what was given back takes effect first.
+        /// How long the thread rests after each signal, in milliseconds: what was given back takes effect first.
         private static let pause: Int32 = 1000
 
         /// Waits for as long as there is a signal to wait for. Uses no processor meanwhile.
         static func wait(in group: ControlGroup, _ holders: MemoryHolders) {
-            var rule = PressureRule(group.events())
-            var signals = group.signals()
+            var (rule, signals) = (PressureRule(), group.signals())
+            rule.begin(signals.map { ($0.kind, $0.text() ?? "") })
             while !signals.isEmpty {
                 var waits = signals.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
-                guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
-                let fired = zip(signals, waits).filter { $1.revents & Int16(POLLPRI) != 0 }.map(\.0.kind)
-                if let pressure = rule.pressure(group.events(), fired, anonymousShare: group.anonymousShare) {
-                    holders.systemDidAnnounce(pressure)
-                    poll(nil, 0, pause)
+                guard poll(&waits, nfds_t(waits.count), -1) > 0 else {
+                    if errno == EINTR { continue }
+                    return signals.forEach { $0.end() }
                 }
-                // A group that was removed fires without an event.
-                for (signal, wait) in zip(signals, waits) where wait.revents != 0 && wait.revents & Int16(POLLPRI) == 0 {
-                    close(signal.descriptor)
+                var fired: [(PressureRule.Signal, String)] = []
+                signals = zip(signals, waits).compactMap { signal, wait in
+                    guard wait.revents != 0 else { return signal }
+                    // The kernel clears the signal when this very descriptor is read. Of a group that was removed it cannot be.
+                    guard let text = signal.text(after: wait.revents) else {
+                        signal.end()
+                        return nil
+                    }
+                    fired.append((signal.kind, text))
+                    return signal
                 }
-                signals = zip(signals, waits).filter { $1.revents == 0 || $1.revents & Int16(POLLPRI) != 0 }.map(\.0)
+                let pressure = rule.pressure(fired, at: CoarseClock.milliseconds) { group.anonymousShare(of: $0) }
+                if let pressure { holders.systemDidAnnounce(pressure) }
+                poll(nil, 0, pause)
             }
         }
     #endif

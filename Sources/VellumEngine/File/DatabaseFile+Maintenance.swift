@@ -350,16 +350,23 @@ extension DatabaseFile {
         for archive in writing.archives { try writeSizing(of: archive, isClosing: isClosing) }
     }
 
+    /// - Throws: ``SQLiteError`` for damage. It is advice: a disk that is full or busy keeps nobody from closing the file.
     func writeSizing(of archive: Archive, isClosing: Bool) throws(SQLiteError) {
         let (now, pause) = (clock.now(), isClosing ? 0 : Self.sizingPause)
         // Most have not been read often enough since they were opened.
         guard let owner = archive.owner, owner.sizing(ofDisk: 1) != nil, archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }),
             withWriter({ $0.connection.writeRefusal == nil }) ?? false
         else { return }
-        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
-            guard let sizing = owner.sizing(ofDisk: edit.sizeOfDisk) else { return }
-            try edit.write(sizing, at: now)
-            if edit.state.totals.limit.isGiven == 0 { archive.noteSizing(sizing, edit.state.totals.limit.size) }
+        do throws(SQLiteError) {
+            let written = try inTransaction(archive) { (edit) throws(SQLiteError) -> (Sizing, DataSize?)? in
+                guard let sizing = owner.sizing(ofDisk: edit.sizeOfDisk) else { return nil }
+                try edit.write(sizing, at: now)
+                return (sizing, edit.state.totals.limit.isGiven == 0 ? edit.state.totals.limit.size : nil)
+            }
+            if let (sizing, limit) = written ?? nil, let limit { archive.noteSizing(sizing, limit) }
+        } catch {
+            if error.isDamage { throw error }
+            Log.error("What is known of the limits of an archive could not be written.", error)
         }
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -61,5 +62,28 @@ struct MemoryHoldersTests {
         #expect(holders.count <= 200)
         holders.release(under: .warning)
         #expect(last.heard.withLock { $0 } == [.warning])
+    }
+
+    /// Its end may open or close something that follows, too.
+    private final class Leaving: MemoryHolder {
+        let holders: MemoryHolders
+
+        init(_ holders: MemoryHolders) { self.holders = holders }
+
+        deinit { holders.insert(Staying()) }
+
+        func release(under pressure: MemoryPressure) {}
+    }
+
+    private final class Staying: MemoryHolder {
+        func release(under pressure: MemoryPressure) {}
+    }
+
+    @Test func aHolderThatEndsMeanwhileEndsOutsideTheLock() {
+        let holders = holders()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for _ in 0..<20_000 { holders.insert(Leaving(holders)) }
+        }
+        #expect(holders.count > 0)
     }
 }

@@ -7,9 +7,8 @@ import Testing
 struct PressureRuleTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var before: String?
-        var after: String?
-        var fired: [PressureRule.Signal] = [.events]
+        var before = PressureRuleTests.quiet
+        var after: String
         var share: Double?
         var pressure: MemoryPressure?
     }
@@ -17,28 +16,46 @@ struct PressureRuleTests {
     static let quiet = "low 0\nhigh 3\nmax 7\noom 1\noom_kill 1\noom_group_kill 0\n"
 
     static let cases = [
-        Case(testDescription: "nothing happened", before: quiet, after: quiet),
-        Case(testDescription: "the group was throttled", before: quiet, after: "high 4\nmax 7\noom 1\n", pressure: .warning),
-        Case(testDescription: "at the limit, by files", before: quiet, after: "high 3\nmax 90\noom 1\n", share: 0.2),
-        Case(testDescription: "at the limit, without one", before: quiet, after: "high 3\nmax 90\noom 1\n"),
-        Case(
-            testDescription: "at the limit, by its own memory", before: quiet, after: "high 3\nmax 8\noom 1\n", share: 0.9,
-            pressure: .critical),
-        Case(testDescription: "no memory was found", before: quiet, after: "high 3\nmax 7\noom 2\n", pressure: .critical),
-        Case(testDescription: "throttled, and no memory was found", before: quiet, after: "high 9\nmax 7\noom 2\n", pressure: .critical),
-        Case(testDescription: "some wait", before: nil, after: nil, fired: [.someStall], pressure: .warning),
-        Case(testDescription: "all wait", before: nil, after: nil, fired: [.someStall, .fullStall], pressure: .critical),
-        Case(testDescription: "the file is gone", before: quiet, after: nil),
-        Case(testDescription: "the file is not what it was", before: quiet, after: "high x\nmax\n\noom -\n9 9 9\n"),
-        Case(testDescription: "the counts are smaller", before: quiet, after: "high 0\nmax 0\noom 0\n"),
+        Case(testDescription: "nothing happened", after: quiet, share: 1),
+        Case(testDescription: "throttled, by files", after: "high 4\nmax 7\noom 1\n", share: 0.3),
+        Case(testDescription: "throttled, by its own memory", after: "high 4\nmax 7\noom 1\n", share: 0.8, pressure: .warning),
+        Case(testDescription: "at the limit, by files", after: "high 3\nmax 90\noom 1\n", share: 0.2),
+        Case(testDescription: "at the limit, without one", after: "high 3\nmax 90\noom 1\n"),
+        Case(testDescription: "at the limit, by its own memory", after: "high 3\nmax 8\noom 1\n", share: 0.9, pressure: .critical),
+        Case(testDescription: "no memory was found", after: "high 3\nmax 7\noom 2\n", pressure: .critical),
+        Case(testDescription: "throttled, and no memory was found", after: "high 9\nmax 7\noom 2\n", share: 1, pressure: .critical),
+        Case(testDescription: "the file is not what it was", after: "high x\nmax\n\noom -\n9 9 9\n", share: 1),
+        Case(testDescription: "the counts are smaller", after: "high 0\nmax 0\noom 0\n", share: 1),
+        Case(testDescription: "the file was empty", before: "", after: "", share: 1),
     ]
 
     @Test(arguments: cases)
-    func theLevelIsThatOfTheWorstSignal(_ parameters: Case) {
-        var rule = PressureRule(parameters.before.map(PressureRule.Events.init))
-        let events = parameters.after.map(PressureRule.Events.init)
-        #expect(rule.pressure(events, parameters.fired, anonymousShare: parameters.share) == parameters.pressure)
-        #expect(rule.pressure(events, [.events], anonymousShare: parameters.share) == nil, "The same counts again are nothing new.")
+    func theLevelIsThatOfTheWorstEvent(_ parameters: Case) {
+        var rule = PressureRule()
+        rule.begin([(.events, parameters.before)])
+        #expect(rule.pressure([(.events, parameters.after)], at: 0) { _ in parameters.share } == parameters.pressure)
+        #expect(rule.pressure([(.events, parameters.after)], at: 60_000) { _ in parameters.share } == nil, "The same counts again are nothing new.")
+    }
+
+    private static func stalls(_ some: Int, _ full: Int) -> String {
+        "some avg10=0.12 avg60=0.02 avg300=0.00 total=\(some)\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=\(full)\n"
+    }
+
+    /// The first signal counts what was before, so that the totals decide.
+    @Test func aStallCountsIfTasksWaitedForAsLong() {
+        var rule = PressureRule()
+        func pressure(_ signals: [PressureRule.Signal], _ some: Int, _ full: Int, at now: Int64) -> MemoryPressure? {
+            rule.pressure(signals.map { ($0, Self.stalls(some, full)) }, at: now) { _ in nil }
+        }
+        rule.begin([(.someStall, Self.stalls(9_000_000, 7_000_000)), (.fullStall, Self.stalls(9_000_000, 7_000_000))])
+        #expect(pressure([.someStall, .fullStall], 9_009_800, 7_000_600, at: 0) == nil)
+        #expect(pressure([.someStall], 9_200_000, 7_050_000, at: 1000) == .warning)
+        // Memory may fill again before the next warning. That the process may be killed is never late.
+        #expect(pressure([.someStall], 9_400_000, 7_060_000, at: 2000) == nil)
+        #expect(pressure([.someStall, .fullStall], 9_600_000, 7_110_000, at: 3000) == .critical)
+        #expect(pressure([.someStall], 9_900_000, 7_110_000, at: 12_000) == .warning)
+        #expect(pressure([.fullStall], 9_900_000, 7_110_000, at: 30_000) == nil)
+        #expect(rule.pressure([(.fullStall, "")], at: 40_000) { _ in nil } == nil)
     }
 
     #if !canImport(Darwin)
