@@ -14,17 +14,16 @@ package enum Log {
         logger.error("\(message)", metadata: ["code": "\(cause.code)"])
     }
 
-    static func evictsByDefault(_ archive: String, _ limit: DataSize, _ sizing: Sizing?) {
+    static func evictsByDefault(_ archive: String, _ limit: DataSize) {
         logger.warning(
             """
             The archive \(displayed(archive)) reached its disk limit of \(limit), the default, and now evicts the least recently used \
-            entries. \(sizing.flatMap { advice($0, limit) } ?? "How large it should be is logged when it was read often enough.") Set a size \
-            when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited.
+            entries. Set a size when you open it: trySetMaxDiskSize (diskLimit of a store, a cache or a property), or .unlimited. A \
+            recommended size is logged after more reads.
             """)
     }
 
-    static func sizingKnown(_ archive: String, _ limit: DataSize, _ sizing: Sizing) {
-        guard let advice = advice(sizing, limit) else { return }
+    static func adviseSize(_ archive: String, _ limit: DataSize, _ advice: String) {
         logger.warning("The archive \(displayed(archive)) evicts at \(limit), its default limit. \(advice)")
     }
 

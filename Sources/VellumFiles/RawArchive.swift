@@ -78,6 +78,8 @@ extension RawArchive {
         public internal(set) var waiting = 0
         /// What the hit ratio would be with other limits, as the program wrote it that used the archive last; `nil` if none did for long enough.
         public internal(set) var sizing: Sizing?
+        /// When it was written.
+        public internal(set) var sizingWritten: Date?
     }
 
     /// Returns what the archive holds, without reading the entries.
@@ -98,7 +100,9 @@ extension RawArchive {
             summary.typeVersion = try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
             summary.waiting = try tables.connection.int(RawRows.waiting(tables.id))?.int ?? 0
             summary.indexes = try tables.rawIndex()?.indexes ?? []
-            summary.sizing = try SizingTable.read(of: tables.id, on: tables.connection)?.sizing
+            if let (sizing, written) = try SizingTable.read(of: tables.id, on: tables.connection) {
+                (summary.sizing, summary.sizingWritten) = (sizing, written.date)
+            }
             guard usage.entries > 0 else { return summary }
             let oldest = try tables.connection.int(RawRows.oldestUse(tables.id))?.value ?? 0
             summary.oldest = UseStamp(rawValue: oldest).possibleDate

@@ -172,6 +172,17 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             payload: payloads[place], cost: places[place].cost, stamp: use.stamp, isDirty: use.isDirty, metadata: places[place].metadata)
     }
 
+    /// Returns the entry; `nil` if there is none in the slot, or no such slot any more.
+    package borrowing func held(_ slot: Slot) -> Item? { slot < placeCount ? item(slot) : nil }
+
+    /// Returns the slots of the entries that `isIncluded` accepts, with their last uses. O(n).
+    package borrowing func slots(where isIncluded: (Metadata) -> Bool) -> [(slot: Slot, stamp: UseStamp)] {
+        (0..<placeCount).compactMap { place in
+            guard places[place].key != nil, isIncluded(places[place].metadata) else { return nil }
+            return (Slot(place), places[place].use.stamp)
+        }
+    }
+
     /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
     @usableFromInline package borrowing func newest(
         _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }

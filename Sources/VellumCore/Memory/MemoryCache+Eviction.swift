@@ -12,26 +12,25 @@ extension MemoryCache {
 
     /// Evicts entries that are on disk until memory holds at most this part of its bytes, or nothing else. O(n log n).
     @usableFromInline package func trim(toFraction fraction: Double) -> DeferredEffects {
-        let bytes = Int(Double(totals().bytes) * fraction)
-        guard memoryOnlyCount > 0 else { return trim(toBytes: bytes) }
         var effects = DeferredEffects()
-        for (key, _) in newest().reversed() {
-            guard totals().bytes > bytes else { break }
-            evict(key, &effects)
+        let (bytes, oldest) = contents.read { contents, _ in
+            (
+                Int(Double(contents.pointee.entries.list.totalCost) * fraction),
+                contents.pointee.entries.list.slots { $0.entryID != 0 }.sorted { $0.stamp < $1.stamp }[...]
+            )
+        }
+        var left = oldest
+        while !left.isEmpty {
+            // A few at a time, so that no reader waits for long.
+            let next = left.prefix(64)
+            left = left.dropFirst(64)
+            contents.write { contents, _ in
+                for (slot, stamp) in next where contents.entries.list.totalCost > bytes {
+                    contents.evict(slot, ifUsedAt: stamp, &effects)
+                }
+            }
         }
         return effects
-    }
-
-    /// Evicts an entry if it is on disk.
-    private func evict(_ key: EntryKey, _ effects: inout DeferredEffects) {
-        let hash = hash.of(key)
-        contents.write { contents, _ in
-            guard let item = contents.entries.peek(key, hash: hash), item.entryID != 0 else { return }
-            _ = contents.entries.remove(key, hash: hash)
-            effects.payloads.append(item.payload)
-            effects.evictions += 1
-            contents.keepUse(of: item)
-        }
     }
 
     /// Changes the contents, evicts what exceeds the limit then, and sets the stamps of all locks to the latest.
@@ -123,6 +122,14 @@ extension MemoryCache.Contents {
         if item.entryID == 0 { effects.lostKeys.append(key) } else { keepUse(of: item) }
         effects.isUrgent = recency.count > Self.mostPending
         return true
+    }
+
+    /// Evicts the entry in the slot, if it is on disk and was not used since.
+    mutating func evict(_ slot: Int32, ifUsedAt stamp: UseStamp, _ effects: inout MemoryCache.DeferredEffects) {
+        guard let item = entries.list.held(slot), item.entryID != 0, item.stamp == stamp, let (_, removed) = entries.remove(slot) else { return }
+        effects.payloads.append(removed.payload)
+        effects.evictions += 1
+        keepUse(of: removed)
     }
 
     /// Keeps the last use of an entry that leaves memory, until it is on disk.

@@ -19,16 +19,20 @@ extension MemoryCache {
         if isFull { collectDirty() }
     }
 
+    private var hitRatios: HitRatios? {
+        contents.write { contents, notes in
+            contents.sample.collect(notes)
+            return contents.sample.estimate
+        }
+    }
+
     /// Returns what the hit ratio would be with other limits of memory and the disk; `nil` if too little was read.
     ///
     /// - Parameters:
     ///   - memory: The limit of memory, or what it holds, in bytes.
     ///   - disk: The same of the disk.
     package func sizing(memory: Int, disk: Int) -> Sizing? {
-        contents.write { contents, notes in
-            contents.sample.collect(notes)
-            return Sizing(memory: memory, disk: disk) { contents.sample.hitRatio(limit: $0) }
-        }
+        hitRatios.map { Sizing(memory: memory, disk: disk, $0) }
     }
 }
 

@@ -275,11 +275,13 @@ public import Synchronization
     /// - Parameters:
     ///   - id: The entry's id on disk.
     ///   - keepingUse: Whether its last use is still to be written: an entry that has another key now.
-    package func remove(_ key: EntryKey, entryID id: Int64, keepingUse: Bool, _ effects: inout DeferredEffects) {
+    ///   - isEvicted: Whether it goes because of the limit.
+    package func remove(_ key: EntryKey, entryID id: Int64, keepingUse: Bool, isEvicted: Bool = false, _ effects: inout DeferredEffects) {
         let hash = hash.of(key)
-        contents.write { contents, _ in
+        contents.write { contents, notes in
             contents.versions.invalidateTickets(stripe(of: hash))
-            contents.sample.remove(hash)
+            // Another limit would have kept it.
+            if !isEvicted { contents.sample.remove(hash, after: notes) }
             guard contents.entries.peek(key, hash: hash)?.entryID == id, let item = contents.entries.remove(key, hash: hash) else { return }
             if keepingUse { contents.keepUse(of: item) }
             effects.payloads.append(item.payload)

@@ -12,7 +12,8 @@ struct ReaderNotes: StampingNotes, Sendable {
     var toldHits = 0
 
     @inlinable static var mostDirty: Int { 256 }
-    static let mostUses = 256
+    /// Of all locks together two hundred, or eight each.
+    static let mostUses = max(8, 256 / ThreadNumber.lockCount)
 
     @usableFromInline
     init(stamps: UseStamps) {

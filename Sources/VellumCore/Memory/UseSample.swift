@@ -194,15 +194,9 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     // MARK: The answer
 
-    /// Returns what the hit ratio would be with a limit; `nil` before a thousand reads were sampled.
-    func hitRatio(limit: Int) -> Double? {
-        guard sampled >= 1000 else { return nil }
-        // The keys that are sampled are not used as often as others, which shows most at keys that are used all the time.
-        let near = horizon / 64
-        let nearHits = distances.count(upTo: near)
-        let scale = nearHits > 0 ? max(0, 1 + (reads - sampled) / nearHits) : 1
-        let hits = distances.count(upTo: limit) + (scale - 1) * (limit <= near ? distances.count(upTo: limit) : nearHits)
-        return Double(min(1, max(0, hits / max(1, reads - max(0, unknown)))))
+    /// What is known now; `nil` before a thousand reads were sampled.
+    var estimate: HitRatios? {
+        sampled < 1000 ? nil : HitRatios(distances: distances, reads: reads, sampled: sampled, unknown: unknown, near: horizon / 64)
     }
 
     // MARK: Places

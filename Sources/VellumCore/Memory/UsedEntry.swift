@@ -47,6 +47,30 @@ struct UsedEntry: Sendable {
     }
 }
 
+/// What the hit ratio would be with a limit.
+struct HitRatios: Sendable {
+    fileprivate var distances: Distances
+    var reads: Float
+    fileprivate var sampled: Float
+    fileprivate var unknown: Float
+    /// Up to which distance the keys that are used all the time are.
+    fileprivate var near: Int
+
+    init(distances: Distances, reads: Float, sampled: Float, unknown: Float, near: Int) {
+        (self.distances, self.reads, self.sampled, self.unknown, self.near) = (distances, reads, sampled, unknown, near)
+    }
+
+    /// - Complexity: O(1).
+    func callAsFunction(limit: Int) -> Double {
+        // The keys that are sampled are not used as often as others, which shows most at keys that are used all the time.
+        let nearHits = distances.count(upTo: near)
+        let scale = nearHits > 0 ? max(0, 1 + (reads - sampled) / nearHits) : 1
+        let hits = distances.count(upTo: limit)
+        let corrected = hits + (scale - 1) * (limit <= near ? hits : nearHits)
+        return Double(min(1, max(0, corrected / max(1, reads - max(0, unknown)))))
+    }
+}
+
 /// How many reads had which distance: sixteen steps for each power of two, from sixteen bytes on.
 struct Distances: Sendable {
     private var counts: [Float] = []

@@ -102,23 +102,25 @@ internal import VellumCore
 
     /// An entry was evicted although no caller ever set the archive's size. Logged once.
     func noteEvictionByDefault(_ limit: DataSize) {
+        let reads = owner?.sizing(ofDisk: limit.bytes)?.reads ?? 0
         let isFirst = upkeep.withLock { upkeep in
-            defer { upkeep.hasReportedDefault = true }
-            return !upkeep.hasReportedDefault
+            guard upkeep.readsAtEviction == nil else { return false }
+            upkeep.readsAtEviction = reads
+            return true
         }
-        guard isFirst else { return }
-        let sizing = owner?.sizing(ofDisk: limit.bytes)
-        if sizing != nil { upkeep.withLock { $0.hasReportedSizing = true } }
-        Log.evictsByDefault(name, limit, sizing)
+        if isFirst { Log.evictsByDefault(name, limit) }
     }
 
-    /// What is known of other limits was written. Logged once, if an entry was evicted although no caller ever set the archive's size.
-    func noteSizing(_ sizing: Sizing, _ limit: DataSize) {
-        let isFirst = upkeep.withLock { upkeep in
-            defer { upkeep.hasReportedSizing = upkeep.hasReportedDefault }
-            return upkeep.hasReportedDefault && !upkeep.hasReportedSizing
+    /// Logs once which size would do, if an entry was evicted although no caller ever set the archive's size. Before, nothing that was read had
+    /// been evicted, so that the limit seemed large enough.
+    func adviseSize(_ sizing: Sizing, _ limit: DataSize) {
+        let advice = upkeep.withLock { upkeep -> String? in
+            guard let reads = upkeep.readsAtEviction, !upkeep.hasAdvisedSize, sizing.reads >= reads + 1000 || sizing.reads < reads else { return nil }
+            let advice = Log.advice(sizing, limit)
+            upkeep.hasAdvisedSize = advice != nil
+            return advice
         }
-        if isFirst { Log.sizingKnown(name, limit, sizing) }
+        if let advice { Log.adviseSize(name, limit, advice) }
     }
 
     /// The error of a call that has found it not listed.
@@ -143,10 +145,10 @@ struct ArchiveUpkeep {
     var trimmedThrough = UseStamp.never
     /// When the builder begins to replace entries of older versions; `.never` if it has, or does not.
     var rewriting = WallInstant.never
-    /// Whether it was logged that an entry was evicted although no caller ever set the archive's size.
-    var hasReportedDefault = false
-    /// Whether it was logged then which size would do.
-    var hasReportedSizing = false
+    /// How many reads the sample had when an entry was first evicted although no caller ever set the archive's size. Logged then.
+    var readsAtEviction: Int?
+    /// Whether it was logged which size would do.
+    var hasAdvisedSize = false
     /// When what is known of other limits was written last.
     private var sizingWritten = WallInstant(rawValue: .min)
     /// The last limit that was read or set. Another process may drop an archive that is open here: it keeps its limit.

@@ -124,4 +124,10 @@ extension ArchiveEdit {
         write.bind(text, at: 3)
         try write.run()
     }
+
+    /// Forgets what is known of other limits: what was used is gone.
+    func removeSizing() throws(SQLiteError) {
+        guard try connection.int(SizingTable.isThere) ?? 0 > 0 else { return }
+        try connection.prepare(SizingTable.remove, id).run()
+    }
 }

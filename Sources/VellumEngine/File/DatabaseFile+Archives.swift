@@ -344,6 +344,7 @@ extension Writer {
         let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
             let edit = try transaction.edit(of: archive)
             try edit.dropIndex()
+            try edit.removeSizing()
             try edit.removeAll()
             edit.state.totals.limit = .unknown
             CrashPoint.reached(.archiveDropped)

@@ -250,9 +250,8 @@ extension DatabaseFile {
         schedule(.writeTouches) { (file) throws(SQLiteError) in
             // Memory hits do not look: a process that only has these notices here that the file, or what others announce, is elsewhere.
             guard file.isInPlace else { return }
-            let hasMore = try file.writeAllTouches()
+            if try file.writeAllTouches() { file.scheduleWritingTouches() }
             try file.writeSizings()
-            if hasMore { file.scheduleWritingTouches() }
         }
     }
 
@@ -354,7 +353,7 @@ extension DatabaseFile {
     func writeSizing(of archive: Archive, isClosing: Bool) throws(SQLiteError) {
         let (now, pause) = (clock.now(), isClosing ? 0 : Self.sizingPause)
         // Most have not been read often enough since they were opened.
-        guard let owner = archive.owner, owner.sizing(ofDisk: 1) != nil, archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }),
+        guard let owner = archive.owner, archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }), owner.sizing(ofDisk: 1) != nil,
             withWriter({ $0.connection.writeRefusal == nil }) ?? false
         else { return }
         do throws(SQLiteError) {
@@ -363,7 +362,7 @@ extension DatabaseFile {
                 try edit.write(sizing, at: now)
                 return (sizing, edit.state.totals.limit.isGiven == 0 ? edit.state.totals.limit.size : nil)
             }
-            if let (sizing, limit) = written ?? nil, let limit { archive.noteSizing(sizing, limit) }
+            if let (sizing, limit) = written ?? nil, let limit { archive.adviseSize(sizing, limit) }
         } catch {
             if error.isDamage { throw error }
             Log.error("What is known of the limits of an archive could not be written.", error)

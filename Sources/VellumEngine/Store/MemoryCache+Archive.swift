@@ -15,7 +15,7 @@ extension MemoryCache {
     func markMemoryOnly(_ entries: [RemovedEntry], _ effects: inout DeferredEffects) -> [EntryKey] {
         entries.filter { entry in
             guard entry.hadGroups else { return !markMemoryOnly(entry.key, entryID: entry.id) }
-            remove(entry.key, entryID: entry.id, keepingUse: false, &effects)
+            remove(entry.key, entryID: entry.id, keepingUse: false, isEvicted: true, &effects)
             return true
         }.map(\.key)
     }

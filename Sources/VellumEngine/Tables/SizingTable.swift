@@ -15,6 +15,7 @@ package enum SizingTable {
 
     static let isThere = "SELECT count(*) FROM sqlite_schema WHERE name = 'sizing'"
     static let write = "INSERT OR REPLACE INTO sizing(archive, written, curve) VALUES (?1, ?2, ?3)"
+    static let remove = "DELETE FROM sizing WHERE archive = ?1"
     static let read = "SELECT written, curve FROM sizing WHERE archive = ?1"
 
     private enum Column: Int32 { case written, curve }

@@ -99,12 +99,12 @@ struct SizingTests {
 
     @Test func theLogSaysWhichSizeWouldDo() throws {
         func advice(hits: Double, at limit: Int) -> String? {
-            Sizing(memory: 100, disk: limit) { $0 >= 4 * limit ? hits : hits / 2 }.flatMap { Log.advice($0, DataSize(bytes: limit)) }
+            Log.advice(Sizing(memory: 100, disk: limit, reads: 2000) { $0 >= 4 * limit ? hits : hits / 2 }, DataSize(bytes: limit))
         }
         #expect(advice(hits: 0.8, at: 1 << 20) == "A disk limit of 4.1 MB would keep 95 % of the hits.")
         #expect(advice(hits: 0, at: 1 << 20) == nil)
-        let flat = Sizing(memory: 100, disk: 1000) { _ in 0.5 }
-        #expect(flat.flatMap { Log.advice($0, DataSize(bytes: 1000)) } == "That keeps 95 % of the hits.")
+        let flat = Sizing(memory: 100, disk: 1000, reads: 2000) { _ in 0.5 }
+        #expect(Log.advice(flat, DataSize(bytes: 1000)) == "That keeps 95 % of the hits.")
     }
 
     @Test func aFileMayHaveAnythingInPlaceOfACurve() throws {
@@ -123,5 +123,35 @@ struct SizingTests {
                 })
             try setup.close()
         }
+    }
+
+    /// Another limit would have kept what was evicted, also if nobody may find it in memory alone.
+    @Test(arguments: [false, true]) func entriesOfGroupsCountLikeOthers(hasGroups: Bool) throws {
+        let store = try setup.store(memory: 100.bytes, disk: 5000.bytes, durability: .relaxed)
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<4000 {
+            let key = EntryKey("\(Int.random(in: 0..<200, using: &generator))")
+            guard try store.value(forKey: key) == nil else { continue }
+            var transaction = StoreTransaction()
+            try transaction.record(Data(1, count: 100), forKey: key, in: store)
+            if hasGroups { transaction.writes[0].grouping = .groups(["all"]) }
+            _ = try transaction.commit()
+        }
+        let sizing = try #require(try store.statistics().sizing)
+        let exact = [0.25, 0.49, 0.93, 0.94]
+        for (point, exact) in zip(sizing.disk[3...], exact) { #expect(abs(point.hitRatio - exact) < 0.06, "\(sizing.disk)") }
+    }
+
+    /// A recommendation needs reads of what was evicted.
+    @Test func theFirstEvictionKnowsNoSize() throws {
+        let archive = try setup.store(durability: .relaxed).disk.archive
+        func sizing(_ reads: Int) -> Sizing { Sizing(memory: 100, disk: 1000, reads: reads) { $0 > 2000 ? 0.8 : 0.4 } }
+        archive.adviseSize(sizing(9000), 1000.bytes)
+        #expect(archive.upkeep.withLock { $0.readsAtEviction == nil && !$0.hasAdvisedSize })
+        archive.noteEvictionByDefault(1000.bytes)
+        archive.adviseSize(sizing(900), 1000.bytes)
+        #expect(archive.upkeep.withLock { $0.readsAtEviction == 0 && !$0.hasAdvisedSize })
+        archive.adviseSize(sizing(1000), 1000.bytes)
+        #expect(archive.upkeep.withLock { $0.hasAdvisedSize })
     }
 }
