@@ -14,7 +14,8 @@ enum PressureMode {
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]), durability: .relaxed)
         let store = try factory.store(for: Item.self, memoryLimit: .unlimited, diskLimit: .unlimited)
         for first in stride(from: 0, to: megabytes * 1000, by: 1000) {
-            try store.record(contentsOf: (first..<first + 1000).map { Item(key: "\($0)", text: String(repeating: "x", count: 1000), tags: []) })
+            let numbers = first..<first + 1000
+            try store.record(contentsOf: numbers.map { Item(key: "\($0)", text: String(repeating: "x", count: 1000), tags: []) })
         }
         while let line = readLine() {
             let words = line.split(separator: " ").map(String.init)

@@ -126,7 +126,9 @@ extension MemoryCache.Contents {
 
     /// Evicts the entry in the slot, if it is on disk and was not used since.
     mutating func evict(_ slot: Int32, ifUsedAt stamp: UseStamp, _ effects: inout MemoryCache.DeferredEffects) {
-        guard let item = entries.list.held(slot), item.entryID != 0, item.stamp == stamp, let (_, removed) = entries.remove(slot) else { return }
+        guard let item = entries.list.held(slot), item.entryID != 0, item.stamp == stamp, let (_, removed) = entries.remove(slot) else {
+            return
+        }
         effects.payloads.append(removed.payload)
         effects.evictions += 1
         keepUse(of: removed)

@@ -32,7 +32,7 @@ extension MemoryCache {
     ///   - memory: The limit of memory, or what it holds, in bytes.
     ///   - disk: The same of the disk.
     package func sizing(memory: Int, disk: Int) -> Sizing? {
-        hitRatios.map { Sizing(memory: memory, disk: disk, $0) }
+        hitRatios.map { ratios in Sizing(memory: memory, disk: disk, reads: Int(ratios.reads)) { ratios(limit: $0) } }
     }
 }
 
@@ -57,7 +57,7 @@ extension UseSample {
     /// An entry was read from the disk, or written.
     @usableFromInline
     mutating func addFromDisk(_ kind: UsedEntry.Kind, _ hash: UInt64, size: Int, _ validity: Validity, at now: WallInstant) {
-        note(reads: kind == .read ? 1 : 0, hits: Self.paidByDisk)
+        noteReads(kind == .read ? 1 : 0, paying: Self.paidByDisk)
         if mayTake(hash) { add(UsedEntry(kind, hash, size: size, validity, lastUse: now)) }
     }
 
@@ -80,11 +80,11 @@ extension UseSample {
     @usableFromInline
     mutating func collect(_ notes: AllNotes<ReaderNotes>) {
         notes.forEach { notes in
-            let (hits, misses) = (notes.hits &- notes.toldHits, notes.misses)
+            let (hits, misses) = (notes.hits &- notes.reportedHits, notes.misses)
             guard hits != 0 || misses != 0 else { return }
-            (notes.toldHits, notes.misses) = (notes.hits, 0)
-            note(reads: hits &+ misses, hits: hits &+ misses &* Self.paidByDisk)
-            note(notes.stamps.latest.instant)
+            (notes.reportedHits, notes.misses) = (notes.hits, 0)
+            noteReads(hits &+ misses, paying: hits &+ misses &* Self.paidByDisk)
+            allowWork(until: notes.stamps.latest.instant)
             guard !notes.uses.isEmpty else { return }
             for use in notes.uses { add(use) }
             notes.uses.removeAll(keepingCapacity: true)

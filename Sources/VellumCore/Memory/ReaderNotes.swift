@@ -7,9 +7,9 @@ struct ReaderNotes: StampingNotes, Sendable {
     @usableFromInline var dirty: ContiguousArray<Int32> = []
     /// For the sample of uses, in their order.
     var uses: ContiguousArray<UsedEntry> = []
-    /// How many misses there were since, and how many hits until, the sample was told.
+    /// How many misses the sample has yet to be told of, and how many hits it knows of.
     var misses = 0
-    var toldHits = 0
+    var reportedHits = 0
 
     @inlinable static var mostDirty: Int { 256 }
     /// Of all locks together two hundred, or eight each.

@@ -6,7 +6,7 @@
 ///
 /// - Of the keys, those whose hashes are below a threshold are sampled. It is low only where memory answers nearly everything: a processed use
 ///   is paid by 128 hits, or by one use that reads or writes the disk. Where few keys are left, the sample pauses instead.
-/// - Of these, the fewer are kept the longer ago they were used, so that small and large distances are known with the same relative precision.
+/// - Of these, fewer are kept the longer ago they were used, so that small and large distances are known with the same relative precision.
 ///
 /// A pure value; its owner has the lock. It takes at most 128 KB. Unchecked because nothing else has the memory that it owns.
 ///
@@ -24,7 +24,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     private var count = 0
     /// How many have memory.
     private var allocated = 64
-    /// Leads from tags to places.
+    /// Leads from tags to positions.
     private var table = SlotTable()
 
     private var distances = Distances()
@@ -46,7 +46,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     private var start: UInt32 = 0
     /// How much work is allowed now, in hits.
     private var credit = UseSample.mostCredit
-    /// How much was allowed since places were made the last time.
+    /// How much was allowed since positions were made the last time.
     private var earned = 0
     /// How many uses were left then.
     private var known = 0
@@ -55,7 +55,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     /// How many uses to ignore, because the keys of a pause are missing before them.
     private var ignored = 0
 
-    /// The number of uses that have a place. A table of 4096 words leads to as many.
+    /// The number of uses that have a position. A table of 4096 words leads to as many.
     private static let capacity = 3071
     private static let block = 64
     private static let blocks = (capacity + block - 1) / block
@@ -85,14 +85,14 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         self.horizon = horizon
         guard start == 0 else { return }
         start = UsedEntry.seconds(now)
-        goOn()
+        resume()
     }
 
-    private mutating func goOn() { threshold = Self.threshold(shift) }
+    private mutating func resume() { threshold = Self.threshold(shift) }
 
     private static func threshold(_ shift: UInt8) -> UInt32 { .max >> shift }
 
-    /// Whether the use of a key with that hash is sampled, if it is told.
+    /// Whether the use of a key with that hash is sampled.
     @inlinable
     func mayTake(_ hash: UInt64) -> Bool { UInt32(truncatingIfNeeded: hash) < threshold }
 
@@ -101,31 +101,31 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     mutating func add(_ use: UsedEntry) {
         guard use.tag < threshold else { return }
         credit -= Self.cost
-        guard let place = place(of: use.tag) else {
+        guard let position = position(of: use.tag) else {
             if use.kind != .write { noteRead(mayBeUnknown: use.kind == .read && use.written < start) }
             if use.kind != .miss { append(use) }
             return
         }
         switch use.kind {
-        case .write: move(place, use)
+        case .write: move(position, use)
         case .read:
-            noteRead(at: place, size: use.size, mayBeUnknown: use.written < start)
-            move(place, use)
+            noteRead(at: position, size: use.size, mayBeUnknown: use.written < start)
+            move(position, use)
         case .miss:
             // A valid entry that was evicted is what a greater limit keeps.
-            guard uses[place].isValid(for: use) else {
-                remove(place)
+            guard uses[position].isValid(for: use) else {
+                remove(position)
                 return noteRead(mayBeUnknown: false)
             }
-            noteRead(at: place, size: uses[place].size, mayBeUnknown: false)
-            move(place, uses[place])
+            noteRead(at: position, size: uses[position].size, mayBeUnknown: false)
+            move(position, uses[position])
         }
     }
 
     /// The entry is not there any more, and would not be with any limit.
     @usableFromInline
     mutating func remove(_ hash: UInt64) {
-        if let place = place(of: UsedEntry.tag(hash)) { remove(place) }
+        if let position = position(of: UsedEntry.tag(hash)) { remove(position) }
     }
 
     @usableFromInline
@@ -136,34 +136,34 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     }
 
     /// Notes reads, sampled or not, and allows as much more work as is paid by so many hits.
-    mutating func note(reads count: Int, hits: Int) {
+    mutating func noteReads(_ count: Int, paying hits: Int) {
         if threshold > 0, ignored == 0 { reads += Float(count) }
         earned += hits
         credit = min(Self.mostCredit, credit + hits)
         guard threshold == 0, start > 0, credit >= min(Self.mostCredit, Self.cost * 16 * max(64, table.count)) else { return }
         ignored = table.count
-        goOn()
+        resume()
     }
 
     /// Allows so much work in a second, however few hits there are.
-    mutating func note(_ now: WallInstant) {
+    mutating func allowWork(until now: WallInstant) {
         let passed = now.rawValue - lastNoted
         guard passed > 0 else { return }
         lastNoted = now.rawValue
-        note(reads: 0, hits: Int(min(1000, passed)) * Self.usesEachSecond * Self.cost / 1000)
+        noteReads(0, paying: Int(min(1000, passed)) * Self.usesEachSecond * Self.cost / 1000)
     }
 
-    /// A read of a key that has no place.
+    /// A read of a key that has no position.
     private mutating func noteRead(mayBeUnknown: Bool) {
         guard isCounted() else { return }
         if mayBeUnknown { unknown += Self.weight(shift) }
     }
 
-    private mutating func noteRead(at place: Int, size: UInt32, mayBeUnknown: Bool) {
+    private mutating func noteRead(at position: Int, size: UInt32, mayBeUnknown: Bool) {
         guard isCounted() else { return }
-        let weight = Self.weight(uses[place].shift)
-        distances.add(distance(behind: place) &+ Int(size), weight)
-        // It also stands for those that were not kept, and were found without a place.
+        let weight = Self.weight(uses[position].shift)
+        distances.add(distance(behind: position) &+ Int(size), weight)
+        // It also stands for those that were not kept, and were found without a position.
         if mayBeUnknown { unknown -= weight - Self.weight(shift) }
     }
 
@@ -183,11 +183,11 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     private static func weight(_ shift: UInt8) -> Float { Float(UInt64(1) << UInt64(shift)) }
 
-    /// How many bytes were used after the use in that place.
-    private func distance(behind place: Int) -> Int {
-        let next = place / Self.block + 1
+    /// How many bytes were used after the use in that position.
+    private func distance(behind position: Int) -> Int {
+        let next = position / Self.block + 1
         var sum = 0
-        for index in place + 1..<max(place + 1, min(count, next * Self.block)) { sum &+= weights[index] }
+        for index in position + 1..<max(position + 1, min(count, next * Self.block)) { sum &+= weights[index] }
         for index in next..<Self.blocks { sum &+= sums[index] }
         return sum
     }
@@ -199,9 +199,9 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         sampled < 1000 ? nil : HitRatios(distances: distances, reads: reads, sampled: sampled, unknown: unknown, near: horizon / 64)
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    private func place(of tag: UInt32) -> Int? { table.first(tag) { _ in true }.map(Int.init) }
+    private func position(of tag: UInt32) -> Int? { table.first(tag) { _ in true }.map(Int.init) }
 
     private mutating func append(_ use: UsedEntry) {
         if count == allocated { grow() }
@@ -209,26 +209,26 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         put(use, shift)
     }
 
-    private mutating func move(_ place: Int, _ use: UsedEntry) {
-        // What makes room may move the place, or remove it.
+    private mutating func move(_ position: Int, _ use: UsedEntry) {
+        // What makes room may move the position, or remove it.
         guard count < allocated else {
-            remove(place)
+            remove(position)
             return append(use)
         }
-        table.move(Int32(place), use.tag, to: Int32(count))
-        clear(place)
+        table.move(Int32(position), use.tag, to: Int32(count))
+        clear(position)
         put(use, shift)
     }
 
-    private mutating func remove(_ place: Int) {
-        table.remove(Int32(place), uses[place].tag)
-        clear(place)
+    private mutating func remove(_ position: Int) {
+        table.remove(Int32(position), uses[position].tag)
+        clear(position)
     }
 
-    private mutating func clear(_ place: Int) {
-        sums[place / Self.block] &-= weights[place]
-        weights[place] = 0
-        uses[place].size = 0
+    private mutating func clear(_ position: Int) {
+        sums[position / Self.block] &-= weights[position]
+        weights[position] = 0
+        uses[position].size = 0
     }
 
     private mutating func put(_ use: UsedEntry, _ shift: UInt8) {
@@ -250,7 +250,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         oldWeights.deallocate()
     }
 
-    /// Makes room: removes what left its place, what is of no interest, and the more keys the farther they are.
+    /// Makes room: removes what left its position, what is of no interest, and the more keys the farther they are.
     private mutating func thin() {
         let (old, spent) = (shift, Self.cost * (count - known))
         var left = thinOnce()
@@ -270,41 +270,41 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
             (shift, ignored) = (shift - 1, Self.capacity)
         }
         (earned, known) = (0, left)
-        if threshold > 0 { goOn() }
-        close()
+        if threshold > 0 { resume() }
+        compact()
     }
 
     private func weighed() -> Int { (0..<Self.blocks).reduce(0) { $0 &+ sums[$1] } }
 
-    /// Clears the places of keys that are too many where they are. Returns how many are left.
+    /// Clears the positions of keys that are too many where they are. Returns how many are left.
     private mutating func thinOnce() -> Int {
         var (left, distance) = (0, 0)
-        for place in (0..<count).reversed() where weights[place] > 0 {
-            let known = max(shift, uses[place].shift)
+        for position in (0..<count).reversed() where weights[position] > 0 {
+            let known = max(shift, uses[position].shift)
             let needed = max(known, UInt8(min(31, Int.bitWidth - (distance / max(1, dense)).leadingZeroBitCount)))
-            let isKept = distance <= horizon && uses[place].tag < Self.threshold(shift) && isChosen(oneIn: needed - known)
-            distance &+= weights[place]
+            let isKept = distance <= horizon && uses[position].tag < Self.threshold(shift) && isChosen(oneIn: needed - known)
+            distance &+= weights[position]
             guard isKept else {
-                clear(place)
+                clear(position)
                 continue
             }
             left += 1
-            guard needed > uses[place].shift else { continue }
-            sums[place / Self.block] &-= weights[place]
-            uses[place].shift = needed
-            weights[place] = Int(uses[place].size) << Int(needed)
-            sums[place / Self.block] &+= weights[place]
+            guard needed > uses[position].shift else { continue }
+            sums[position / Self.block] &-= weights[position]
+            uses[position].shift = needed
+            weights[position] = Int(uses[position].size) << Int(needed)
+            sums[position / Self.block] &+= weights[position]
         }
         return left
     }
 
     /// Moves all to the front.
-    private mutating func close() {
+    private mutating func compact() {
         let end = count
         removeAll()
         table = SlotTable(places: 4096)
-        for place in 0..<end where weights[place] > 0 {
-            let use = uses[place]
+        for position in 0..<end where weights[position] > 0 {
+            let use = uses[position]
             table.insert(Int32(count), use.tag)
             put(use, use.shift)
         }

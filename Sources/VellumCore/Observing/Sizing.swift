@@ -26,8 +26,6 @@ public struct Sizing: Hashable, Sendable, Codable {
     /// The hit ratio by the limit, eight points for each power of two, from the smallest limit above to the greatest.
     public let curve: [Point]
 
-    init(memory: Int, disk: Int, _ hitRatio: HitRatios) { self.init(memory: memory, disk: disk, reads: Int(hitRatio.reads)) { hitRatio(limit: $0) } }
-
     init(memory: Int, disk: Int, reads: Int, _ hitRatio: (Int) -> Double) {
         func points(_ limits: [Double]) -> [Point] {
             limits.map { limit in

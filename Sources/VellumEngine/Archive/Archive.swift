@@ -115,7 +115,9 @@ internal import VellumCore
     /// been evicted, so that the limit seemed large enough.
     func adviseSize(_ sizing: Sizing, _ limit: DataSize) {
         let advice = upkeep.withLock { upkeep -> String? in
-            guard let reads = upkeep.readsAtEviction, !upkeep.hasAdvisedSize, sizing.reads >= reads + 1000 || sizing.reads < reads else { return nil }
+            guard let reads = upkeep.readsAtEviction, !upkeep.hasAdvisedSize, sizing.reads >= reads + 1000 || sizing.reads < reads else {
+                return nil
+            }
             let advice = Log.advice(sizing, limit)
             upkeep.hasAdvisedSize = advice != nil
             return advice

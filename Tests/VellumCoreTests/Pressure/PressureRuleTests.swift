@@ -34,7 +34,9 @@ struct PressureRuleTests {
         var rule = PressureRule()
         rule.begin([(.events, parameters.before)])
         #expect(rule.pressure([(.events, parameters.after)], at: 0) { _ in parameters.share } == parameters.pressure)
-        #expect(rule.pressure([(.events, parameters.after)], at: 60_000) { _ in parameters.share } == nil, "The same counts again are nothing new.")
+        #expect(
+            rule.pressure([(.events, parameters.after)], at: 60_000) { _ in parameters.share } == nil,
+            "The same counts again are nothing new.")
     }
 
     private static func stalls(_ some: Int, _ full: Int) -> String {

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What the hit ratio of an archive would be with other limits, as the program measured it that used the archive last.
 struct SizingView: Sendable, Equatable {
     struct Point: Sendable, Equatable {
@@ -14,6 +16,8 @@ struct SizingView: Sendable, Equatable {
     var disk: [Point] = []
     /// By the limit, in small steps.
     var curve: [Point] = []
+    /// When it was written.
+    var written: Date?
     /// The smallest limit with 95 % of the hits.
     var enough: Int?
 
@@ -30,7 +34,7 @@ struct SizingView: Sendable, Equatable {
     var json: JSON {
         [
             "memory": .array(memory.map(\.json)), "disk": .array(disk.map(\.json)), "curve": .array(curve.map(\.json)),
-            "limitFor95PercentBytes": .optional(enough, JSON.integer),
+            "limitFor95PercentBytes": .optional(enough, JSON.integer), "written": .date(written),
         ]
     }
 }

@@ -17,15 +17,15 @@ enum Reading {
             isLimitGiven: summary.isLimitGiven, oldestUse: summary.oldest, newestUse: summary.newest,
             cacheVersion: summary.cacheVersion, typeVersion: summary.typeVersion,
             indexes: summary.indexes.map { ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements) },
-            waiting: summary.waiting, sizing: summary.sizing.map(sizing))
+            waiting: summary.waiting, sizing: summary.sizing.map { sizing($0, summary.sizingWritten) })
     }
 
-    private static func sizing(_ sizing: Sizing) -> SizingView {
+    private static func sizing(_ sizing: Sizing, _ written: Date?) -> SizingView {
         func points(_ points: [Sizing.Point]) -> [SizingView.Point] {
             points.map { SizingView.Point(limit: $0.limit.bytes, hitRatio: $0.hitRatio) }
         }
         return SizingView(
-            memory: points(sizing.memory), disk: points(sizing.disk), curve: points(sizing.curve),
+            memory: points(sizing.memory), disk: points(sizing.disk), curve: points(sizing.curve), written: written,
             enough: sizing.limit(keeping: 0.95)?.bytes)
     }
 

@@ -71,7 +71,7 @@ struct ArchiveSection {
         return block(
             "How large the limit should be",
             [
-                .tag("p", ["class": "say"], sizing.sentence(limit: archive.limit)),
+                .tag("p", ["class": "say"], "\(sizing.sentence(limit: archive.limit)) Measured until \(day(sizing.written))."),
                 Facts.pair(picture.curve(sizing.curve, mark: archive.limit), table),
             ])
     }
