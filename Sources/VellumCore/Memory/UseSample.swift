@@ -130,7 +130,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     @usableFromInline
     mutating func removeAll() {
-        count = 0
+        (count, known) = (0, 0)
         sums.update(repeating: 0, count: Self.blocks)
         table = SlotTable()
     }
@@ -258,7 +258,7 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
             dense = min(dense, horizon, weighed()) / 2
             left = thinOnce()
         }
-        if left < Self.capacity / 4, dense < horizon { dense *= 2 }
+        if left < Self.capacity / 4 { dense = dense > horizon / 2 ? horizon : max(1, 2 * dense) }
         if credit < 0 {
             while left > Self.fewKeys, earned << Int(shift - old) < spent {
                 shift += 1
@@ -269,9 +269,9 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
             // Keys that were not sampled are not known until they are used again.
             (shift, ignored) = (shift - 1, Self.capacity)
         }
-        (earned, known) = (0, left)
         if threshold > 0 { resume() }
         compact()
+        (earned, known) = (0, left)
     }
 
     private func weighed() -> Int { (0..<Self.blocks).reduce(0) { $0 &+ sums[$1] } }

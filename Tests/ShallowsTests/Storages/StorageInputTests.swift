@@ -53,6 +53,15 @@ struct StorageInputTests {
             storage.trim(toCount: count)
             try expect(storage.totals.entries == min(1, max(0, count)), "\(count)")
         },
+        InputCase("LRUStorage.trimsUnderMemoryPressure toFraction", of: HostileInput.seconds) { fraction in
+            let storage = try LRUStorage<String, Data>(maxCount: 10)
+            for key in ["a", "b"] { try await storage.set(Data([1]), forKey: key) }
+            // Not a number says nothing: half of them stay.
+            storage.trimsUnderMemoryPressure(toFraction: fraction)
+            storage.release(under: .warning)
+            let left = fraction.isNaN ? 1 : Int(2 * min(1, max(0, fraction)))
+            try expect(storage.totals.entries == left, "\(fraction)")
+        },
         InputCase("LRUStorage.init expiration", of: HostileInput.seconds, throwing: HostileInput.isValid) { seconds in
             let expiration = Expiration.after(seconds: seconds)
             // This one cannot throw: with NaN, values have expired at once.

@@ -69,6 +69,25 @@ struct UseSampleTests {
 }
 
 extension UseSampleTests {
+    /// Many keys, then few, of no size and of a greater one than can be counted: nothing overflows.
+    @Test(arguments: [1, 100, Int.max], [1, 1 << 20, Int.max])
+    func anySizesAndLimitsAreCounted(_ size: Int, _ horizon: Int) {
+        var uses = Uses(upTo: horizon)
+        for round in 0..<4 {
+            for key in 0..<8000 { uses.write(key, size: size) }
+            for number in 0..<60_000 {
+                let key = number % (round.isMultiple(of: 2) ? 8000 : 300)
+                uses.write(key, size: size)
+                _ = uses.hit(key, size: size)
+            }
+            if round == 1 { uses.sample.removeAll() }
+        }
+        let estimate = uses.sample.estimate
+        #expect((estimate?(limit: .max) ?? 0) >= 0)
+        let sizing = estimate.map { ratios in Sizing(memory: .max, disk: 0, reads: 0) { ratios(limit: $0) } }
+        #expect(sizing?.isPossible == true)
+    }
+
     /// Hits pay for little work, however many keys there are.
     @Test(arguments: [10, 300, 3000, 30_000])
     func aHitCostsAboutNothing(_ keys: Int) {

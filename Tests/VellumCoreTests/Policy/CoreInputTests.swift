@@ -91,6 +91,15 @@ struct CoreInputTests {
             explanation.duration = .seconds(Int64(count))
             _ = "\(explanation)"
         },
+        InputCase("Sizing.limit keeping", "Sizing.Point.limit", "Sizing.Point.hitRatio", of: HostileInput.seconds) { part in
+            let text = #"{"memory":[],"disk":[],"reads":1,"curve":[{"limit":1,"hitRatio":0.5},{"limit":9,"hitRatio":1}]}"#
+            let sizing = try CodableFormat.decode(Sizing.self, from: Data(text.utf8))
+            let expected: DataSize? = part <= 0.5 ? 1.bytes : part <= 1 ? 9.bytes : nil
+            try expect(sizing.limit(keeping: part) == expected, "\(part)")
+            var point = sizing.curve[0]
+            (point.limit, point.hitRatio) = (.bytes(.min), part)
+            _ = "\(point)"
+        },
         InputCase(
             "StoreEvent.recorded key", "StoreEvent.removed key", "StoreEvent.damagedEntry key", "StoreEvent.setAside to",
             "StoreEvent.setAside salvaged", "StoreEvent.skippedUndecodable count", "StoreEvent.logHeldBack logSize",
