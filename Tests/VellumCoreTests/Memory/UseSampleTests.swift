@@ -37,7 +37,7 @@ struct UseSampleTests {
     /// Where memory answers nearly everything, hits do not pay for every key.
     @Test(arguments: Trace.Shape.allCases)
     func theCurveIsRoughWhereMemoryAnswersEverything(_ shape: Trace.Shape) throws {
-        let trace = Trace.made(shape, uses: 200_000, seed: 2)
+        let trace = Trace.made(shape, uses: 100_000, seed: 2)
         var uses = Uses(upTo: 8 * trace.total)
         uses.run(trace, memory: trace.total + 1, disk: trace.total + 1)
         let estimate = uses.sample.estimate
@@ -74,9 +74,9 @@ extension UseSampleTests {
     func anySizesAndLimitsAreCounted(_ size: Int, _ horizon: Int) {
         var uses = Uses(upTo: horizon)
         for round in 0..<4 {
-            for key in 0..<8000 { uses.write(key, size: size) }
-            for number in 0..<60_000 {
-                let key = number % (round.isMultiple(of: 2) ? 8000 : 300)
+            for key in 0..<4000 { uses.write(key, size: size) }
+            for number in 0..<20_000 {
+                let key = number % (round.isMultiple(of: 2) ? 4000 : 300)
                 uses.write(key, size: size)
                 _ = uses.hit(key, size: size)
             }
