@@ -19,7 +19,7 @@ struct UseSampleTests {
 
     static let cases: [Case] = {
         // Always the same, because the bar is close to what a few traces of many take.
-        let made = Trace.Shape.allCases.map { Trace.made($0, uses: 100_000, seed: 1) }
+        let made = Trace.Shape.allCases.map { Trace.made($0, uses: 60_000, seed: 1) }
         let recorded = ["multi2", "web12", "request"].compactMap { name in
             do { return try Trace.recorded(name) } catch {
                 Issue.record(error)
@@ -37,7 +37,7 @@ struct UseSampleTests {
     /// Where memory answers nearly everything, hits do not pay for every key.
     @Test(arguments: Trace.Shape.allCases)
     func theCurveIsRoughWhereMemoryAnswersEverything(_ shape: Trace.Shape) throws {
-        let trace = Trace.made(shape, uses: 100_000, seed: 2)
+        let trace = Trace.made(shape, uses: 60_000, seed: 2)
         var uses = Uses(upTo: 8 * trace.total)
         uses.run(trace, memory: trace.total + 1, disk: trace.total + 1)
         let estimate = uses.sample.estimate
@@ -94,7 +94,7 @@ extension UseSampleTests {
         var uses = Uses(upTo: .max)
         for key in 0..<keys { uses.write(key, size: 100) }
         var taken = 0
-        let hits = 1_000_000
+        let hits = 500_000
         for number in 0..<hits { if uses.hit(number % keys, size: 100) { taken += 1 } }
         #expect(taken <= 20_000 + hits / 128, "of \(hits) hits")
         #expect(taken >= hits / 512)
