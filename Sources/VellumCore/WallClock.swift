@@ -48,7 +48,7 @@ public import Foundation
 /// - Important: A custom clock may be read on any thread.
 @frozen
 public struct WallClock: Sendable {
-    @usableFromInline package let source: (@Sendable () -> WallInstant)?
+    @usableFromInline let source: (@Sendable () -> WallInstant)?
     /// The clock by which callers of loads stop waiting.
     package let timer: LoadTimer
 
@@ -68,7 +68,7 @@ public struct WallClock: Sendable {
     package func now() -> WallInstant { source?() ?? Self.systemNow() }
 
     @usableFromInline
-    package static func systemNow() -> WallInstant {
+    static func systemNow() -> WallInstant {
         var time = timespec()
         #if os(Linux)
             clock_gettime(CLOCK_REALTIME_COARSE, &time)

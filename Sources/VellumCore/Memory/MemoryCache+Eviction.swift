@@ -13,13 +13,11 @@ extension MemoryCache {
     /// Evicts entries that are on disk until memory holds at most this part of its bytes, or nothing else. O(n log n).
     @usableFromInline package func trim(toFraction fraction: Double) -> DeferredEffects {
         var effects = DeferredEffects()
-        let (bytes, oldest) = contents.read { contents, _ in
-            (
-                Int(Double(contents.pointee.entries.list.totalCost) * fraction),
-                contents.pointee.entries.list.slots { $0.entryID != 0 }.sorted { $0.stamp < $1.stamp }[...]
-            )
+        let (held, slots) = contents.read { contents, _ in
+            (contents.pointee.entries.list.totalCost, contents.pointee.entries.list.slots { $0.entryID != 0 })
         }
-        var left = oldest
+        let bytes = Int(Double(held) * fraction)
+        var left = slots.sorted { $0.stamp < $1.stamp }[...]
         while !left.isEmpty {
             // A few at a time, so that no reader waits for long.
             let next = left.prefix(64)

@@ -12,7 +12,7 @@
 ///
 /// The signals are those of the system on Apple platforms (`DispatchSource.makeMemoryPressureSource`); on Linux `memory.events` of the control group
 /// (version 2) and the stalls that the kernel measures (PSI, `memory.pressure`), of the group or else of the machine. Where neither can be
-/// read, nothing happens. One thread waits for them, from the time that the first of these opens.
+/// read, nothing happens. There, one thread waits for them, from the time that the first of these opens.
 ///
 /// Sources: "Control Group v2" and "PSI" in the documentation of the Linux kernel.
 public enum MemoryPressure: Int, Hashable, Comparable, Sendable, CaseIterable {

@@ -102,6 +102,7 @@ internal import VellumCore
 
     /// An entry was evicted although no caller ever set the archive's size. Logged once.
     func noteEvictionByDefault(_ limit: DataSize) {
+        guard upkeep.withLock({ $0.readsAtEviction == nil }) else { return }
         let reads = owner?.sizing(ofDisk: limit.bytes)?.reads ?? 0
         let isFirst = upkeep.withLock { upkeep in
             guard upkeep.readsAtEviction == nil else { return false }

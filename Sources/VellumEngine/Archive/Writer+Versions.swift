@@ -43,6 +43,7 @@ extension Writer {
         }
         guard mayReplace else { throw .versionReplaced }
         try edit.removeAll()
+        try edit.removeSizing()
         CrashPoint.reached(.versionEmptied)
         try RetentionTable.deleteAll(of: archive.id, on: connection)
         try ArchiveTable.setVersion(version, since: now, of: archive.id, on: connection)

@@ -19,7 +19,7 @@ extension Store {
         forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
-        let now = instant
+        let now = clock.now()
         var ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead?
         if let part, let isDue { ahead = .init(part, isDue: isDue) }
         if let value = try valueInMemory(forKey: key, now, expiration, ahead: ahead) { return value }

@@ -104,9 +104,6 @@ public import VellumCore
     /// The current time of the store's clock.
     @usableFromInline package var now: Date { clock.now().date }
 
-    /// The time of a hit, which copies nothing else of the clock.
-    @inlinable var instant: WallInstant { clock.source?() ?? WallClock.systemNow() }
-
     /// Whether memory keeps values.
     @inlinable var keepsValues: Bool { keepsValuesNow.load(ordering: .relaxed) }
 

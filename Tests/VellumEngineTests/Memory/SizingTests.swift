@@ -113,6 +113,7 @@ struct SizingTests {
             try use(store, keys: 10, reads: 1100)
             try setup.close()
             let database = try RawDatabase(setup.url)
+            #expect(try database.int("SELECT count(*) FROM sizing") == 1)
             try database.execute("UPDATE sizing SET curve = '\(text.replacingOccurrences(of: "\u{0}", with: ""))'")
             let file = try setup.open()
             #expect(try file.verify().isIntact)
@@ -153,5 +154,18 @@ struct SizingTests {
         #expect(archive.upkeep.withLock { $0.readsAtEviction == 0 && !$0.hasAdvisedSize })
         archive.adviseSize(sizing(1000), 1000.bytes)
         #expect(archive.upkeep.withLock { $0.hasAdvisedSize })
+    }
+
+    /// What was used is gone.
+    @Test func anArchiveThatIsDroppedLeavesNoCurve() throws {
+        let store = try setup.store(durability: .relaxed)
+        try use(store, keys: 10, reads: 1100)
+        try setup.close()
+        func curves() throws -> Int { try RawDatabase(setup.url).int("SELECT count(*) FROM sizing") }
+        #expect(try curves() == 1)
+        let file = try setup.open()
+        #expect(try file.dropArchive(named: "strings"))
+        try file.close()
+        #expect(try curves() == 0)
     }
 }
