@@ -181,7 +181,7 @@ extension MiniCache {
         return options
     }
 
-    /// Returns the valid value of a key. A caller that takes expired ones goes on to load, which looks for both at once.
+    /// Returns the valid value of a key that memory has. A caller that takes expired ones goes on to load, which looks for both at once.
     ///
     /// - Parameters:
     ///   - part: After which part of its age it is time to load the value again.
@@ -191,16 +191,8 @@ extension MiniCache {
         _ entryKey: EntryKey, _ stale: (whileRevalidate: Duration, ifError: Duration), _ part: Double?, _ isDue: inout Bool
     ) throws(MiniCacheError) -> Value? {
         guard stale.whileRevalidate == .zero, stale.ifError == .zero else { return nil }
-        return part == nil ? try findReadable(entryKey) : try findReadable(entryKey, part, &isDue)
-    }
-
-    /// Returns the valid value of a key. A value that cannot be read is reported and counts as a miss.
-    @inlinable
-    func findReadable(
-        _ entryKey: EntryKey, _ part: Double? = nil, _ isDue: UnsafeMutablePointer<Bool>? = nil
-    ) throws(MiniCacheError) -> Value? {
         do throws(MiniCacheError) {
-            return try find(entryKey, refreshAhead: part, isDue: isDue)
+            return part == nil ? try findInMemory(entryKey) : try findInMemory(entryKey, refreshAhead: part, isDue: &isDue)
         } catch {
             try reportUnreadable(error, entryKey)
             return nil
@@ -246,18 +238,26 @@ extension MiniCache {
         _ loader: Loader<Value>, _ groups: [EntryKey] = []
     ) async throws -> Loaded<Value?> {
         let store: Store<CachedValue>
-        do throws(MiniCacheError) {
-            store = try openStore()
-        } catch {
+        do {
+            store = if let openedStore { openedStore } else { try await Lane.visits.run(openStore) }
+        } catch let error as MiniCacheError {
             // A file that cannot be opened does not keep the caller from the source.
             guard isValid, error.code != .closed else { throw error }
             report(error, "load")
             return Loaded(try await loader.valueWithoutCache(), .loaded)
         }
+        let looks = stale.whileRevalidate == .zero && stale.ifError == .zero
+        if looks {
+            let look = DiskLook(cache: self, key: entryKey, part: options.refreshAhead)
+            if let hit = try await Lane.reads.run(look.find) {
+                if hit.isDue { try refresh(entryKey, options, loader, groups) }
+                return Loaded(hit.value, .cached)
+            }
+        }
         do {
             var request = try request(entryKey, stale, options, loader)
             (request.acceptsNil, request.groups) = (acceptsNil, groups)
-            let answer = try await store.load(request, hasLooked: request.staleness.window == 0)
+            let answer = try await store.load(request, hasLooked: looks)
             if answer.source == .loaded { core.didWrite(entryKey) }
             if store.isReplaced { report(core.located(.cacheVersionChanged), "load") }
             return Loaded(try answer.value.flatMap { cached in try self.value(of: cached, entryKey) }, answer.source)
@@ -276,6 +276,26 @@ extension MiniCache {
             loader: map(loader, to: forms.stored, from: forms.value))
         request.tombstone = Tombstone(.tombstone, meaning: forms.meaning)
         return request
+    }
+}
+
+/// Looks for the value of a key on a thread that may block.
+///
+/// A type, because a concurrent closure must not capture conformances that may be isolated to an actor.
+private struct DiskLook<Key: Codable, Value: Codable>: Sendable {
+    let cache: MiniCache<Key, Value>
+    let key: EntryKey
+    let part: Double?
+
+    /// Returns the valid value. One that cannot be read is reported and counts as a miss.
+    func find() throws -> (value: Value, isDue: Bool)? {
+        var isDue = false
+        do throws(MiniCacheError) {
+            return try cache.find(key, refreshAhead: part, isDue: &isDue).map { ($0, isDue) }
+        } catch {
+            try cache.reportUnreadable(error, key)
+            return nil
+        }
     }
 }
 

@@ -226,7 +226,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public func perform<Result: Sendable>(
         _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
     ) async throws -> Result where Key: SendableMetatype, Value: SendableMetatype {
-        try await BlockingPool.run { try work(self) }
+        try await Lane.visits.run { try work(self) }
     }
 
     // MARK: Reading
@@ -244,6 +244,19 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         } catch {
             guard error.code == .vanished else { throw error }
             return try findAfterOpening(entryKey, part, isDue)
+        }
+        return try value(of: cached, entryKey)
+    }
+
+    /// Returns the valid value of a key if memory has it, and sets `isDue` as ``find(_:refreshAhead:isDue:)`` does.
+    @inlinable
+    func findInMemory(
+        _ entryKey: EntryKey, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(MiniCacheError) -> Value? {
+        guard let ready, !mark.isClosed,
+            let cached = try ready.valueInMemory(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
+        else {
+            return nil
         }
         return try value(of: cached, entryKey)
     }
@@ -338,10 +351,15 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether the limits of this handle are valid.
     var isValid: Bool { if case .invalid = opening { false } else { true } }
 
+    /// The store, if it is open.
+    var openedStore: Store<CachedValue>? {
+        if case .opened(let hold) = opening, !mark.isClosed, !hold.store.isClosed { hold.store } else { nil }
+    }
+
     /// Returns the store, opened if that failed before, or if its file has vanished.
     @usableFromInline
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
-        if case .opened(let hold) = opening, !mark.isClosed, !hold.store.isClosed { return hold.store }
+        if let openedStore { return openedStore }
         if case .invalid(let error) = opening { throw error }
         return try core.locatingErrors { () throws(VellumError) in try core.hold(for: expiration, keyedBy: Key.self).store }
     }

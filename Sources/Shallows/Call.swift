@@ -27,7 +27,7 @@ package struct Call: Sendable {
 
     package var isCancelled: Bool { cancellation?.isCancelled ?? false }
     /// Whether the call must fail rather than wait for user-supplied code: it would block a thread that runs tasks.
-    var rejectsBlocking: Bool { waits && withUnsafeCurrentTask { $0 != nil } && !BlockingPool.isCurrent }
+    var rejectsBlocking: Bool { waits && withUnsafeCurrentTask { $0 != nil } && !Lane.isCurrent }
 
     /// The same call with another cancellation, or none.
     func cancelled(by cancellation: Cancellation?) -> Call {

@@ -168,7 +168,7 @@ package final class Promise<Value: Sendable>: Sendable {
         ReentrancyGuard.threadWillBlock()
         let semaphore = DispatchSemaphore(value: 0)
         observe { _ in semaphore.signal() }
-        semaphore.wait()
+        Lane.waiting { semaphore.wait() }
         guard let outcome else { preconditionFailure("A promise called its observer before it was fulfilled.") }
         return outcome
     }

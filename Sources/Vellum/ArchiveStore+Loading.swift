@@ -183,7 +183,7 @@ extension ArchiveStore where Archive: Sendable {
 
     // MARK: Steps
 
-    /// Returns the valid object. A caller that takes expired ones goes on to load, which looks for both at once.
+    /// Returns the valid object that memory has. A caller that takes expired ones goes on to load, which looks for both at once.
     ///
     /// - Parameter refresh: Called if it is time to load the object again.
     @inlinable
@@ -228,7 +228,7 @@ extension ArchiveStore where Archive: Sendable {
         do {
             var request = try request(EntryKey(key), stale, options, loader)
             request.acceptsNil = acceptsNil
-            return try await store.load(request, hasLooked: request.staleness.window == 0, adding: addNested)
+            return try await store.load(request, adding: addNested)
         } catch let error as VellumError {
             throw store.located(error)
         }

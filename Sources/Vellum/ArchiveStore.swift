@@ -105,6 +105,13 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         }
     }
 
+    /// Returns the object with the key if memory has it.
+    func accessInMemory(_ key: EntryKey) throws(VellumError) -> Archive? {
+        try withOpenHandle { () throws(VellumError) in try store.valueInMemory(forKey: key, under: .never) }
+    }
+
+    func checkOpen() throws(VellumError) { if mark.isClosed { throw .closed } }
+
     /// The error with the names of the archive and the file. Out of line, so that a hit retains nothing for it.
     @usableFromInline
     @inline(never)
@@ -305,7 +312,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     public func perform<Value: Sendable>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await BlockingPool.run { try work(self) }
+        try await Lane.visits.run { try work(self) }
     }
 
     /// Returns the result of `body`.

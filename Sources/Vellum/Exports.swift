@@ -34,6 +34,7 @@
 @_exported public import struct VellumCore.StoreStatistics
 @_exported public import enum VellumCore.UnawaitedLoad
 @_exported public import struct VellumCore.VersionChange
+@_exported public import struct VellumCore.WaitingCalls
 @_exported public import struct VellumCore.WallClock
 @_exported public import struct VellumCore.Sizing
 @_exported public import enum VellumCore.MemoryPressure

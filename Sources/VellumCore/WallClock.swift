@@ -102,11 +102,11 @@ public struct WallClock: Sendable {
     package func now() -> Int64 { clock.now() }
 
     /// Returns what `body` returns so many milliseconds after a moment.
-    package func wait<Result>(until begin: Int64, plus milliseconds: Int64, then body: () -> Result) async throws -> Result {
+    package func wait<Result>(until begin: Int64, plus milliseconds: Int64, then body: () async -> Result) async throws -> Result {
         let left = milliseconds - (now() - begin)
         let (end, isBeyond) = begin.addingReportingOverflow(milliseconds)
         let didFollow = left > 0 ? try await pause(left, isBeyond ? .max : end) : nil
         defer { didFollow?() }
-        return body()
+        return await body()
     }
 }

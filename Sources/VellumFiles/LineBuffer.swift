@@ -154,16 +154,19 @@ final class LineBuffer {
 
 /// Writes a portion while the next one is made.
 ///
-/// Unsafe because the memory of a portion is protected by the queue: whoever adds to it waits for the queue before it gives memory or takes some.
+/// Unsafe because the memory of a portion is protected by its turn: whoever adds to it waits until it is written before it gives memory or takes some.
 private final class PortionWriter: Sendable {
     private struct State {
         var failure: POSIXError?
+        var isWriting = false
         /// The memory of a portion that was written.
         nonisolated(unsafe) var spare: UnsafeMutableBufferPointer<UInt8>?
     }
 
-    private let queue = DispatchQueue(label: "vellum.export")
+    private let lane = Lane()
     private let state = Locked(State())
+    /// Signalled when the portion is written that the only user has begun.
+    private let end = DispatchSemaphore(value: 0)
 
     deinit { takeSpare()?.deallocate() }
 
@@ -171,15 +174,17 @@ private final class PortionWriter: Sendable {
 
     func write(_ memory: UnsafeMutableBufferPointer<UInt8>, _ count: Int, to file: Int32) {
         nonisolated(unsafe) let memory = memory
-        queue.async { [self] in
+        state.withLock { $0.isWriting = true }
+        lane.start { [self] in
             let failure = Self.write(UnsafeRawBufferPointer(memory)[..<count], to: file)
             state.withLock { ($0.spare, $0.failure) = (memory, $0.failure ?? failure) }
+            end.signal()
         }
     }
 
     /// Returns when everything is written.
     func finish() throws {
-        queue.sync {}
+        if state.withLock({ exchange(&$0.isWriting, with: false) }) { end.wait() }
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 

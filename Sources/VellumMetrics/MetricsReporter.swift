@@ -117,7 +117,7 @@ public final class MetricsReporter: Sendable {
     public func run() async {
         repeat {
             do {
-                try await BlockingPool.run { self.report() }
+                try await Lane.visits.run { self.report() }
                 try await Task.sleep(for: interval)
             } catch {}  // The task is cancelled.
         } while !Task.isCancelled

@@ -38,6 +38,6 @@ enum Settling {
 
     /// Lets other tasks go on, also those of a lower priority, for which `Task.yield()` would not wait.
     static func pause() async {
-        await withCheckedContinuation { continuation in BlockingPool.start { continuation.resume() } }
+        await withCheckedContinuation { continuation in Lane.visits.start { continuation.resume() } }
     }
 }

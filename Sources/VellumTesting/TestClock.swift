@@ -88,7 +88,7 @@ public final class TestClock: Sendable {
         }
         let files = DatabaseFile.opened(by: self)
         await withCheckedContinuation { continuation in
-            BlockingPool.start {
+            Lane.visits.start {
                 for file in files { file.sweepEverything() }
                 continuation.resume()
             }

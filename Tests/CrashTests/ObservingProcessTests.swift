@@ -82,7 +82,7 @@ struct ObservingProcessTests {
         let dying = OnThread {
             Result { try Spawned(["twins", folder.url.path, "7", "1000"], environment: ["VELLUM_CRASH_POINT": "\(point):9"]).end().end }
         }
-        #expect(try await BlockingPool.run { try dying.result().get() } == .killed(SIGKILL))
+        #expect(try await Lane.visits.run { try dying.result().get() } == .killed(SIGKILL))
         for number in 0..<3 {
             try store.record(Twin("later \(number)", number))
             let count = try store.count()
@@ -189,7 +189,7 @@ struct ObservingProcessTests {
         }
         // On a thread of its own: waiting for processes blocks it.
         let writing = OnThread { Result { try Self.write(in: folder.url, seed, count) } }
-        try await BlockingPool.run { try writing.result().get() }
+        try await Lane.visits.run { try writing.result().get() }
 
         for (question, watcher) in zip(questions, watchers) {
             let final = try question.answer(of: store)

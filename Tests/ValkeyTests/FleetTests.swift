@@ -19,7 +19,7 @@
             let group = trouble == .failover ? try await RedisGroup() : nil
             // A thread of its own, because reading what the processes print blocks it.
             let ran = OnThread { Result { try Fleet(trouble, seed: seed, group).run(ticks: Self.ticks) } }
-            let counts = try await BlockingPool.run { try ran.result().get() }
+            let counts = try await Lane.visits.run { try ran.result().get() }
             print("\(trouble), seed \(seed): \(counts.text)")
             #expect(counts.nearHits > 0 && counts.writes > 0, "seed \(seed)")
             // The new primary may lack what the old one acknowledged.

@@ -15,7 +15,7 @@ struct WaitingWritersTests {
             #expect(file.waitingWriters == 0)
             for _ in 0..<2 {
                 ended.enter()
-                BlockingPool.startOnNewThread {
+                Lane().start {
                     file.withWriter { _ in true }
                     ended.leave()
                 }

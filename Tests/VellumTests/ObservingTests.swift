@@ -241,7 +241,7 @@ struct ObservingTests {
         func open() { state.withLock { $0.isOpen = true } }
 
         func note() {
-            let isPool = BlockingPool.isCurrent
+            let isPool = Lane.isCurrent
             state.withLock { state in
                 state.count += 1
                 if !isPool { state.onOthers += 1 }

@@ -40,7 +40,7 @@ extension KeyedMutex {
             case .failure(let error): answer.fulfill(.failure(error))
             case .success(let hold):
                 // Not on the thread that unlocks: its caller waits for an answer.
-                BlockingPool.startOnNewThread { [self] in
+                Lane().start { [self] in
                     holding(hold, as: holdingWork(hold.key), call, work).deliver { answer.fulfill($0) }
                 }
             }

@@ -1,15 +1,17 @@
 /// A first-in, first-out queue that moves each element at most once. O(1) amortized.
-struct FIFOQueue<Element: Sendable>: Sendable {
+package struct FIFOQueue<Element: Sendable>: Sendable {
     private var arriving: [Element] = []
     /// In reverse order.
     private var leaving: [Element] = []
 
+    package init() {}
+
     var isEmpty: Bool { arriving.isEmpty && leaving.isEmpty }
     var count: Int { arriving.count + leaving.count }
 
-    mutating func append(_ element: Element) { arriving.append(element) }
+    package mutating func append(_ element: Element) { arriving.append(element) }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         if leaving.isEmpty {
             leaving = arriving.reversed()
             arriving = []

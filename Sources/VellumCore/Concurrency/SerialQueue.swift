@@ -70,7 +70,7 @@ package final class SerialQueue: Sendable {
             state.isScheduled = true
             return true
         }
-        if isNeeded { BlockingPool.startOnNewThread { [self] in work() } }
+        if isNeeded { Lane().start { [self] in work() } }
     }
 
     private func work() {
@@ -127,7 +127,7 @@ package final class SerialQueue: Sendable {
             case .work(let job):
                 perform(job)
                 hasWorked = true
-            case .wait(let semaphore): semaphore.wait()
+            case .wait(let semaphore): Lane.waiting { semaphore.wait() }
             }
         }
     }

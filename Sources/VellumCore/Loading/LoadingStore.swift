@@ -15,12 +15,12 @@ package protocol LoadingStore<Value>: Sendable {
     /// The clock by which callers stop waiting.
     var timer: LoadTimer { get }
 
-    /// Returns what the store has under the key of a request, without waiting for anyone.
+    /// Returns what the store has under the key of a request, without waiting for a load. Blocks no thread that runs tasks.
     ///
     /// - Parameters:
     ///   - window: How many milliseconds after its end an expired value is still of use.
     ///   - afterFailure: Whether the caller has looked before, and its loader failed or is slow.
-    func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) throws(VellumError) -> Look<Value>
+    func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) async throws(VellumError) -> Look<Value>
 
     /// Whether callers that find no value wait for a load ahead of the end of its age. If not, they look by themselves.
     var joinsLoadsAhead: Bool { get }
@@ -62,7 +62,7 @@ extension LoadingStore {
             }
             switch rememberedOutcome(for: request) {
             case .found(let value, _, _): return Loaded(value, .cached)
-            case .failed(let error, _, _): return try staleValue(insteadOf: error, nil, request, isRevalidated: true)
+            case .failed(let error, _, _): return try await staleValue(insteadOf: error, nil, request, isRevalidated: true)
             case .expired, .loaded, .rememberedInOutage, nil: break
             }
             if let old = known.expired, old.isWithin(staleness.whileRevalidate, at: instant) {
@@ -85,7 +85,7 @@ extension LoadingStore {
             case .cancelled: throw CancellationError()
             case .recursive: throw VellumError.recursiveLoad
             case .finished(.failed(let error, let old, let isNew), let isStarter):
-                let answer = try staleValue(insteadOf: error, old, request, isRevalidated: false)
+                let answer = try await staleValue(insteadOf: error, old, request, isRevalidated: false)
                 // Every waiter gets a stale value or the error. The caller that started the loader reports it for all.
                 if isStarter { report(isNew ? .loadFailed(error) : .unreceived(error)) }
                 return answer
@@ -103,7 +103,7 @@ extension LoadingStore {
                 let window = source == .staleWhileRevalidate ? staleness.whileRevalidate : staleness.ifError
                 if old.isWithin(window, at: instant) { return Loaded(old.value, source) }
             }
-            known = try look(request, within: staleness.whileRevalidate, afterFailure: false)
+            known = try await look(request, within: staleness.whileRevalidate, afterFailure: false)
         }
     }
 
@@ -130,12 +130,12 @@ extension LoadingStore {
     ///   - isRevalidated: Whether the failure is remembered, so that the value counts as one that is being loaded again.
     private func staleValue(
         insteadOf error: any Error, _ old: ExpiredValue<Value>?, _ request: LoadRequest<Value>, isRevalidated: Bool
-    ) throws -> Loaded<Value?> {
+    ) async throws -> Loaded<Value?> {
         let (whileRevalidate, ifError) = (isRevalidated ? request.staleness.whileRevalidate : 0, request.staleness.ifError)
         let window = max(whileRevalidate, ifError)
         guard window > 0 else { throw error }
         do throws(VellumError) {
-            let last = try look(request, within: window, afterFailure: true)
+            let last = try await look(request, within: window, afterFailure: true)
             if let found = last.found { return Loaded(found, .cached) }
             if let old = old ?? last.expired {
                 if old.isWithin(whileRevalidate, at: instant) { return Loaded(old.value, .staleWhileRevalidate) }
@@ -168,7 +168,7 @@ extension LoadingStore {
                 if let soft = request.softTimeout, soft < request.timeout ?? .max, request.staleness.ifError > 0 {
                     // A load that is known to be slow is not waited for again.
                     let began = loads.begin(for: waiter) ?? begin
-                    if try await timer.wait(until: began, plus: soft, then: { leaveSlow(waiter, request) }) { return }
+                    if try await timer.wait(until: began, plus: soft, then: { await leaveSlow(waiter, request) }) { return }
                 }
                 guard let timeout = request.timeout else { return }
                 try await timer.wait(until: begin, plus: timeout) {
@@ -179,18 +179,18 @@ extension LoadingStore {
     }
 
     /// - Returns: Whether there is something that the caller takes, who does not wait any longer.
-    private func leaveSlow(_ waiter: UInt64, _ request: LoadRequest<Value>) -> Bool {
-        guard let old = slowValue(for: waiter, request) else { return false }
+    private func leaveSlow(_ waiter: UInt64, _ request: LoadRequest<Value>) async -> Bool {
+        guard let old = await slowValue(for: waiter, request) else { return false }
         loads.leave(waiter, with: old, keepsRunning: true)
         return true
     }
 
     /// Returns what a caller takes that does not want to wait any longer; `nil` if there is nothing. It then takes what the load finds.
-    private func slowValue(for waiter: UInt64, _ request: LoadRequest<Value>) -> LoadOutcome<Value>? {
+    private func slowValue(for waiter: UInt64, _ request: LoadRequest<Value>) async -> LoadOutcome<Value>? {
         let window = request.staleness.ifError
         if let old = expired(loads.takesInterim(waiter)), old.isWithin(window, at: instant) { return .expired(old, .staleIfSlow) }
         do throws(VellumError) {
-            let look = try look(request, within: window, afterFailure: true)
+            let look = try await look(request, within: window, afterFailure: true)
             // Somebody recorded it meanwhile: the caller looks again.
             if look.found != nil { return .found(nil, forEveryReader: false, isDue: false) }
             guard let old = look.expired, old.isWithin(window, at: instant) else { return nil }

@@ -136,7 +136,10 @@ public import Synchronization
         @usableFromInline let isDue: UnsafeMutablePointer<Bool>
 
         @inlinable
-        package init(_ part: Double, isDue: UnsafeMutablePointer<Bool>) { (self.part, self.isDue) = (part, isDue) }
+        package init?(_ part: Double?, isDue: UnsafeMutablePointer<Bool>?) {
+            guard let part, let isDue else { return nil }
+            (self.part, self.isDue) = (part, isDue)
+        }
     }
 
     /// What a hit asks for that needs all locks.

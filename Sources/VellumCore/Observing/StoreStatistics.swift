@@ -27,6 +27,11 @@ public struct StoreStatistics: Hashable, Sendable {
     /// What the disk holds now.
     public var disk = StorageUsage()
 
+    /// Awaited calls that read, of all archives of the process. Not counters.
+    public var waitingReads = WaitingCalls()
+    /// Awaited calls that write to the file of the archive. Not counters.
+    public var waitingWrites = WaitingCalls()
+
     /// Creates counters that are all zero.
     public init() {}
 
@@ -45,6 +50,7 @@ extension StoreStatistics: CustomStringConvertible {
             "memory: \(memory)", "disk: \(disk)", "\(memoryHits) memory hits", "\(diskHits) disk hits", "\(misses) misses",
             "\(memoryEvictions) evicted from memory", "removed: \(removed.isEmpty ? "none" : removed.joined(separator: ", "))",
             "\(puts) puts", "\(evictedSize) evicted from the disk", "\(failures) failures", "\(loading)",
+            "reads: \(waitingReads)", "writes: \(waitingWrites)",
         ]
         return parts.joined(separator: "; ")
     }

@@ -17,7 +17,7 @@ enum PressureSource {
         }
     #else
         static func start(_ holders: MemoryHolders) {
-            BlockingPool.startOnNewThread { wait(in: .ofThisProcess(), holders) }
+            Lane().start { wait(in: .ofThisProcess(), holders) }
         }
 
         /// How long the thread rests after each signal, in milliseconds: what was given back takes effect first.

@@ -12,12 +12,58 @@ extension Writer {
         _ writes: [ArchiveWrite], isRelaxed: Bool, sharing isShared: () -> Bool, _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit {
         // Before a transaction begins: a closed archive must not roll back the writes of others in the batch.
+        try check(writes)
+        return isRelaxed ? try addToBatch(writes, sharing: isShared, update) : try commitAlone(writes, update)
+    }
+
+    private func check(_ writes: [ArchiveWrite]) throws(SQLiteError) {
         for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
             // It may have been opened with another version of its cache in this process.
             guard !writes[index].archive.isReplaced else { throw .versionReplaced }
             guard writes[index].archive.isListed else { throw .closedArchive }
         }
-        return isRelaxed ? try addToBatch(writes, sharing: isShared, update) : try commitAlone(writes, update)
+    }
+
+    /// Carries out the writes of several calls in one transaction. Those of a call that fails are undone alone, and the call has the error.
+    ///
+    /// - Throws: What fails after the last of them, or on a full disk: nothing was written.
+    func commit(_ calls: [WriteCall]) throws(SQLiteError) -> Commit {
+        try endBatch()
+        let transaction = try begin()
+        defer { transaction.endChange() }
+        let commit: Commit
+        do throws(SQLiteError) {
+            for call in calls { try apply(call, to: transaction) }
+            guard calls.contains(where: { $0.refusal == nil }) else {
+                rollBack()
+                return Commit(changes: [])
+            }
+            transaction.beginChange()
+            commit = try transaction.commit()
+        } catch {
+            rollBack()
+            throw error
+        }
+        for call in calls where call.refusal == nil {
+            commit.number(&call.outcomes, of: call.writes)
+            call.updateMemory(call.outcomes)
+        }
+        commit.tellOwners()
+        CrashPoint.reached(.memoryUpdated)
+        return commit
+    }
+
+    private func apply(_ call: WriteCall, to transaction: Transaction) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            call.outcomes = try transaction.attempt { () throws(SQLiteError) in
+                try check(call.writes)
+                return try apply(call.writes, to: transaction)
+            }
+        } catch {
+            // The rest of the transaction is gone with it.
+            guard connection.isInTransaction, !error.isFull else { throw error }
+            call.refusal = error
+        }
     }
 
     private func commitAlone(_ writes: [ArchiveWrite], _ update: ([WriteOutcome]) -> Void) throws(SQLiteError) -> Commit {

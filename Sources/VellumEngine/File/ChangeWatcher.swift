@@ -136,7 +136,7 @@ final class ChangeWatcher: Sendable {
 
     /// - Parameter number: The observers' first questions find the changes up to this one.
     private func start(_ thread: Int, after number: UInt64) {
-        BlockingPool.startOnNewThread { [weak self, location] in
+        Lane().start { [weak self, location] in
             let page = location.changesFile.page
             var (told, pause, waited, wasRetired) = (number, 0.5, 0.0, false)
             while let self, self.isCurrent(thread) {

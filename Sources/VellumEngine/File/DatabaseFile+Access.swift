@@ -107,12 +107,24 @@ extension DatabaseFile {
     package func commit(
         _ writes: [ArchiveWrite], durability: Durability, updatingMemory update: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
+        try check(writes)
+        let commits = try carryOut(writes, isRelaxed: durability == .relaxed, update)
+        if durability == .powerSafe { try sync(through: commits) }
+    }
+
+    /// Checks that the caller may make the writes.
+    func check(_ writes: [ArchiveWrite]) throws(VellumError) {
         if transactions.areRunning, writes.contains(where: { $0.changesFile }) { try transactions.refuseWrite() }
         for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
             try writes[index].archive.check(writes)
         }
         try checkUsable()
-        let isRelaxed = durability == .relaxed
+    }
+
+    /// Carries out writes that were checked, on a full disk again.
+    ///
+    /// - Returns: The number of commits so far.
+    func carryOut(_ writes: [ArchiveWrite], isRelaxed: Bool, _ update: ([WriteOutcome]) -> Void) throws(VellumError) -> UInt64 {
         let commit: Commit?
         do throws(SQLiteError) {
             do throws(SQLiteError) {
@@ -128,7 +140,12 @@ extension DatabaseFile {
         }
         guard let commit else { throw unusable }
         didCommit(commit)
-        if durability == .powerSafe { try mappingErrors { () throws(SQLiteError) in try log.sync(through: commit.due.commits) } }
+        return commit.due.commits
+    }
+
+    /// Makes commits up to this one survive power loss.
+    func sync(through commits: UInt64) throws(VellumError) {
+        try mappingErrors { () throws(SQLiteError) in try log.sync(through: commits) }
     }
 
     /// Runs `body` in a transaction of its own, on a full disk again, and does what that makes due. Returns `nil` if the file is suspended or

@@ -11,7 +11,7 @@ extension LogKeeper {
             switch syncQueue.withLock({ $0.join(for: commit) }) {
             case .covered: return
             case .failed(let failure): throw failure
-            case .waits(let turn): turn.wait()
+            case .waits(let turn): Lane.waiting { turn.wait() }
             case .leads: return try leadSync(for: commit)
             }
         }
@@ -20,7 +20,7 @@ extension LogKeeper {
     private func leadSync(for commit: UInt64) throws(SQLiteError) {
         // Everything committed before now is in the log, so this sync covers it.
         let covered = writing.withWriter { $0.lasting.commits } ?? commit
-        let result = Result { () throws(SQLiteError) in try syncLogNow() }
+        let result = Lane.waiting { Result { () throws(SQLiteError) in try syncLogNow() } }
         let waiting = syncQueue.withLock { queue in
             switch result {
             case .success(nil): queue.end(through: covered)

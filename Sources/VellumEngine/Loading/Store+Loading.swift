@@ -4,18 +4,17 @@ public import VellumCore
 // what a caller gets.
 
 extension Store where Value: Sendable {
-    /// Returns the valid value under the key. Allocates nothing.
+    /// Returns the valid value under the key if memory has it. Allocates nothing.
     ///
     /// A value that cannot be read counts as missing: it was reported.
     ///
     /// - Parameter isDue: Set if the given part of the value's age is over.
-    /// - Throws: ``VellumError`` if the disk cannot be read.
     @inlinable
     package func hit(
         forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         do throws(VellumError) {
-            return try value(forKey: key, under: expiration, refreshAhead: part, isDue: isDue)
+            return try valueInMemory(forKey: key, under: expiration, refreshAhead: part, isDue: isDue)
         } catch {
             if error.concernsOneEntry { return nil }
             throw error
@@ -25,18 +24,20 @@ extension Store where Value: Sendable {
     /// Returns the value under the key, and loads it if there is no valid one.
     ///
     /// - Parameters:
-    ///   - hasLooked: Whether ``hit(forKey:under:refreshAhead:isDue:)`` has just found nothing.
+    ///   - hasLooked: Whether the caller has just found no value in memory and on the disk.
     ///   - addition: What is recorded with a loaded value, in the same transaction. Runs outside every lock.
     /// - Throws: What the loader throws. `CancellationError` if the caller's task is cancelled while it waits. ``VellumError`` if the disk
     ///   cannot be read, or ``VellumError/Code/recursiveLoad`` if the load would wait for itself.
     package func load(
-        _ request: LoadRequest<Value>, hasLooked: Bool, adding addition: StoreLoader<Value>.Addition? = nil
+        _ request: LoadRequest<Value>, hasLooked: Bool = false, adding addition: StoreLoader<Value>.Addition? = nil
     ) async throws -> Loaded<Value?> {
         let staleness = request.staleness
         if staleness.window > 0 { keepExpired(under: request.expiration, forMilliseconds: staleness.window) }
         let loader = StoreLoader(self, adding: addition)
         let first =
-            hasLooked ? loader.lookForTombstone(request) : try loader.look(request, within: staleness.whileRevalidate, afterFailure: false)
+            hasLooked
+            ? loader.lookForTombstone(request)
+            : try await loader.look(request, within: staleness.whileRevalidate, afterFailure: false)
         return try await loader.answer(to: request, after: first)
     }
 
@@ -58,6 +59,6 @@ extension Store {
         }
         guard isLonger else { return }
         // In the background: the caller may be about to take a hit.
-        BlockingPool.start { [weak self] in self?.keepExpired(under: expiration, for: .milliseconds(milliseconds)) }
+        Lane.visits.start { [weak self] in self?.keepExpired(under: expiration, for: .milliseconds(milliseconds)) }
     }
 }

@@ -28,26 +28,51 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
 
     // MARK: Looking
 
-    package func look(_ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool) throws(VellumError) -> Look<Value> {
-        try lookForWriting(request, within: window, countsMiss: !afterFailure).0
+    package func look(
+        _ request: LoadRequest<Value>, within window: Int64, afterFailure: Bool
+    ) async throws(VellumError) -> Look<Value> {
+        let now = store.clock.now()
+        if let look = try hit(request, now)?.look { return look }
+        return try await read { () throws(VellumError) in try lookForWriting(request, within: window, countsMiss: !afterFailure).look }
+    }
+
+    /// Runs a read on a thread that may block.
+    private func read<Result: Sendable>(_ work: @escaping @Sendable () throws(VellumError) -> Result) async throws(VellumError) -> Result {
+        do {
+            return try await Lane.reads.run(work)
+        } catch {
+            throw error as? VellumError ?? .loadFailed(error)
+        }
     }
 
     /// What is on the disk under a key that is loaded.
-    private struct Present {
+    private struct Present: Sendable {
         /// What a write must find there to replace it.
         var basis: WriteCondition.Basis
         var entry: Entry?
     }
 
+    /// What a look finds for callers, and for a load.
+    private typealias Found = (look: Look<Value>, present: Present)
+
+    /// Looks in memory.
+    private func hit(_ request: LoadRequest<Value>, _ now: WallInstant) throws(VellumError) -> Found? {
+        let value: Value?
+        do throws(VellumError) {
+            value = try store.valueInMemory(forKey: request.key, now, request.expiration)
+        } catch {
+            guard error.concernsOneEntry else { throw error }
+            return nil
+        }
+        guard let value, let found = request.answer(of: value) else { return nil }
+        return (Look(found: found, isDue: isDue(request, value, nil, at: now)), Present(basis: .unreadable))
+    }
+
     /// Looks once in memory and once on the disk.
-    private func lookForWriting(
-        _ request: LoadRequest<Value>, within window: Int64, countsMiss: Bool
-    ) throws(VellumError) -> (Look<Value>, Present) {
+    private func lookForWriting(_ request: LoadRequest<Value>, within window: Int64, countsMiss: Bool) throws(VellumError) -> Found {
         let (key, now) = (request.key, store.clock.now())
         do throws(VellumError) {
-            if let value = try store.valueInMemory(forKey: key, now, request.expiration), let found = request.answer(of: value) {
-                return (Look(found: found, isDue: isDue(request, value, nil, at: now)), Present(basis: .unreadable))
-            }
+            if let found = try hit(request, now) { return found }
             let (value, entry) = try store.lookOnDisk(forKey: key, now, request.expiration)
             let present = Present(basis: .version(entry?.version), entry: entry)
             if let value, let found = request.answer(of: value) {
@@ -157,11 +182,13 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         let present: Present
         do throws(VellumError) {
             if isAhead {
-                guard let due = try lookAhead(request) else { return .found(nil, forEveryReader: false, isDue: false) }
+                guard let due = try await read({ () throws(VellumError) in try lookAhead(request) }) else {
+                    return .found(nil, forEveryReader: false, isDue: false)
+                }
                 present = due
             } else {
                 // Another load may have ended between the caller's look and the start of this one.
-                let (look, here) = try lookForWriting(request, within: 0, countsMiss: false)
+                let (look, here) = try await read { () throws(VellumError) in try lookForWriting(request, within: 0, countsMiss: false) }
                 if let found = look.found { return .found(found, forEveryReader: false, isDue: look.isDue) }
                 present = here
             }
@@ -188,16 +215,16 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
     private func record(_ answer: LoaderAnswer<Value>, _ request: LoadRequest<Value>, _ origin: Origin) async {
         do {
             if let value = answer.value {
-                try await BlockingPool.run {
+                try await Lane.visits.run {
                     if answer.isUnchanged, try self.renew(value, answer.expiration, request, origin) { return }
                     try self.fill(value, answer.expiration, request, origin)
                 }
             } else if let tombstone = request.tombstone, answer.nothingFor > 0 {
                 let age = Expiration(age: answer.nothingFor)
-                try await BlockingPool.run { try self.fill(tombstone.value, age, request, origin) }
+                try await Lane.visits.run { try self.fill(tombstone.value, age, request, origin) }
             } else {
                 // An expired value must not be served as stale any more.
-                try await BlockingPool.run { try self.removeOld(request, origin) }
+                try await Lane.visits.run { try self.removeOld(request, origin) }
             }
         } catch let error as VellumError where error.code == .cacheVersionChanged {
             // Each handle reports it once.

@@ -65,7 +65,7 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
         let isCancelled = CancelledFlag()
         return await withTaskCancellationHandler {
             do {
-                return .success(try await BlockingPool.run { [ask] in try ask { isCancelled.isSet } })
+                return .success(try await Lane.reads.run { [ask] in try ask { isCancelled.isSet } })
             } catch let error as VellumError {
                 return .failure(error)
             } catch {
@@ -141,7 +141,7 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
         /// Opens another file on a thread that may block.
         private func nextObservation() async throws(VellumError) -> ObservedQuestion<Answer>? {
             do {
-                return try await BlockingPool.run { [observe, goesOn] in try goesOn() ? try observe() : nil }
+                return try await Lane.visits.run { [observe, goesOn] in try goesOn() ? try observe() : nil }
             } catch {
                 throw error as? VellumError ?? VellumError(.loadFailed, "Observing could not begin again.", cause: error)
             }

@@ -20,13 +20,21 @@ extension Store {
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         let now = clock.now()
-        var ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead?
-        if let part, let isDue { ahead = .init(part, isDue: isDue) }
-        if let value = try valueInMemory(forKey: key, now, expiration, ahead: ahead) { return value }
+        if let value = try valueInMemory(forKey: key, now, expiration, ahead: .init(part, isDue: isDue)) { return value }
         return try valueOnDisk(forKey: key, now, expiration, refreshAhead: part, isDue: isDue)
     }
 
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects the eviction order.
+    ///
+    /// - Parameter isDue: Set if this part of the value's age is over.
+    @inlinable
+    package func valueInMemory(
+        forKey key: EntryKey, under expiration: Expiration, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(VellumError) -> Value? {
+        try valueInMemory(forKey: key, clock.now(), expiration, ahead: .init(part, isDue: isDue))
+    }
+
+    /// The same at a moment.
     ///
     /// - Parameter ahead: What to ask of the validity of the entry.
     @inlinable

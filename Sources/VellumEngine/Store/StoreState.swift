@@ -84,7 +84,7 @@ final class StoreState<Value>: ArchiveOwner {
             effects = memory.remove(entries, keepingUses: cause == .migrated)
             lost = entries.map(\.key)
         }
-        if !effects.payloads.isEmpty { BlockingPool.start { [effects] in withExtendedLifetime(effects) {} } }
+        if !effects.payloads.isEmpty { Lane.visits.start { [effects] in withExtendedLifetime(effects) {} } }
         guard !lost.isEmpty else { return }
         counters.withLock { $0.removals[cause, default: 0] += lost.count }
         // A migration may remove the key of every object: its progress has their number.
@@ -96,7 +96,7 @@ final class StoreState<Value>: ArchiveOwner {
     func archiveDidLoseWrites(_ error: VellumError) {
         // The disk may be calling inside a lock, so the payloads are released on another thread.
         let effects = memory.removeAll()
-        BlockingPool.start { withExtendedLifetime(effects) {} }
+        Lane.visits.start { withExtendedLifetime(effects) {} }
         archiveDidReport(.failure(error))
     }
 
@@ -104,7 +104,7 @@ final class StoreState<Value>: ArchiveOwner {
     func archiveWasReplaced() {
         // Also fills that began before find that something was written meanwhile.
         let effects = memory.removeAll(isWrite: true)
-        BlockingPool.start { withExtendedLifetime(effects) {} }
+        Lane.visits.start { withExtendedLifetime(effects) {} }
     }
 
     /// Whether a query need not try to decode the entry again.

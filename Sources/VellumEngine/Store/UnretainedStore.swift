@@ -11,6 +11,21 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     @inlinable
     package init(_ store: Store<Value>) { reference = .passUnretained(store) }
 
+    /// Returns the value under the key if memory has it.
+    @inlinable
+    package func valueInMemory(
+        forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
+        isDue: UnsafeMutablePointer<Bool>? = nil
+    ) throws(VellumError) -> Value? {
+        try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
+            do throws(VellumError) {
+                return .success(try store.valueInMemory(forKey: key, under: expiration, refreshAhead: part, isDue: isDue))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
     /// Returns the value under the key: ``Store/value(forKey:under:refreshAhead:isDue:)``.
     @inlinable
     package func value(

@@ -89,7 +89,7 @@ package struct UpdateTurn {
         }
         if let hold { return hold }
         ReentrancyGuard.threadWillBlock()
-        _ = turn.wait(timeout: .now() + patience)
+        _ = Lane.waiting { turn.wait(timeout: .now() + patience) }
         return line.leave()
     }
 

@@ -126,7 +126,7 @@ struct LoadingNilTests {
             options: options ?? caching, loader: .plain(answer))
         request.tombstone = Tombstone("nothing") { value, _ in value == "nothing" ? .nothing : .value }
         request.acceptsNil = acceptsNil
-        return try await store.load(request, hasLooked: false)
+        return try await store.load(request)
     }
 
     @Test func aNilIsRecordedAsItsTombstone() async throws {

@@ -171,6 +171,6 @@ extension Store where Value: Sendable {
             if isDue { refreshAhead(request) }
             return Loaded(value, .cached)
         }
-        return try await self.load(request, hasLooked: !isStaleTaken)
+        return try await self.load(request)
     }
 }

@@ -81,7 +81,7 @@ struct OvertakenLoadTests {
         let reader = ask()
         await source.waitForCall()
         hasBegun.set()
-        #expect(try await BlockingPool.run { try removal.result().get() } == 1)
+        #expect(try await Lane.visits.run { try removal.result().get() } == 1)
         source.answer(1, "loaded")
         #expect(try await reader.value == "loaded")
         #expect(try store.value(forKey: "a") == nil)

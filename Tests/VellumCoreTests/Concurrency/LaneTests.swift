@@ -1,25 +1,25 @@
 import Testing
 import VellumCore
 
-/// Work runs on a thread of the pool, whoever asks.
+/// Work runs on a thread of the lane, whoever asks.
 @Suite(.timeLimit(.minutes(1)))
-struct BlockingPoolTests {
+struct LaneTests {
     private func expectToLeaveAndReturn() async throws {
-        #expect(!BlockingPool.isCurrent)
-        #expect(try await BlockingPool.run { BlockingPool.isCurrent })
-        #expect(!BlockingPool.isCurrent)
+        #expect(!Lane.isCurrent)
+        #expect(try await Lane.visits.run { Lane.isCurrent })
+        #expect(!Lane.isCurrent)
     }
 
     @Test func workOfATaskRunsInThePool() async throws { try await expectToLeaveAndReturn() }
 
     @Test @MainActor func workOfTheMainActorRunsInThePool() async throws {
-        #expect(try await BlockingPool.run { BlockingPool.isCurrent })
-        #expect(!BlockingPool.isCurrent)
+        #expect(try await Lane.visits.run { Lane.isCurrent })
+        #expect(!Lane.isCurrent)
         MainActor.assertIsolated()
     }
 
     private actor Caller {
-        func call() async throws -> Bool { try await BlockingPool.run { BlockingPool.isCurrent } }
+        func call() async throws -> Bool { try await Lane.visits.run { Lane.isCurrent } }
     }
 
     /// An actor may go on with the thread, which may block all the same.
@@ -28,6 +28,6 @@ struct BlockingPoolTests {
     private struct Refusal: Error {}
 
     @Test func theErrorOfTheWorkIsThrown() async {
-        await #expect(throws: Refusal.self) { try await BlockingPool.run { throw Refusal() } }
+        await #expect(throws: Refusal.self) { try await Lane.visits.run { throw Refusal() } }
     }
 }

@@ -1,0 +1,236 @@
+internal import Dispatch
+internal import Synchronization
+internal import VellumCore
+
+/// The writes of tasks to one file: what waits is committed together, each call undone alone (decision 86).
+///
+/// ```swift
+/// try await file.writes.carryOut(call)
+/// ```
+///
+/// Works on a thread of its own while there is something to write, and holds no lock of the file meanwhile but the writer's.
+final class WriteLane: Sendable {
+    private struct State: Sendable {
+        var calls = FIFOQueue<WriteCall>()
+        /// How many of the calls were not cancelled.
+        var count = 0
+        var isWorking = false
+        /// How many calls the thread waits for.
+        var wanted: Int?
+        var longestWait = Duration.zero
+    }
+
+    private let state = Locked(State())
+    private let lane = Lane()
+    /// Signalled when as many calls are there as the thread waits for.
+    private let isFull = DispatchSemaphore(value: 0)
+
+    /// What is committed together at most; the last call may exceed it.
+    private static let most = (writes: 64, bytes: 1 << 20)
+
+    /// Carries out the writes of a call in its turn, and returns when they are as durable as the call wants.
+    ///
+    /// - Throws: ``VellumError``, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
+    func carryOut(_ call: WriteCall) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { enqueue(call, $0) }
+        } onCancel: {
+            cancel(call)
+        }
+    }
+
+    /// What waits now, and has waited.
+    var waiting: WaitingCalls {
+        state.withLock { WaitingCalls(count: $0.count, longestWait: $0.longestWait, threads: $0.isWorking ? 1 : 0) }
+    }
+
+    private func enqueue(_ call: WriteCall, _ continuation: WriteCall.Continuation) {
+        enum Next { case refuse, start, signal, nothing }
+        let next = state.withLock { state -> Next in
+            guard !call.isCancelled else { return .refuse }
+            (call.continuation, call.came) = (continuation, .now)
+            state.calls.append(call)
+            state.count += 1
+            if !state.isWorking {
+                state.isWorking = true
+                return .start
+            }
+            guard let wanted = state.wanted, state.count >= wanted else { return .nothing }
+            state.wanted = nil
+            return .signal
+        }
+        switch next {
+        case .refuse: continuation.resume(throwing: CancellationError())
+        case .start: lane.start { self.work() }
+        case .signal: isFull.signal()
+        case .nothing: break
+        }
+    }
+
+    private func cancel(_ call: WriteCall) {
+        let continuation = state.withLock { state -> WriteCall.Continuation? in
+            call.isCancelled = true
+            guard let continuation = exchange(&call.continuation, with: nil) else { return nil }
+            state.count -= 1
+            return continuation
+        }
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        while let (calls, continuations) = next() {
+            let file = calls[0].file
+            let commits = file.carryOut(calls)
+            let isSynced = calls.map { $0.failure == nil && $0.durability == .powerSafe }
+            for (index, call) in calls.enumerated() where !isSynced[index] { continuations[index].resume(with: call.result) }
+            guard isSynced.contains(true) else { continue }
+            let begin = ContinuousClock.now
+            let failure = file.syncFailure(through: commits)
+            let duration = ContinuousClock.now - begin
+            let others = state.withLock { $0.count }
+            for (index, call) in calls.enumerated() where isSynced[index] {
+                call.failure = failure
+                continuations[index].resume(with: call.result)
+            }
+            // Who was answered may write again: one sync for all is worth a part of its time.
+            wait(for: others + calls.count, atMost: duration / 8)
+        }
+    }
+
+    private func next() -> ([WriteCall], [WriteCall.Continuation])? {
+        state.withLock { state in
+            var (calls, continuations, writes, bytes) = ([WriteCall](), [WriteCall.Continuation](), 0, 0)
+            while writes < Self.most.writes, bytes < Self.most.bytes, let call = state.calls.popFirst() {
+                guard let continuation = exchange(&call.continuation, with: nil) else { continue }
+                calls.append(call)
+                continuations.append(continuation)
+                writes += call.writes.count
+                bytes += call.size
+                state.longestWait = max(state.longestWait, .now - call.came)
+            }
+            state.count -= calls.count
+            state.isWorking = !calls.isEmpty
+            return calls.isEmpty ? nil : (calls, continuations)
+        }
+    }
+
+    private func wait(for count: Int, atMost duration: Duration) {
+        let waits = state.withLock { state in
+            guard state.count < count else { return false }
+            state.wanted = count
+            return true
+        }
+        guard waits else { return }
+        let nanoseconds = Int(duration / .nanoseconds(1))
+        let isLate = isFull.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut
+        // Signalled after all.
+        if isLate, state.withLock({ exchange(&$0.wanted, with: nil) }) == nil { isFull.wait() }
+    }
+}
+
+/// The writes of one call, which are carried out together or not at all.
+///
+/// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
+/// guarded by the lane.
+final class WriteCall: @unchecked Sendable {
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
+    let file: DatabaseFile
+    private(set) var writes: [ArchiveWrite]
+    private let steps: [StoreTransaction.Step]
+    let durability: Durability
+    let size: Int
+    /// What the writes did to memory.
+    private(set) var updates: [StoreTransaction.MemoryUpdate] = []
+    /// Why the call failed.
+    var failure: VellumError?
+    /// Why its writes were undone, in a transaction with those of others.
+    var refusal: SQLiteError?
+    /// What they did there, until it is visible.
+    var outcomes: [WriteOutcome] = []
+
+    // Guarded by the lane.
+    var continuation: Continuation?
+    var came = ContinuousClock.now
+    var isCancelled = false
+
+    init(_ transaction: StoreTransaction, of file: DatabaseFile) {
+        self.file = file
+        (writes, steps, durability) = (transaction.writes, transaction.steps, transaction.durability)
+        size = writes.reduce(0) { $0 + $1.size }
+    }
+
+    var result: Result<Void, any Error> { failure.map { .failure($0) } ?? .success(()) }
+
+    /// Takes the positions of the writes in the order of use.
+    func stamp() { for index in writes.indices { writes[index].stamp = steps[index].stamp() } }
+
+    /// Updates memory, under the writer's lock.
+    func updateMemory(_ outcomes: [WriteOutcome]) {
+        updates = steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
+    }
+}
+
+extension StoreTransaction {
+    /// Applies all writes, or none, in the caller's turn: ``commit()`` for tasks, which shares its commit with others that wait.
+    ///
+    /// - Throws: As ``commit()`` does, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
+    @discardableResult
+    package func commitInTurn() async throws -> [Bool] {
+        guard let file else { return [] }
+        guard !spansFiles else { throw VellumError.differentFiles }
+        try file.check(writes)
+        let call = WriteCall(self, of: file)
+        // Also if only the sync failed.
+        defer { for update in call.updates { update.deferredEffects() } }
+        try await file.writes.carryOut(call)
+        return call.updates.map(\.didChange)
+    }
+}
+
+extension DatabaseFile {
+    /// Carries out the writes of calls, those that are not relaxed in one transaction, and notes in each why it failed.
+    ///
+    /// - Returns: The number of commits so far, which a sync must cover.
+    fileprivate func carryOut(_ calls: [WriteCall]) -> UInt64 {
+        for call in calls { call.stamp() }
+        let together = calls.count > 1 ? calls.filter { $0.durability > .relaxed } : []
+        guard together.count > 1 else { return carryOutAlone(calls) }
+        let commits = together.count < calls.count ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        do throws(SQLiteError) {
+            let commit = try writing.withWriter { (writer) throws(SQLiteError) in try writer.commit(together) }
+            if let commit { didCommit(commit) }
+            for call in together { call.failure = commit == nil ? unusable : call.refusal.map(located) }
+            return max(commits, commit?.due.commits ?? 0)
+        } catch {
+            // There may be room for some.
+            if error.isFull { return max(commits, carryOutAlone(together)) }
+            let failure = located(error)
+            for call in together { call.failure = failure }
+            return commits
+        }
+    }
+
+    private func carryOutAlone(_ calls: [WriteCall]) -> UInt64 {
+        var commits: UInt64 = 0
+        for call in calls {
+            do throws(VellumError) {
+                commits = max(commits, try carryOut(call.writes, isRelaxed: call.durability == .relaxed, call.updateMemory))
+            } catch {
+                call.failure = error
+            }
+        }
+        return commits
+    }
+
+    fileprivate func syncFailure(through commits: UInt64) -> VellumError? {
+        do throws(VellumError) {
+            try sync(through: commits)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
