@@ -151,13 +151,18 @@ extension MiniCache {
             all.append(key)
             entryKeys.append(try entryKey(of: key))
         }
+        var values: [Key: Value] = [:]
+        for (key, value) in zip(all, try self.values(of: entryKeys)) { if let value { values[key] = value } }
+        return values
+    }
+
+    func values(of entryKeys: [EntryKey]) throws(MiniCacheError) -> [Value?] {
         let cached = try unlessReplaced([]) { () throws(MiniCacheError) in
             try withStore { (store) throws(VellumError) in try store.values(forKeys: entryKeys, under: expiration) }
         }
-        var values: [Key: Value] = [:]
-        for (index, found) in cached.enumerated() {
-            guard let found, let value = try value(of: found, entryKeys[index]) else { continue }
-            values[all[index]] = value
+        var values: [Value?] = []
+        for (found, key) in zip(cached, entryKeys) {
+            values.append(try found.flatMap { (found) throws(MiniCacheError) in try value(of: found, key) })
         }
         return values
     }

@@ -60,7 +60,7 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` as ``update(forKey:maxAge:_:)``: a value that cannot be decoded counts as one that is there.
     @discardableResult
     public func setIfAbsent(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) throws(MiniCacheError) -> Bool {
-        try setIfAbsent(value, key, maxAge?.expiration)
+        try setIfAbsent(value, entryKey(of: key), maxAge?.expiration)
     }
 
     /// Sets the value of a key unless there is a valid one, with an age that counts from the last use, for example.
@@ -68,11 +68,10 @@ extension MiniCache {
     /// Everything else is as in ``setIfAbsent(_:forKey:maxAge:)``.
     @discardableResult
     public func setIfAbsent(_ value: Value, forKey key: Key, expiration: Expiration) throws(MiniCacheError) -> Bool {
-        try setIfAbsent(value, key, expiration)
+        try setIfAbsent(value, entryKey(of: key), expiration)
     }
 
-    private func setIfAbsent(_ value: Value, _ key: Key, _ expiration: Expiration?) throws(MiniCacheError) -> Bool {
-        let entryKey = try entryKey(of: key)
+    func setIfAbsent(_ value: Value, _ entryKey: EntryKey, _ expiration: Expiration?) throws(MiniCacheError) -> Bool {
         do {
             return try update(entryKey, AgeOfUpdated(nil, ofNew: expiration)) { present in
                 if present != nil { return false }
@@ -86,7 +85,7 @@ extension MiniCache {
         }
     }
 
-    private func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Value?) throws -> Result) throws -> Result {
+    func update<Result>(_ key: EntryKey, _ age: AgeOfUpdated, _ body: (inout Value?) throws -> Result) throws -> Result {
         // An error of the closure, which may come from another cache, is passed on as it is.
         var ofClosure: (any Error)?
         let body = { (value: inout Value?) throws -> Result in

@@ -180,9 +180,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Decodes nothing, and does not affect the eviction order.
     ///
     /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
-    public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
-        let entryKey = try entryKey(of: key)
-        return try unlessReplaced(nil) { () throws(MiniCacheError) in
+    public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? { try metadata(of: entryKey(of: key)) }
+
+    func metadata(of entryKey: EntryKey) throws(MiniCacheError) -> EntryMetadata? {
+        try unlessReplaced(nil) { () throws(MiniCacheError) in
             try withStore { (store) throws(VellumError) in
                 guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
                 return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata

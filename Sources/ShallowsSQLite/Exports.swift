@@ -9,6 +9,7 @@
 @_exported public import enum VellumCore.RemovalCause
 @_exported public import struct VellumCore.VellumError
 @_exported public import struct VellumCore.StoreStatistics
+@_exported public import struct VellumCore.WaitingCalls
 @_exported public import struct VellumCore.LoadStatistics
 @_exported public import struct VellumCore.StorageUsage
 @_exported public import struct VellumCore.WallClock

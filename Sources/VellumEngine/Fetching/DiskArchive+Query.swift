@@ -93,9 +93,8 @@ extension DiskArchive {
     ) throws(VellumError) -> Result {
         try writeForQueries()
         reads.snapshots += 1
-        guard let isCancelled = reads.isCancelled else { return try file.reading(archive, onlyCommitted: true, body) }
         return try file.reading(archive, onlyCommitted: true) { (tables) throws(SQLiteError) in
-            try tables.connection.interrupting(when: isCancelled) { () throws(SQLiteError) in try body(tables) }
+            try tables.connection.interrupting(when: reads.isCancelled) { () throws(SQLiteError) in try body(tables) }
         }
     }
 }

@@ -7,7 +7,7 @@ final class QueryReads {
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
     @exclusivity(unchecked) var isCancelled: (() -> Bool)?
 
-    init(isCancelled: (() -> Bool)? = nil) { self.isCancelled = isCancelled }
+    init(isCancelled: (() -> Bool)? = nil) { self.isCancelled = isCancelled ?? Lane.cancellation }
 }
 
 /// What to ask the index, which depends on what it covers in the snapshot that is read.

@@ -165,9 +165,9 @@ package final class Connection {
     /// Runs `body`. Every 1,000 instructions of SQLite, `isCancelled` says whether to interrupt the statement
     /// (sqlite.org/c3ref/progress_handler.html).
     func interrupting<Result>(
-        when isCancelled: @escaping () -> Bool, _ body: () throws(SQLiteError) -> Result
+        when isCancelled: (() -> Bool)?, _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
-        var isCancelled = isCancelled
+        guard var isCancelled else { return try body() }
         return try withUnsafeMutablePointer(to: &isCancelled) { (pointer) throws(SQLiteError) in
             sqlite3_progress_handler(handle, 1000, { $0?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0 }, pointer)
             defer { sqlite3_progress_handler(handle, 0, nil, nil) }

@@ -180,7 +180,9 @@ extension Store {
         var (values, skipped) = ([Value](), 0)
         var keys = try self.keys(limit: limit, under: expiration)[...]
         var hasMore = keys.count == limit
+        let isCancelled = Lane.cancellation
         while values.count < limit {
+            if let isCancelled, isCancelled() { throw .cancelled }
             guard let key = keys.popFirst() else {
                 // What was left out does not count toward the limit.
                 guard hasMore else { break }
