@@ -15,8 +15,10 @@ SOURCES = PACKAGE / "Sources"
 # How many characters of code DocC shows in a window that is 1280 pixels wide, and in an item of a list.
 CODE_WIDTH, CODE_WIDTH_IN_LIST = 74, 72
 # What blocks or runs in the background.
-QUEUES = {
-    "VellumCore/Concurrency/BlockingPool.swift", "VellumCore/Concurrency/SerialQueue.swift", "VellumEngine/File/Maintenance.swift",
+QUEUES = {"VellumCore/Concurrency/Lane.swift", "VellumEngine/File/Maintenance.swift"}
+# Who has a lane of its own, which is one thread while it works. Everybody else uses those of the process.
+LANES = {
+    "VellumCore/Concurrency/Lane.swift", "VellumCore/Concurrency/SerialQueue.swift", "VellumEngine/File/WriteLane.swift",
     "VellumEngine/File/ChangeWatcher.swift", "Shallows/Coordination/KeyedMutex+Call.swift", "VellumFiles/LineBuffer.swift",
     "VellumCore/Pressure/PressureSource.swift",
 }
@@ -82,7 +84,9 @@ def problems(path):
                 yield f"{name}:{number}: more than six parameters"
         elif function is not None and line.rstrip().endswith(("{", " in")) and not line.strip().startswith("//") and indent - function >= 16:
             yield f"{name}:{number}: nested deeper than four levels"
-        if re.search(r"\b(DispatchQueue|Thread)[.(]|startOnNewThread", line) and not line.strip().startswith("//") and name not in QUEUES:
+        if re.search(r"\bLane\(", line) and name not in LANES:
+            yield f"{name}:{number}: a lane of its own"
+        if re.search(r"\b(DispatchQueue|Thread)[.(]", line) and not line.strip().startswith("//") and name not in QUEUES:
             if "Thread.sleep" not in line and "Thread.isMainThread" not in line and "Thread.current" not in line:
                 yield f"{name}:{number}: a queue or a thread"
         if PUBLIC.match(line.strip()):

@@ -3,17 +3,6 @@ internal import VellumEngine
 
 // Decision 86.
 
-extension MiniCache where Key: SendableMetatype, Value: SendableMetatype {
-    /// The methods of this cache to be awaited, which block no thread that runs tasks.
-    ///
-    /// ```swift
-    /// try await cache.async.set(page, forKey: url)
-    /// ```
-    ///
-    /// In generic code the types of the cache must be `Sendable`, or at least `SendableMetatype`.
-    public var async: AsyncMiniCache<Key, Value> { AsyncMiniCache(cache: self) }
-}
-
 /// A persistent cache whose methods are awaited: ``MiniCache/async``.
 ///
 /// ```swift

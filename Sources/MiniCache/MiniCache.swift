@@ -411,3 +411,14 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         core.failures.send(error)
     }
 }
+
+extension MiniCache where Key: SendableMetatype, Value: SendableMetatype {
+    /// The methods of this cache to be awaited, which block no thread that runs tasks.
+    ///
+    /// ```swift
+    /// try await cache.async.set(page, forKey: url)
+    /// ```
+    ///
+    /// In generic code the types of the cache must be `Sendable`, or at least `SendableMetatype`.
+    public var async: AsyncMiniCache<Key, Value> { AsyncMiniCache(cache: self) }
+}

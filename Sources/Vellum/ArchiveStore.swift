@@ -300,6 +300,13 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         factory.forget(store, of: Archive.self)
     }
 
+    /// The methods of this archive to be awaited, which block no thread that runs tasks.
+    ///
+    /// ```swift
+    /// try await users.async.record(ann)
+    /// ```
+    public var async: AsyncArchiveStore<Archive> { AsyncArchiveStore(store: self) }
+
     /// Runs `work` on a thread that may block, for callers that must not.
     ///
     /// ```swift

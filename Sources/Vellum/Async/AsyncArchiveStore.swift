@@ -4,15 +4,6 @@ internal import VellumEngine
 
 // Decision 86.
 
-extension ArchiveStore {
-    /// The methods of this archive to be awaited, which block no thread that runs tasks.
-    ///
-    /// ```swift
-    /// try await users.async.record(ann)
-    /// ```
-    public var async: AsyncArchiveStore<Archive> { AsyncArchiveStore(store: self) }
-}
-
 /// An archive of objects whose methods are awaited: ``ArchiveStore/async``.
 ///
 /// ```swift

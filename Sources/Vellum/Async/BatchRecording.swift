@@ -4,7 +4,8 @@ public import VellumCore
 /// How far a recording in batches came.
 ///
 /// ```swift
-/// let recording = await users.async.record(contentsOf: people, inBatchesOf: 500)
+/// let recording = await users.async.record(
+///     contentsOf: people, inBatchesOf: 500)
 /// print("\(recording.recorded) of \(people.count)")
 /// ```
 public struct BatchRecording: Sendable {

@@ -219,6 +219,56 @@ extension DatabaseFile {
     }
 }
 
+// Writes of tasks (decision 86).
+
+extension DatabaseFile {
+    /// The writes of tasks that wait.
+    var writes: WriteLane { writing.lane }
+
+    /// Carries out the writes of calls, those that are not relaxed in one transaction, and notes in each why it failed.
+    ///
+    /// - Returns: The number of commits so far, which a sync must cover.
+    func carryOut(_ calls: [WriteCall]) -> UInt64 {
+        for call in calls { call.stamp() }
+        let together = calls.count > 1 ? calls.filter { $0.durability > .relaxed } : []
+        guard together.count > 1 else { return carryOutAlone(calls) }
+        let commits = together.count < calls.count ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        do throws(SQLiteError) {
+            let commit = try writing.withWriter { (writer) throws(SQLiteError) in try writer.commit(together) }
+            if let commit { didCommit(commit) }
+            for call in together { call.failure = commit == nil ? unusable : call.refusal.map(located) }
+            return max(commits, commit?.due.commits ?? 0)
+        } catch {
+            // There may be room for some.
+            if error.isFull { return max(commits, carryOutAlone(together)) }
+            let failure = located(error)
+            for call in together { call.failure = failure }
+            return commits
+        }
+    }
+
+    private func carryOutAlone(_ calls: [WriteCall]) -> UInt64 {
+        var commits: UInt64 = 0
+        for call in calls {
+            do throws(VellumError) {
+                commits = max(commits, try carryOut(call.writes, isRelaxed: call.durability == .relaxed, call.updateMemory))
+            } catch {
+                call.failure = error
+            }
+        }
+        return commits
+    }
+
+    func syncFailure(through commits: UInt64) -> VellumError? {
+        do throws(VellumError) {
+            try sync(through: commits)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
 // Whether the file may be used.
 
 extension DatabaseFile {

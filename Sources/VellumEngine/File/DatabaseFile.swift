@@ -25,8 +25,6 @@ package import VellumCore
     let watcher: ChangeWatcher
     /// The connection that writes, and the open archives.
     let writing: WriterLock
-    /// The writes of tasks.
-    let writes = WriteLane()
     let readers: ReadPool
     let log: LogKeeper
     package let clock: WallClock

@@ -17,6 +17,8 @@ final class WriterLock: Sendable {
     let openBatch: OpenBatch
     /// How many threads wait for the lock to use the writer, for metrics (decision 81).
     let waiting = Atomic(0)
+    /// The writes of tasks, which wait without a thread.
+    let lane = WriteLane()
     private let guarded: Locked<Guarded>
 
     init(_ connection: sending Connection, notifying changesFile: ChangesFile) throws(SQLiteError) {
