@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
+.PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-await bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
 	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -40,6 +40,13 @@ demo-outage: setup
 bench-observe: setup
 	@$(SWIFT) build -c release --product ObservingBenchmark
 	@"$$($(SWIFT) build -c release --show-bin-path)/ObservingBenchmark"
+
+# What awaiting costs, and what it costs others, beside `perform` and GRDB. Fails above its limits.
+bench-await: setup
+	@cc -shared -fPIC -O2 -o .build/slow_sync.so Benchmarks/slow_sync.c -ldl
+	@$(SWIFT) build -c release --package-path Benchmarks --product Awaiting
+	@bench="$$($(SWIFT) build -c release --package-path Benchmarks --show-bin-path)/Awaiting"; \
+		"$$bench" && LD_PRELOAD="$$PWD/.build/slow_sync.so" "$$bench" --slow-sync
 
 # What a file of a million entries takes to look into, to copy and to check, beside SQLite by hand. Fails above its limits.
 bench-files: setup

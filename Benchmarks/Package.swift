@@ -70,6 +70,11 @@ let package = Package(
             ] + memoryPeers,
             path: "Benchmarks/Tools/Probe",
             swiftSettings: memoryPeerSettings),
+        // Awaited calls beside direct ones, `perform` and GRDB.
+        .executableTarget(
+            name: "Awaiting",
+            dependencies: ["CRawSQLite", .product(name: "Vellum", package: "Vellum"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Benchmarks/Tools/Awaiting"),
         // Prints all of it as one table, with ratios and limits, and writes it to a file for the pictures.
         .executableTarget(name: "Report", dependencies: ["Samples"], path: "Benchmarks/Tools/Report"),
         // What the three tell each other.

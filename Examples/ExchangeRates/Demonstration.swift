@@ -67,7 +67,7 @@ struct Demonstration {
             try await rates.load("USD", staleWhileRevalidate: .seconds(300)) { [server] in try await server.rate(of: "USD") }
         }
         say("Half a minute past its age, staleWhileRevalidate: 5 min", "\(old.source) after \(time); refreshed in the background")
-        while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
+        while try await rates.async.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
         say("A moment later", "the new rate is there, and nobody waited for it")
     }
 
@@ -134,7 +134,7 @@ struct Demonstration {
             try await rates.load("USD", staleIfError: .seconds(3600), options: options) { [server] in try await server.rate(of: "USD") }
         }
         say("The server is slow, softTimeout: 20 ms", "\(old.source) after \(time); the load goes on")
-        while try rates.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
+        while try await rates.async.value(forKey: "USD") == nil { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     private func refreshAhead() async throws {

@@ -20,7 +20,7 @@ extension MiniCache {
     /// ``LoadOptions/onLastWaiterCancelled`` says. If the value is set or removed while the loader runs, that stays, and the waiters get
     /// what was loaded. A loader may load other keys; one that waits for its own key gets ``VellumError/Code/recursiveLoad``.
     ///
-    /// Looking for a value blocks as the subscript does; nothing else here blocks. The value becomes the most recently used one. A value that
+    /// Blocks no thread that runs tasks. The value becomes the most recently used one. A value that
     /// cannot be decoded is reported once, and loaded. One that a newer version of its type recorded (``VersionedArchive``) is not replaced: it
     /// throws ``VellumError/Code/newerVersion``.
     ///

@@ -214,7 +214,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
-    /// Runs `work` on a thread that may block, for callers that must not.
+    /// Runs `work` on a thread that may block, for callers that must not: several calls in one visit. One call is awaited by ``async``.
     ///
     /// ```swift
     /// try await cache.perform { try $0.set(page, forKey: url) }

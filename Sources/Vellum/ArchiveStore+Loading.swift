@@ -26,7 +26,7 @@ extension ArchiveStore where Archive: Sendable {
     /// ``VellumError/Code/recursiveLoad``. A task that a loader starts with `Task { }` counts as part of the loader; a `Task.detached`
     /// does not.
     ///
-    /// Looking up the key blocks as ``access(archiveWithKey:)`` does; loading and recording do not block the caller's thread. An object that
+    /// Blocks no thread that runs tasks. An object that
     /// cannot be decoded, or whose entry is damaged, is reported and loaded again.
     ///
     /// - Parameters:

@@ -20,7 +20,7 @@ public import VellumEngine
 /// in memory differs from that. A debug build logs a warning, once for each type, that names the first property that differs.
 ///
 /// - Note: Methods are synchronous. A read from disk or a write blocks the caller for some microseconds; a write with
-///   ``Durability/powerSafe`` blocks until the disk is synced. In an `async` function that must not block, use ``perform(_:)``.
+///   ``Durability/powerSafe`` blocks until the disk is synced. A task awaits them by ``async``, and blocks no thread that runs tasks.
 public final class ArchiveStore<Archive: Archivable>: Sendable {
     private let hold: StoreHold<Archive>
     /// Whether this handle was closed.
@@ -307,10 +307,12 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// ```
     public var async: AsyncArchiveStore<Archive> { AsyncArchiveStore(store: self) }
 
-    /// Runs `work` on a thread that may block, for callers that must not.
+    /// Runs `work` on a thread that may block, for callers that must not: several calls in one visit.
     ///
     /// ```swift
-    /// try await users.perform { try $0.record(ann) }
+    /// try await users.perform { users in
+    ///     for user in try users.accessAll() { try check(user, users) }
+    /// }
     /// ```
     ///
     /// `work` runs to its end even if the caller's task is cancelled.

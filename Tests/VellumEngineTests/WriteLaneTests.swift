@@ -28,6 +28,12 @@ struct WriteLaneTests {
         try await transaction.commitInTurn()
     }
 
+    /// How many calls wait behind those that the lane has taken; `nil` if it has taken none.
+    private static func waiting(_ file: DatabaseFile) -> Int? {
+        let waiting = file.writes.waiting
+        return waiting.threads == 1 ? waiting.count : nil
+    }
+
     /// Holds the writer until so many calls wait behind the one that the lane has taken, and then runs `body` with it.
     private func holdingWriter(
         _ calls: [@Sendable () async throws -> Void], until isReady: @Sendable () -> Bool = { true },
@@ -46,7 +52,7 @@ struct WriteLaneTests {
         let tasks = calls.enumerated().map { number, call in
             Task { () -> (any Error)? in
                 // In their order, the first alone: the lane has taken it.
-                while number > 0, file.waitingWriters == 0 || file.writes.waiting.count < number - 1 { await Task.yield() }
+                while number > 0, Self.waiting(file) != number - 1 { await Task.yield() }
                 do {
                     try await call()
                     return nil
@@ -55,7 +61,7 @@ struct WriteLaneTests {
                 }
             }
         }
-        while !isReady() || file.writes.waiting.count < calls.count - 1 || file.waitingWriters == 0 { await Task.yield() }
+        while !isReady() || Self.waiting(file) != calls.count - 1 { await Task.yield() }
         gate.signal()
         var errors: [(any Error)?] = []
         for task in tasks { errors.append(await task.value) }
@@ -131,21 +137,23 @@ struct WriteLaneTests {
     }
 
     @Test func aCallThatIsCancelledAfterwardsReturnsItsResult() async throws {
-        let store = store
+        let (store, isCancelled) = (store, Flag())
         try store.record(Data(1, count: 1), forKey: "a")
-        let errors = await holdingWriter([
-            {
-                let task = Task { () -> [Bool] in
-                    var transaction = StoreTransaction()
-                    transaction.remove("a", in: store)
-                    return try await transaction.commitInTurn()
+        let errors = await holdingWriter(
+            [
+                {
+                    let task = Task { () -> [Bool] in
+                        var transaction = StoreTransaction()
+                        transaction.remove("a", in: store)
+                        return try await transaction.commitInTurn()
+                    }
+                    while Self.waiting(store.disk.file) != 0 { await Task.yield() }
+                    task.cancel()
+                    isCancelled.set()
+                    let removed = try await task.value
+                    #expect(removed == [true])
                 }
-                while store.disk.file.waitingWriters == 0 { await Task.yield() }
-                task.cancel()
-                let removed = try await task.value
-                #expect(removed == [true])
-            }
-        ])
+            ], until: { isCancelled.isSet })
         #expect(errors[0] == nil)
         #expect(try store.count() == 0)
     }

@@ -28,7 +28,7 @@ extension AsyncArchiveStore {
     /// Records the objects of a collection in batches, each in one transaction.
     ///
     /// ```swift
-    /// let progress = Progress()
+    /// let progress = Progress(totalUnitCount: 0)
     /// let recording = await users.async.record(
     ///     contentsOf: people, inBatchesOf: 500, progress: progress)
     /// try recording.get()

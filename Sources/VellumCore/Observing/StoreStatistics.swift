@@ -50,7 +50,6 @@ extension StoreStatistics: CustomStringConvertible {
             "memory: \(memory)", "disk: \(disk)", "\(memoryHits) memory hits", "\(diskHits) disk hits", "\(misses) misses",
             "\(memoryEvictions) evicted from memory", "removed: \(removed.isEmpty ? "none" : removed.joined(separator: ", "))",
             "\(puts) puts", "\(evictedSize) evicted from the disk", "\(failures) failures", "\(loading)",
-            "reads: \(waitingReads)", "writes: \(waitingWrites)",
         ]
         return parts.joined(separator: "; ")
     }

@@ -28,6 +28,7 @@ final class EntryReader<Value> {
     /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped by its migration. A damaged entry is
     /// reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
+        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         // Not the time at which the query began: entries expire, and are recorded, during a long query.
         guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else {
             return options.withExpired ? expiredValue(of: stored) : nil
@@ -77,7 +78,6 @@ final class EntryReader<Value> {
     }
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
-        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
         guard let value = try value(of: stored) else { return nil }
         let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
         var item = QueryItem(value: value, origin: origin)

@@ -95,7 +95,7 @@ final class WriteLane: Sendable {
                 continuations[index].resume(with: call.result)
             }
             // Who was answered may write again: one sync for all is worth a part of its time.
-            wait(for: others + calls.count, atMost: duration / 8)
+            wait(for: others + calls.count, atMost: duration / 2)
         }
     }
 

@@ -22,16 +22,25 @@ struct Articles: Sendable {
 
     /// Blocks no thread that runs tasks.
     func save(_ articles: [Article]) async throws {
-        try await store.perform { try $0.record(contentsOf: articles) }
+        try await store.async.record(contentsOf: articles)
     }
 }
 
 extension Articles {
     /// Atomic: two calls on an actor, a read and then a write, would not be.
     func countRead(_ number: String) async throws {
-        try await store.perform { store in
-            try store.update(archiveWithKey: number) { $0?.reads += 1 }
+        try await store.async.update(archiveWithKey: number) {
+            $0?.reads += 1
         }
+    }
+
+    /// In transactions of 500, so that others write in between.
+    func publish(_ articles: [Article], _ progress: Progress) async throws {
+        let recording = await store.async.record(
+            contentsOf: articles, inBatchesOf: 500, progress: progress)
+        print("\(recording.recorded) recorded")
+        // Throws what ended it before the last.
+        try recording.get()
     }
 
     /// One load, however many tasks ask.

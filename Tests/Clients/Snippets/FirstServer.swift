@@ -15,13 +15,13 @@ let sessions: MiniCache<String, Session> = manager.cache(
     diskLimit: .unlimited)
 
 func session(_ id: String) async throws -> Session? {
-    try await sessions.perform { try $0.value(forKey: id) }
+    try await sessions.async.value(forKey: id)
 }
 
 func logIn(_ user: String) async throws -> String {
     let id = UUID().uuidString
     let session = Session(user: user)
-    try await sessions.perform { try $0.set(session, forKey: id) }
+    try await sessions.async.set(session, forKey: id)
     return id
 }
 

@@ -14,13 +14,13 @@ struct CachePersistDriver: PersistDriver {
         key: String, value: Object, expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
-        let isNew = try await cache.perform { cache in
+        let isNew =
             if let expires {
-                return try cache.setIfAbsent(
+                try await cache.async.setIfAbsent(
                     data, forKey: key, expiration: .after(expires))
+            } else {
+                try await cache.async.setIfAbsent(data, forKey: key)
             }
-            return try cache.setIfAbsent(data, forKey: key)
-        }
         guard isNew else { throw PersistError.duplicate }
     }
 
@@ -29,19 +29,17 @@ struct CachePersistDriver: PersistDriver {
         key: String, value: Object, expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
-        try await cache.perform { cache in
-            if let expires {
-                return try cache.set(
-                    data, forKey: key, expiration: .after(expires))
-            }
-            try cache.update(forKey: key) { $0 = data }
+        if let expires {
+            return try await cache.async.set(
+                data, forKey: key, expiration: .after(expires))
         }
+        try await cache.async.update(forKey: key) { $0 = data }
     }
 
     func get<Object: Codable & Sendable>(
         key: String, as type: Object.Type
     ) async throws -> Object? {
-        let found = try await cache.perform { try $0.value(forKey: key) }
+        let found = try await cache.async.value(forKey: key)
         guard let data = found else { return nil }
         do {
             return try CBORDecoder().decode(type, from: data)
@@ -51,7 +49,7 @@ struct CachePersistDriver: PersistDriver {
     }
 
     func remove(key: String) async throws {
-        try await cache.perform { _ = try $0.removeValue(forKey: key) }
+        try await cache.async.removeValue(forKey: key)
     }
 }
 
@@ -63,7 +61,7 @@ struct PageCache: Sendable {
     func get<Page: Decodable>(
         _ key: String, as type: Page.Type
     ) async throws -> Page? {
-        let data = try await cache.perform { try $0.value(forKey: key) }
+        let data = try await cache.async.value(forKey: key)
         return try data.map { try CBORDecoder().decode(type, from: $0) }
     }
 
@@ -71,16 +69,14 @@ struct PageCache: Sendable {
         _ key: String, to page: Page?, expiresIn age: Duration?
     ) async throws {
         let data = try page.map { try CBOREncoder().encode($0) }
-        try await cache.perform { cache in
-            guard let data else {
-                return _ = try cache.removeValue(forKey: key)
-            }
-            if let age {
-                return try cache.set(
-                    data, forKey: key, expiration: .after(age))
-            }
-            try cache.set(data, forKey: key)
+        guard let data else {
+            return _ = try await cache.async.removeValue(forKey: key)
         }
+        if let age {
+            return try await cache.async.set(
+                data, forKey: key, expiration: .after(age))
+        }
+        try await cache.async.set(data, forKey: key)
     }
 }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import VellumCore
 
@@ -29,5 +30,100 @@ struct LaneTests {
 
     @Test func theErrorOfTheWorkIsThrown() async {
         await #expect(throws: Refusal.self) { try await Lane.visits.run { throw Refusal() } }
+    }
+
+    // MARK: Width
+
+    /// What runs at a time in a lane, and in which order it began.
+    private final class Runs: Sendable {
+        let gate = DispatchSemaphore(value: 0)
+        private let state = Locked((running: 0, most: 0, order: [Int]()))
+        var most: Int { state.withLock { $0.most } }
+        var order: [Int] { state.withLock { $0.order } }
+
+        func run(_ number: Int) {
+            state.withLock { state in
+                state.running += 1
+                state.most = max(state.most, state.running)
+                state.order.append(number)
+            }
+            gate.wait()
+            state.withLock { $0.running -= 1 }
+        }
+    }
+
+    /// So much work runs at a time, in the order in which it came.
+    @Test(arguments: [1, 2, 4])
+    func aLaneHasAsManyThreadsAsItIsWide(width: Int) async throws {
+        let (lane, runs) = (Lane(width: width), Runs())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await lane.run { runs.run(number) } }
+                // One after another, so that their order is known.
+                while (lane.waiting.threads, lane.waiting.count) != (min(number + 1, width), max(0, number + 1 - width)) {
+                    await Task.yield()
+                }
+            }
+            #expect(lane.waiting.threads == width)
+            #expect(lane.waiting.count == 20 - width)
+            for _ in 0..<20 { runs.gate.signal() }
+            try await group.waitForAll()
+        }
+        #expect(runs.most == width)
+        if width == 1 { #expect(runs.order == Array(0..<20)) }
+        while lane.waiting.threads > 0 { await Task.yield() }
+        #expect(lane.waiting.count == 0)
+        #expect(lane.waiting.longestWait > .zero)
+    }
+
+    /// Work that waits for other work of the same lane gives it its place, however many do.
+    @Test func workThatWaitsForTheSameLaneEnds() async throws {
+        let lane = Lane(width: 2)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await lane.run {
+                        let inner = DispatchSemaphore(value: 0)
+                        lane.start { inner.signal() }
+                        Lane.waiting { inner.wait() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        while lane.waiting.threads > 0 { await Task.yield() }
+        #expect(lane.waiting.count == 0)
+    }
+
+    @Test func aLaneIsReleasedWithItsWork() async throws {
+        weak var released: Lane?
+        do {
+            let lane = Lane()
+            released = lane
+            try await lane.run {}
+        }
+        while released != nil { await Task.yield() }
+    }
+
+    @Test func workOfATaskThatWasCancelledDoesNotBegin() async {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await Lane.read { Issue.record("It has begun.") }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aReadLearnsThatItsTaskWasCancelled() async throws {
+        let task = Task {
+            try await Lane.read {
+                let cancellation = Lane.cancellation
+                #expect(cancellation?() == false)
+                withUnsafeCurrentTask { $0?.cancel() }
+                #expect(cancellation?() == true)
+            }
+        }
+        _ = try await task.value
+        let isAbsent = try await Lane.visit { Lane.cancellation == nil }
+        #expect(isAbsent)
     }
 }

@@ -51,7 +51,7 @@ struct Server {
             return metrics.text
         }
         router.get("statistics") { _, _ in
-            let count = try await items.perform { try $0.count() }
+            let count = try await items.async.count()
             return Statistics(items: count, streams: streams.count, rateRequests: await bank.requests)
         }
 

@@ -12,13 +12,13 @@ struct CachePersistDriver: PersistDriver {
         key: String, value: Object, expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
-        let isNew = try await cache.perform { cache in
+        let isNew =
             if let expires {
-                return try cache.setIfAbsent(
+                try await cache.async.setIfAbsent(
                     data, forKey: key, expiration: .after(expires))
+            } else {
+                try await cache.async.setIfAbsent(data, forKey: key)
             }
-            return try cache.setIfAbsent(data, forKey: key)
-        }
         guard isNew else { throw PersistError.duplicate }
     }
 
@@ -27,19 +27,17 @@ struct CachePersistDriver: PersistDriver {
         key: String, value: Object, expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
-        try await cache.perform { cache in
-            if let expires {
-                return try cache.set(
-                    data, forKey: key, expiration: .after(expires))
-            }
-            try cache.update(forKey: key) { $0 = data }
+        if let expires {
+            return try await cache.async.set(
+                data, forKey: key, expiration: .after(expires))
         }
+        try await cache.async.update(forKey: key) { $0 = data }
     }
 
     func get<Object: Codable & Sendable>(
         key: String, as type: Object.Type
     ) async throws -> Object? {
-        let found = try await cache.perform { try $0.value(forKey: key) }
+        let found = try await cache.async.value(forKey: key)
         guard let data = found else { return nil }
         do {
             return try CBORDecoder().decode(type, from: data)
@@ -49,6 +47,6 @@ struct CachePersistDriver: PersistDriver {
     }
 
     func remove(key: String) async throws {
-        try await cache.perform { _ = try $0.removeValue(forKey: key) }
+        try await cache.async.removeValue(forKey: key)
     }
 }
