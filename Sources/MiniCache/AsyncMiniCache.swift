@@ -12,7 +12,7 @@ internal import VellumEngine
 ///
 /// Each method does what the method of ``MiniCache`` does that has its name, and throws what it throws.
 ///
-/// - A value in memory is returned in place. Everything else is read by other threads: at most four for all files.
+/// - A value in memory is returned in place. Everything else is read by other threads: at most eight for all files, of which some are for short reads.
 /// - Keys and values are encoded in the caller's task. Values that wait to be set or removed are then committed together, and synced together under
 ///   ``Durability/powerSafe``; an error of one leaves the others as they are.
 /// - A method whose task is cancelled before its turn throws `CancellationError`, and has done nothing. A write that has begun ends, and its result is
@@ -142,14 +142,14 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     public func count() async throws -> Int { try await read { try $0.count() } }
 
     /// Returns the keys of valid values: ``MiniCache/keys(limit:)``.
-    public func keys(limit: Int = .max) async throws -> [Key] { try await read { try $0.keys(limit: limit) } }
+    public func keys(limit: Int = .max) async throws -> [Key] { try await query { try $0.keys(limit: limit) } }
 
     /// Returns the keys of the valid values of a group: ``MiniCache/keys(group:limit:)``.
-    public func keys(group: String, limit: Int = .max) async throws -> [Key] { try await read { try $0.keys(group: group, limit: limit) } }
+    public func keys(group: String, limit: Int = .max) async throws -> [Key] { try await query { try $0.keys(group: group, limit: limit) } }
 
     /// Returns the keys of valid values that begin with a text: ``MiniCache/keys(prefix:limit:)``.
     public func keys(prefix: String, limit: Int = .max) async throws -> [String] where Key == String {
-        try await read { try $0.keys(prefix: prefix, limit: limit) }
+        try await query { try $0.keys(prefix: prefix, limit: limit) }
     }
 
     /// Returns what the cache holds, and what it did since it was opened: ``MiniCache/statistics()``.
@@ -158,7 +158,13 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     // MARK: Steps
 
     private func read<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
-        try await Lane.read { [cache] in try work(cache) }
+        // A file is opened where that delays no read.
+        if cache.openedStore == nil { _ = try await visit { try $0.openStore() } }
+        return try await Lane.read { [cache] in try work(cache) }
+    }
+
+    private func query<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+        try await Lane.query { [cache] in try work(cache) }
     }
 
     private func visit<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {

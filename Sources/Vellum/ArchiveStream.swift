@@ -50,7 +50,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         func nextBatch() async throws -> [Archive] {
             let isCancelled = Atomic(false)
             return try await withTaskCancellationHandler {
-                try await Lane.reads.run { Batch(objects: try self.read { isCancelled.load(ordering: .relaxed) }) }.objects
+                try await Lane.visits.run { Batch(objects: try self.read { isCancelled.load(ordering: .relaxed) }) }.objects
             } onCancel: {
                 isCancelled.store(true, ordering: .relaxed)
             }

@@ -28,6 +28,11 @@ struct WriteLaneTests {
         try await transaction.commitInTurn()
     }
 
+    /// Takes no thread from tasks.
+    private static func wait(until isTrue: @escaping @Sendable () -> Bool) async {
+        do { try await Lane().run { while !isTrue() { sched_yield() } } } catch { Issue.record(error) }
+    }
+
     /// How many calls wait behind those that the lane has taken; `nil` if it has taken none.
     private static func waiting(_ file: DatabaseFile) -> Int? {
         let waiting = file.writes.waiting
@@ -36,7 +41,7 @@ struct WriteLaneTests {
 
     /// Holds the writer until so many calls wait behind the one that the lane has taken, and then runs `body` with it.
     private func holdingWriter(
-        _ calls: [@Sendable () async throws -> Void], until isReady: @Sendable () -> Bool = { true },
+        _ calls: [@Sendable () async throws -> Void], until isReady: @escaping @Sendable () -> Bool = { true },
         then body: @escaping @Sendable (Writer) throws(SQLiteError) -> Void = { _ in }
     ) async -> [(any Error)?] {
         let (file, isHeld, gate) = (file, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -48,20 +53,22 @@ struct WriteLaneTests {
                 return true
             }
         }
-        _ = try? await Lane.visits.run { isHeld.wait() }
-        let tasks = calls.enumerated().map { number, call in
-            Task { () -> (any Error)? in
-                // In their order, the first alone: the lane has taken it.
-                while number > 0, Self.waiting(file) != number - 1 { await Task.yield() }
-                do {
-                    try await call()
-                    return nil
-                } catch {
-                    return error
-                }
-            }
+        await Self.wait { isHeld.wait(timeout: .now()) == .success }
+        var tasks: [Task<(any Error)?, Never>] = []
+        for (number, call) in calls.enumerated() {
+            tasks.append(
+                Task {
+                    do {
+                        try await call()
+                        return nil
+                    } catch {
+                        return error
+                    }
+                })
+            // In their order, the first alone: the lane has taken it.
+            await Self.wait { Self.waiting(file) == number }
         }
-        while !isReady() || Self.waiting(file) != calls.count - 1 { await Task.yield() }
+        await Self.wait { isReady() && Self.waiting(file) == calls.count - 1 }
         gate.signal()
         var errors: [(any Error)?] = []
         for task in tasks { errors.append(await task.value) }
@@ -124,7 +131,7 @@ struct WriteLaneTests {
                 { try await Self.record("a", in: store) },
                 {
                     let cancelled = Task { try await Self.record("b", in: store) }
-                    while file.writes.waiting.count < 1 { await Task.yield() }
+                    await Self.wait { file.writes.waiting.count == 1 }
                     cancelled.cancel()
                     await #expect(throws: CancellationError.self) { try await cancelled.value }
                     isCancelled.set()
@@ -147,7 +154,7 @@ struct WriteLaneTests {
                         transaction.remove("a", in: store)
                         return try await transaction.commitInTurn()
                     }
-                    while Self.waiting(store.disk.file) != 0 { await Task.yield() }
+                    await Self.wait { Self.waiting(store.disk.file) == 0 }
                     task.cancel()
                     isCancelled.set()
                     let removed = try await task.value

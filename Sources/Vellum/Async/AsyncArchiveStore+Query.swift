@@ -9,24 +9,24 @@ extension AsyncArchiveStore {
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
         undecodable: UndecodableObjects = .fail
     ) async throws -> [Archive] {
-        try await read { try $0.fetch(where: predicate, sortedBy: order, limit: limit, offset: offset, undecodable: undecodable) }
+        try await query { try $0.fetch(where: predicate, sortedBy: order, limit: limit, offset: offset, undecodable: undecodable) }
     }
 
     /// Returns the first object that satisfies a predicate: ``ArchiveStore/first(where:sortedBy:undecodable:)``.
     public func first(
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], undecodable: UndecodableObjects = .fail
     ) async throws -> Archive? {
-        try await read { try $0.first(where: predicate, sortedBy: order, undecodable: undecodable) }
+        try await query { try $0.first(where: predicate, sortedBy: order, undecodable: undecodable) }
     }
 
     /// Returns how many valid objects satisfy the predicate: ``ArchiveStore/count(where:undecodable:)``.
     public func count(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) async throws -> Int {
-        try await read { try $0.count(where: predicate, undecodable: undecodable) }
+        try await query { try $0.count(where: predicate, undecodable: undecodable) }
     }
 
     /// Returns whether any object satisfies the predicate: ``ArchiveStore/exists(where:undecodable:)``.
     public func exists(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) async throws -> Bool {
-        try await read { try $0.exists(where: predicate, undecodable: undecodable) }
+        try await query { try $0.exists(where: predicate, undecodable: undecodable) }
     }
 
     /// Explains how a query is executed: ``ArchiveStore/explain(where:sortedBy:limit:offset:undecodable:)``.
@@ -34,7 +34,7 @@ extension AsyncArchiveStore {
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil, offset: Int = 0,
         undecodable: UndecodableObjects = .fail
     ) async throws -> QueryExplanation {
-        try await read { try $0.explain(where: predicate, sortedBy: order, limit: limit, offset: offset, undecodable: undecodable) }
+        try await query { try $0.explain(where: predicate, sortedBy: order, limit: limit, offset: offset, undecodable: undecodable) }
     }
 
     // MARK: Aggregates
@@ -44,7 +44,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Integer> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Integer {
-        try await read { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the sum of a property of those objects that have it.
@@ -52,7 +52,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Integer?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Integer {
-        try await read { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the sum of a property.
@@ -60,7 +60,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Number> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Number {
-        try await read { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the sum of a property of those objects that have it.
@@ -68,7 +68,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Number?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Number {
-        try await read { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the average of a property: ``ArchiveStore/average(of:where:undecodable:)``.
@@ -76,7 +76,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Integer> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Double? {
-        try await read { try $0.average(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.average(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the average of a property of those objects that have it.
@@ -84,7 +84,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Integer?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Double? {
-        try await read { try $0.average(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.average(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the average of a property.
@@ -92,7 +92,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Number> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Double? {
-        try await read { try $0.average(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.average(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the average of a property of those objects that have it.
@@ -100,7 +100,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Number?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Double? {
-        try await read { try $0.average(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.average(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the least value of a property: ``ArchiveStore/min(of:where:undecodable:)``.
@@ -108,7 +108,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Property> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Property? {
-        try await read { try $0.min(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.min(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the least value of a property of those objects that have it.
@@ -116,7 +116,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Property?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Property? {
-        try await read { try $0.min(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.min(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the greatest value of a property: ``ArchiveStore/max(of:where:undecodable:)``.
@@ -124,7 +124,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Property> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Property? {
-        try await read { try $0.max(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.max(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns the greatest value of a property of those objects that have it.
@@ -132,7 +132,7 @@ extension AsyncArchiveStore {
         of property: any KeyPath<Archive, Property?> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> Property? {
-        try await read { try $0.max(of: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.max(of: property, where: predicate, undecodable: undecodable) }
     }
 
     /// Returns how many objects have each value of a property: ``ArchiveStore/count(by:where:undecodable:)``.
@@ -140,6 +140,6 @@ extension AsyncArchiveStore {
         by property: any KeyPath<Archive, Property> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) async throws -> [Property: Int] {
-        try await read { try $0.count(by: property, where: predicate, undecodable: undecodable) }
+        try await query { try $0.count(by: property, where: predicate, undecodable: undecodable) }
     }
 }

@@ -13,7 +13,7 @@ internal import VellumEngine
 ///
 /// Each method does what the method of ``ArchiveStore`` does that has its name, and throws what it throws.
 ///
-/// - An object in memory is returned in place. Everything else is read by other threads: at most four for all files.
+/// - An object in memory is returned in place. Everything else is read by other threads: at most eight for all files, of which some are for short reads.
 /// - Objects are encoded in the caller's task. Records and deletions by key that wait are then committed together, and synced together under
 ///   ``Durability/powerSafe``; an error of one leaves the others as they are.
 /// - A method whose task is cancelled before its turn throws `CancellationError`, and has done nothing. A query also ends while it runs. A write that
@@ -75,7 +75,7 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns the most recently used objects: ``ArchiveStore/accessAll(limit:undecodable:)``.
     public func accessAll(limit: Int = .max, undecodable: UndecodableObjects = .fail) async throws -> [Archive] {
-        try await read { try $0.accessAll(limit: limit, undecodable: undecodable) }
+        try await query { try $0.accessAll(limit: limit, undecodable: undecodable) }
     }
 
     /// Returns whether there is a valid object with the key: ``ArchiveStore/contains(archiveWithKey:)``.
@@ -85,11 +85,11 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
     public func metadata(forKey key: String) async throws -> EntryMetadata? { try await read { try $0.metadata(forKey: key) } }
 
     /// Returns the most recently used keys: ``ArchiveStore/keys(limit:)``.
-    public func keys(limit: Int = .max) async throws -> [String] { try await read { try $0.keys(limit: limit) } }
+    public func keys(limit: Int = .max) async throws -> [String] { try await query { try $0.keys(limit: limit) } }
 
     /// Returns the keys that begin with a text: ``ArchiveStore/keys(prefix:limit:)``.
     public func keys(prefix: String, limit: Int = .max) async throws -> [String] {
-        try await read { try $0.keys(prefix: prefix, limit: limit) }
+        try await query { try $0.keys(prefix: prefix, limit: limit) }
     }
 
     /// Returns how many objects are stored: ``ArchiveStore/count()``.
@@ -144,7 +144,7 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
     public func close() async throws { try await visit { try $0.close() } }
 
     /// Returns the keys of objects that cannot be decoded: ``ArchiveStore/undecodableKeys()``.
-    public func undecodableKeys() async throws -> [String] { try await read { try $0.undecodableKeys() } }
+    public func undecodableKeys() async throws -> [String] { try await query { try $0.undecodableKeys() } }
 
     /// Returns the data of the object with the key: ``ArchiveStore/encodedData(forKey:)``.
     public func encodedData(forKey key: String) async throws -> Data? { try await read { try $0.encodedData(forKey: key) } }
@@ -160,8 +160,12 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     // MARK: Steps
 
-    /// Runs a read on a thread that may block.
-    func read<Value>(_ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value) async throws -> Value {
+    /// Runs a read that may take long on a thread that may block.
+    func query<Value>(_ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value) async throws -> Value {
+        try await Lane.query { [store] in try work(store) }
+    }
+
+    private func read<Value>(_ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value) async throws -> Value {
         try await Lane.read { [store] in try work(store) }
     }
 

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 
 /// Threads that may block, apart from those that run tasks: work begins in the order in which it comes, so much of it at a time (decision 86).
 ///
@@ -7,12 +8,12 @@ internal import Foundation
 /// let count = try await Lane.reads.run { try store.count() }
 /// ```
 ///
-/// Work of a task stays a part of the task: it has its task-local values and its priority, and learns of its cancellation. A lane has no thread while
-/// there is nothing to do.
+/// Work that is awaited stays a part of its task: it has its task-local values and its priority, and learns of its cancellation. A lane has no thread
+/// while there is nothing to do.
 package final class Lane: TaskExecutor {
-    /// For what reads, of all files.
+    /// For what reads and takes little time, of all files.
     package static let reads = Lane(width: readWidth)
-    /// For what may wait for other writers or run the caller's code, of all files: it takes no thread from those that read.
+    /// For queries, and for what may wait for other writers or run the caller's code, of all files: it takes no thread from short reads.
     package static let visits = Lane(width: 8 - readWidth)
 
     private static var readWidth: Int { max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)) }
@@ -53,6 +54,9 @@ package final class Lane: TaskExecutor {
     }
 
     /// Runs work without blocking the caller's thread. The work may wait for a thread.
+    ///
+    /// Concurrent, because the caller's actor would go on with the thread of the lane otherwise.
+    @concurrent
     package func run<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withTaskExecutorPreference(self) { New(value: try work()) }.value
     }
@@ -133,19 +137,39 @@ package final class Lane: TaskExecutor {
 // Calls that are awaited.
 
 extension Lane {
-    @TaskLocal private static var endsWhenCancelled = false
+    /// A read that ends when its task is cancelled.
+    private final class Read: Sendable {
+        let isOver = Atomic(false)
+    }
+
+    /// Also in tasks that code of the user starts in a read, which may outlive it.
+    @TaskLocal private static var current: Read?
 
     /// Whether the task that waits for a read on this thread was cancelled; `nil` where nobody waits, or the call does not end before its time.
-    package static var cancellation: (() -> Bool)? { endsWhenCancelled ? { Task.isCancelled } : nil }
+    package static var cancellation: (() -> Bool)? {
+        guard let current, !current.isOver.load(ordering: .relaxed) else { return nil }
+        return { Task.isCancelled }
+    }
 
-    /// Runs a read of the caller's task, which ends early when the task is cancelled.
+    /// Runs a short read of the caller's task, which ends early when the task is cancelled.
     ///
     /// - Throws: The error of `work`, or `CancellationError`.
     package static func read<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await reads.read(work)
+    }
+
+    /// Runs a read that may take long, as ``read(_:)``.
+    package static func query<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await visits.read(work)
+    }
+
+    private func read<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
-            return try await reads.run {
+            return try await run {
                 try Task.checkCancellation()
-                return try $endsWhenCancelled.withValue(true, operation: work)
+                let read = Read()
+                defer { read.isOver.store(true, ordering: .relaxed) }
+                return try Self.$current.withValue(read, operation: work)
             }
         } catch let error as VellumError where error.code == .cancelled {
             throw CancellationError()

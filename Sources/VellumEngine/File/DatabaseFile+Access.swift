@@ -41,7 +41,13 @@ extension DatabaseFile {
     var owners: [any ArchiveOwner] { writing.archives.compactMap(\.owner) }
 
     /// The error of a call that has found no writer and no reader.
-    var unusable: VellumError { state == .suspended ? .suspended : .closed }
+    var unusable: VellumError {
+        switch state {
+        case .suspended: .suspended
+        case .vanished: .vanished
+        case .open, .closed: .closed
+        }
+    }
 }
 
 extension DatabaseFile {

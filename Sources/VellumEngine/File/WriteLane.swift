@@ -55,7 +55,8 @@ final class WriteLane: Sendable {
                 state.isWorking = true
                 return .start
             }
-            guard let wanted = state.wanted, state.count >= wanted else { return .nothing }
+            // Who wants no sync does not wait for one that may be shared.
+            guard let wanted = state.wanted, state.count >= wanted || call.durability < .powerSafe else { return .nothing }
             state.wanted = nil
             return .signal
         }
@@ -68,51 +69,52 @@ final class WriteLane: Sendable {
     }
 
     private func cancel(_ call: WriteCall) {
-        let continuation = state.withLock { state -> WriteCall.Continuation? in
+        let waited = state.withLock { state -> (continuation: WriteCall.Continuation, content: WriteCall.Content)? in
             call.isCancelled = true
             guard let continuation = exchange(&call.continuation, with: nil) else { return nil }
             state.count -= 1
-            return continuation
+            // The call keeps its place, and nothing else.
+            return (continuation, call.takeContent())
         }
-        continuation?.resume(throwing: CancellationError())
+        waited?.continuation.resume(throwing: CancellationError())
     }
 
     // MARK: The thread
 
     private func work() {
-        while let (calls, continuations) = next() {
-            let file = calls[0].file
-            let commits = file.carryOut(calls)
-            let isSynced = calls.map { $0.failure == nil && $0.durability == .powerSafe }
-            for (index, call) in calls.enumerated() where !isSynced[index] { continuations[index].resume(with: call.result) }
-            guard isSynced.contains(true) else { continue }
+        while var taken = next() {
+            let commits = taken.carryOut()
+            taken.answer { $0.failure != nil || $0.durability < .powerSafe }
+            guard !taken.calls.isEmpty else { continue }
             let begin = ContinuousClock.now
-            let failure = file.syncFailure(through: commits)
+            taken.sync(through: commits)
             let duration = ContinuousClock.now - begin
-            let others = state.withLock { $0.count }
-            for (index, call) in calls.enumerated() where isSynced[index] {
-                call.failure = failure
-                continuations[index].resume(with: call.result)
-            }
+            let expected = min(state.withLock { $0.count } + taken.calls.count, Self.most.writes)
+            taken.answer { _ in true }
             // Who was answered may write again: one sync for all is worth a part of its time.
-            wait(for: others + calls.count, atMost: duration / 2)
+            wait(for: expected, atMost: min(duration / 2, .milliseconds(2)))
         }
     }
 
-    private func next() -> ([WriteCall], [WriteCall.Continuation])? {
-        state.withLock { state in
-            var (calls, continuations, writes, bytes) = ([WriteCall](), [WriteCall.Continuation](), 0, 0)
+    private func next() -> TakenCalls? {
+        // Released outside the lock.
+        var cancelled: [WriteCall] = []
+        return state.withLock { state in
+            var (taken, writes, bytes) = (TakenCalls(), 0, 0)
             while writes < Self.most.writes, bytes < Self.most.bytes, let call = state.calls.popFirst() {
-                guard let continuation = exchange(&call.continuation, with: nil) else { continue }
-                calls.append(call)
-                continuations.append(continuation)
+                guard let continuation = exchange(&call.continuation, with: nil) else {
+                    cancelled.append(call)
+                    continue
+                }
+                taken.calls.append(call)
+                taken.continuations.append(continuation)
                 writes += call.writes.count
                 bytes += call.size
                 state.longestWait = max(state.longestWait, .now - call.came)
             }
-            state.count -= calls.count
-            state.isWorking = !calls.isEmpty
-            return calls.isEmpty ? nil : (calls, continuations)
+            state.count -= taken.calls.count
+            state.isWorking = !taken.calls.isEmpty
+            return taken.calls.isEmpty ? nil : taken
         }
     }
 
@@ -130,6 +132,29 @@ final class WriteLane: Sendable {
     }
 }
 
+/// Calls whose turn has come.
+private struct TakenCalls {
+    var calls: [WriteCall] = []
+    var continuations: [WriteCall.Continuation] = []
+
+    func carryOut() -> UInt64 { calls[0].file.carryOut(calls) }
+
+    func sync(through commits: UInt64) {
+        guard let failure = calls[0].file.syncFailure(through: commits) else { return }
+        for call in calls { call.failure = failure }
+    }
+
+    /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
+    mutating func answer(_ isReady: (WriteCall) -> Bool) {
+        var answers: [(WriteCall.Continuation, Result<Void, any Error>)] = []
+        for index in calls.indices.reversed() where isReady(calls[index]) {
+            let call = calls.remove(at: index)
+            answers.append((continuations.remove(at: index), call.result))
+        }
+        for (continuation, result) in answers.reversed() { continuation.resume(with: result) }
+    }
+}
+
 /// The writes of one call, which are carried out together or not at all.
 ///
 /// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
@@ -139,7 +164,7 @@ final class WriteCall: @unchecked Sendable {
 
     let file: DatabaseFile
     private(set) var writes: [ArchiveWrite]
-    private let steps: [StoreTransaction.Step]
+    private var steps: [StoreTransaction.Step]
     let durability: Durability
     let size: Int
     /// What the writes did to memory.
@@ -167,10 +192,18 @@ final class WriteCall: @unchecked Sendable {
     /// Takes the positions of the writes in the order of use.
     func stamp() { for index in writes.indices { writes[index].stamp = steps[index].stamp() } }
 
-    /// Updates memory, under the writer's lock.
+    /// Updates memory, under the writer's lock. Again if relaxed writes were lost with their batch and tried again.
     func updateMemory(_ outcomes: [WriteOutcome]) {
-        updates = steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
+        updates += steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
     }
+
+    /// What the writes did, the last time.
+    var changes: [Bool] { updates.suffix(steps.count).map(\.didChange) }
+
+    /// What a call that was cancelled need not keep.
+    typealias Content = ([ArchiveWrite], [StoreTransaction.Step])
+
+    func takeContent() -> Content { (exchange(&writes, with: []), exchange(&steps, with: [])) }
 }
 
 extension StoreTransaction {
@@ -186,6 +219,6 @@ extension StoreTransaction {
         // Also if only the sync failed.
         defer { for update in call.updates { update.deferredEffects() } }
         try await file.writes.carryOut(call)
-        return call.updates.map(\.didChange)
+        return call.changes
     }
 }

@@ -65,7 +65,7 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
         let isCancelled = CancelledFlag()
         return await withTaskCancellationHandler {
             do {
-                return .success(try await Lane.reads.run { [ask] in try ask { isCancelled.isSet } })
+                return .success(try await Lane.visits.run { [ask] in try ask { isCancelled.isSet } })
             } catch let error as VellumError {
                 return .failure(error)
             } catch {
