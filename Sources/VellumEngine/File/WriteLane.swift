@@ -5,7 +5,7 @@ internal import VellumCore
 /// The writes of tasks to one file: what waits is committed together, each call undone alone (decision 86).
 ///
 /// ```swift
-/// try await file.writes.carryOut(call)
+/// try await file.writes.carryOut(call, in: file)
 /// ```
 ///
 /// Works on a thread of its own while there is something to write, and holds no lock of the file meanwhile but the writer's.
@@ -31,9 +31,9 @@ final class WriteLane: Sendable {
     /// Carries out the writes of a call in its turn, and returns when they are as durable as the call wants.
     ///
     /// - Throws: ``VellumError``, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
-    func carryOut(_ call: WriteCall) async throws {
+    func carryOut(_ call: WriteCall, in file: DatabaseFile) async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { enqueue(call, $0) }
+            try await withCheckedThrowingContinuation { enqueue(call, in: file, $0) }
         } onCancel: {
             cancel(call)
         }
@@ -44,7 +44,7 @@ final class WriteLane: Sendable {
         state.withLock { WaitingCalls(count: $0.count, longestWait: $0.longestWait, threads: $0.isWorking ? 1 : 0) }
     }
 
-    private func enqueue(_ call: WriteCall, _ continuation: WriteCall.Continuation) {
+    private func enqueue(_ call: WriteCall, in file: DatabaseFile, _ continuation: WriteCall.Continuation) {
         enum Next { case refuse, start, signal, nothing }
         let next = state.withLock { state -> Next in
             guard !call.isCancelled else { return .refuse }
@@ -62,7 +62,7 @@ final class WriteLane: Sendable {
         }
         switch next {
         case .refuse: continuation.resume(throwing: CancellationError())
-        case .start: lane.start { self.work() }
+        case .start: lane.start { self.work(in: file) }
         case .signal: isFull.signal()
         case .nothing: break
         }
@@ -81,13 +81,13 @@ final class WriteLane: Sendable {
 
     // MARK: The thread
 
-    private func work() {
+    private func work(in file: DatabaseFile) {
         while var taken = next() {
-            let commits = taken.carryOut()
+            let commits = file.carryOut(taken.calls)
             taken.answer { $0.failure != nil || $0.durability < .powerSafe }
             guard !taken.calls.isEmpty else { continue }
             let begin = ContinuousClock.now
-            taken.sync(through: commits)
+            if let failure = file.syncFailure(through: commits) { for call in taken.calls { call.failure = failure } }
             let duration = ContinuousClock.now - begin
             let expected = min(state.withLock { $0.count } + taken.calls.count, Self.most.writes)
             taken.answer { _ in true }
@@ -137,13 +137,6 @@ private struct TakenCalls {
     var calls: [WriteCall] = []
     var continuations: [WriteCall.Continuation] = []
 
-    func carryOut() -> UInt64 { calls[0].file.carryOut(calls) }
-
-    func sync(through commits: UInt64) {
-        guard let failure = calls[0].file.syncFailure(through: commits) else { return }
-        for call in calls { call.failure = failure }
-    }
-
     /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
     mutating func answer(_ isReady: (WriteCall) -> Bool) {
         var answers: [(WriteCall.Continuation, Result<Void, any Error>)] = []
@@ -152,73 +145,5 @@ private struct TakenCalls {
             answers.append((continuations.remove(at: index), call.result))
         }
         for (continuation, result) in answers.reversed() { continuation.resume(with: result) }
-    }
-}
-
-/// The writes of one call, which are carried out together or not at all.
-///
-/// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
-/// guarded by the lane.
-final class WriteCall: @unchecked Sendable {
-    typealias Continuation = CheckedContinuation<Void, any Error>
-
-    let file: DatabaseFile
-    private(set) var writes: [ArchiveWrite]
-    private var steps: [StoreTransaction.Step]
-    let durability: Durability
-    let size: Int
-    /// What the writes did to memory.
-    private(set) var updates: [StoreTransaction.MemoryUpdate] = []
-    /// Why the call failed.
-    var failure: VellumError?
-    /// Why its writes were undone, in a transaction with those of others.
-    var refusal: SQLiteError?
-    /// What they did there, until it is visible.
-    var outcomes: [WriteOutcome] = []
-
-    // Guarded by the lane.
-    var continuation: Continuation?
-    var came = ContinuousClock.now
-    var isCancelled = false
-
-    init(_ transaction: StoreTransaction, of file: DatabaseFile) {
-        self.file = file
-        (writes, steps, durability) = (transaction.writes, transaction.steps, transaction.durability)
-        size = writes.reduce(0) { $0 + $1.size }
-    }
-
-    var result: Result<Void, any Error> { failure.map { .failure($0) } ?? .success(()) }
-
-    /// Takes the positions of the writes in the order of use.
-    func stamp() { for index in writes.indices { writes[index].stamp = steps[index].stamp() } }
-
-    /// Updates memory, under the writer's lock. Again if relaxed writes were lost with their batch and tried again.
-    func updateMemory(_ outcomes: [WriteOutcome]) {
-        updates += steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
-    }
-
-    /// What the writes did, the last time.
-    var changes: [Bool] { updates.suffix(steps.count).map(\.didChange) }
-
-    /// What a call that was cancelled need not keep.
-    typealias Content = ([ArchiveWrite], [StoreTransaction.Step])
-
-    func takeContent() -> Content { (exchange(&writes, with: []), exchange(&steps, with: [])) }
-}
-
-extension StoreTransaction {
-    /// Applies all writes, or none, in the caller's turn: ``commit()`` for tasks, which shares its commit with others that wait.
-    ///
-    /// - Throws: As ``commit()`` does, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
-    @discardableResult
-    package func commitInTurn() async throws -> [Bool] {
-        guard let file else { return [] }
-        guard !spansFiles else { throw VellumError.differentFiles }
-        try file.check(writes)
-        let call = WriteCall(self, of: file)
-        // Also if only the sync failed.
-        defer { for update in call.updates { update.deferredEffects() } }
-        try await file.writes.carryOut(call)
-        return call.changes
     }
 }

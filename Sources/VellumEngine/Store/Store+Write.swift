@@ -306,6 +306,37 @@ extension Store {
     }
 }
 
+// Writes of tasks (decision 86).
+
+extension StoreTransaction {
+    /// What the writes of a call did to memory.
+    ///
+    /// Unchecked because one thread at a time has it, as ``WriteCall`` says.
+    private final class Effects: @unchecked Sendable {
+        var updates: [MemoryUpdate] = []
+    }
+
+    /// Applies all writes, or none, in the caller's turn: ``commit()`` for tasks, which shares its commit with others that wait.
+    ///
+    /// - Throws: As ``commit()`` does, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
+    @discardableResult
+    package func commitInTurn() async throws -> [Bool] {
+        guard let file else { return [] }
+        guard !spansFiles else { throw VellumError.differentFiles }
+        try file.check(writes)
+        let (steps, effects) = (steps, Effects())
+        let call = WriteCall(
+            writes, durability,
+            WriteCall.Steps(stamps: { steps.map { $0.stamp() } }) { outcomes, writes in
+                effects.updates += steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
+            })
+        // Also if only the sync failed.
+        defer { for update in effects.updates { update.deferredEffects() } }
+        try await file.writes.carryOut(call, in: file)
+        return effects.updates.suffix(steps.count).map(\.didChange)
+    }
+}
+
 // MARK: Steps
 
 extension Store {

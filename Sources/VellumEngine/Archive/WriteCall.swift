@@ -1,0 +1,50 @@
+internal import VellumCore
+
+/// The writes of one call, which are carried out together or not at all.
+///
+/// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
+/// guarded by the lane.
+final class WriteCall: @unchecked Sendable {
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
+    private(set) var writes: [ArchiveWrite]
+    let durability: Durability
+    let size: Int
+    /// What the call has beside its writes.
+    private var steps: Steps?
+    /// Why the call failed.
+    var failure: VellumError?
+    /// Why its writes were undone, in a transaction with those of others.
+    var refusal: SQLiteError?
+    /// What they did there, until it is visible.
+    var outcomes: [WriteOutcome] = []
+
+    // Guarded by the lane.
+    var continuation: Continuation?
+    var came = ContinuousClock.now
+    var isCancelled = false
+
+    /// What a store does for its writes.
+    struct Steps {
+        /// Returns the positions of the writes in the order of use.
+        var stamps: () -> [UseStamp]
+        /// Updates memory, under the writer's lock. Again if relaxed writes were lost with their batch and tried again.
+        var updateMemory: ([WriteOutcome], [ArchiveWrite]) -> Void
+    }
+
+    init(_ writes: [ArchiveWrite], _ durability: Durability, _ steps: Steps) {
+        (self.writes, self.durability, self.steps) = (writes, durability, steps)
+        size = writes.reduce(0) { $0 + $1.size }
+    }
+
+    var result: Result<Void, any Error> { failure.map { .failure($0) } ?? .success(()) }
+
+    func stamp() { for (index, stamp) in (steps?.stamps() ?? []).enumerated() { writes[index].stamp = stamp } }
+
+    func updateMemory(_ outcomes: [WriteOutcome]) { steps?.updateMemory(outcomes, writes) }
+
+    /// What a call that was cancelled need not keep.
+    typealias Content = ([ArchiveWrite], Steps?)
+
+    func takeContent() -> Content { (exchange(&writes, with: []), exchange(&steps, with: nil)) }
+}
