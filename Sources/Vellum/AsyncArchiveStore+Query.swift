@@ -39,7 +39,7 @@ extension AsyncArchiveStore {
 
     // MARK: Aggregates
 
-    /// Returns the sum of a property: ``ArchiveStore/sum(of:where:undecodable:)``.
+    /// Returns the sum of a property: `ArchiveStore.sum(of:where:undecodable:)`.
     public func sum<Integer: FixedWidthInteger & SendableMetatype>(
         of property: any KeyPath<Archive, Integer> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
@@ -71,7 +71,7 @@ extension AsyncArchiveStore {
         try await query { try $0.sum(of: property, where: predicate, undecodable: undecodable) }
     }
 
-    /// Returns the average of a property: ``ArchiveStore/average(of:where:undecodable:)``.
+    /// Returns the average of a property: `ArchiveStore.average(of:where:undecodable:)`.
     public func average<Integer: FixedWidthInteger & SendableMetatype>(
         of property: any KeyPath<Archive, Integer> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
@@ -103,7 +103,7 @@ extension AsyncArchiveStore {
         try await query { try $0.average(of: property, where: predicate, undecodable: undecodable) }
     }
 
-    /// Returns the least value of a property: ``ArchiveStore/min(of:where:undecodable:)``.
+    /// Returns the least value of a property: `ArchiveStore.min(of:where:undecodable:)`.
     public func min<Property: Comparable & SendableMetatype>(
         of property: any KeyPath<Archive, Property> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
@@ -119,7 +119,7 @@ extension AsyncArchiveStore {
         try await query { try $0.min(of: property, where: predicate, undecodable: undecodable) }
     }
 
-    /// Returns the greatest value of a property: ``ArchiveStore/max(of:where:undecodable:)``.
+    /// Returns the greatest value of a property: `ArchiveStore.max(of:where:undecodable:)`.
     public func max<Property: Comparable & SendableMetatype>(
         of property: any KeyPath<Archive, Property> & Sendable, where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
