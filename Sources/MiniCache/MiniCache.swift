@@ -25,7 +25,8 @@ public import VellumEngine
 /// 1 and -0.0 is 0. A type whose equal values may be encoded differently, such as a `Set`, cannot be a key or part of one, nor can a number
 /// that is infinite or NaN.
 ///
-/// - Note: Every method is synchronous and blocks for the disk for some microseconds, or for a sync under ``Durability/powerSafe``.
+/// - Note: Every method is synchronous and blocks for the disk for some microseconds, or for a sync under ``Durability/powerSafe``. A task awaits
+///   them by ``async``, and blocks no thread that runs tasks.
 public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline let core: CacheCore
     /// How long values without an age of their own are valid for this handle.

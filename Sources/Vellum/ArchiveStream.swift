@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import VellumCore
 internal import VellumEngine
 
@@ -48,12 +47,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         init(_ stream: ArchiveStream) { self.stream = stream }
 
         func nextBatch() async throws -> [Archive] {
-            let isCancelled = Atomic(false)
-            return try await withTaskCancellationHandler {
-                try await Lane.visits.run { Batch(objects: try self.read { isCancelled.load(ordering: .relaxed) }) }.objects
-            } onCancel: {
-                isCancelled.store(true, ordering: .relaxed)
-            }
+            try await Lane.visits.run { try self.read { Task.isCancelled } }
         }
 
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {
@@ -70,10 +64,5 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
                 throw store.located(error)
             }
         }
-    }
-
-    // Unchecked because the objects are protected by being new: only the thread that made them and then the caller have them.
-    private struct Batch: @unchecked Sendable {
-        var objects: [Archive]
     }
 }

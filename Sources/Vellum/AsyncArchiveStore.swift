@@ -19,7 +19,7 @@ internal import VellumEngine
 /// - A method whose task is cancelled before its turn throws `CancellationError`, and has done nothing. A query also ends while it runs. A write that
 ///   has begun ends, and its result is returned.
 /// - Calls that are awaited one after another take effect in that order. Nothing else is promised.
-/// - Nothing limits how many wait. ``StoreStatistics/waitingReads`` and ``StoreStatistics/waitingWrites`` say how many do, and for how long.
+/// - Nothing limits how many wait. ``StoreStatistics/waitingCalls`` and ``StoreStatistics/waitingWrites`` say how many do, and for how long.
 public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
     let store: ArchiveStore<Archive>
 

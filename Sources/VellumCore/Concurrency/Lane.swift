@@ -79,6 +79,14 @@ package final class Lane: TaskExecutor {
         }
     }
 
+    /// What waits for the lanes of all files.
+    package static var allWaiting: WaitingCalls {
+        let (reads, visits) = (reads.waiting, visits.waiting)
+        return WaitingCalls(
+            count: reads.count + visits.count, longestWait: max(reads.longestWait, visits.longestWait),
+            threads: reads.threads + visits.threads)
+    }
+
     // MARK: Threads
 
     private func addThread(_ change: (inout State) -> Void) {

@@ -27,9 +27,9 @@ public struct StoreStatistics: Hashable, Sendable {
     /// What the disk holds now.
     public var disk = StorageUsage()
 
-    /// Awaited calls that read, of all archives of the process. Not counters.
-    public var waitingReads = WaitingCalls()
-    /// Awaited calls that write to the file of the archive. Not counters.
+    /// Awaited calls that wait for a thread, of all archives of the process: reads, queries and closures. Not counters.
+    public var waitingCalls = WaitingCalls()
+    /// Awaited calls that wait for their turn to write to the file of the archive. Not counters.
     public var waitingWrites = WaitingCalls()
 
     /// Creates counters that are all zero.

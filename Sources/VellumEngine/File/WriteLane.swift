@@ -11,13 +11,18 @@ internal import VellumCore
 /// Works on a thread of its own while there is something to write, and holds no lock of the file meanwhile but the writer's.
 final class WriteLane: Sendable {
     private struct State: Sendable {
-        var calls = FIFOQueue<WriteCall>()
+        var calls = FIFOQueue<Waiting>()
         /// How many of the calls were not cancelled.
         var count = 0
         var isWorking = false
         /// How many calls the thread waits for.
         var wanted: Int?
         var longestWait = Duration.zero
+    }
+
+    private struct Waiting: Sendable {
+        var call: WriteCall
+        var file: DatabaseFile
     }
 
     private let state = Locked(State())
@@ -49,7 +54,7 @@ final class WriteLane: Sendable {
         let next = state.withLock { state -> Next in
             guard !call.isCancelled else { return .refuse }
             (call.continuation, call.came) = (continuation, .now)
-            state.calls.append(call)
+            state.calls.append(Waiting(call: call, file: file))
             state.count += 1
             if !state.isWorking {
                 state.isWorking = true
@@ -62,7 +67,7 @@ final class WriteLane: Sendable {
         }
         switch next {
         case .refuse: continuation.resume(throwing: CancellationError())
-        case .start: lane.start { self.work(in: file) }
+        case .start: lane.start { self.work() }
         case .signal: isFull.signal()
         case .nothing: break
         }
@@ -81,13 +86,13 @@ final class WriteLane: Sendable {
 
     // MARK: The thread
 
-    private func work(in file: DatabaseFile) {
+    private func work() {
         while var taken = next() {
-            let commits = file.carryOut(taken.calls)
+            let commits = taken.carryOut()
             taken.answer { $0.failure != nil || $0.durability < .powerSafe }
             guard !taken.calls.isEmpty else { continue }
             let begin = ContinuousClock.now
-            if let failure = file.syncFailure(through: commits) { for call in taken.calls { call.failure = failure } }
+            taken.sync(through: commits)
             let duration = ContinuousClock.now - begin
             let expected = min(state.withLock { $0.count } + taken.calls.count, Self.most.writes)
             taken.answer { _ in true }
@@ -98,14 +103,16 @@ final class WriteLane: Sendable {
 
     private func next() -> TakenCalls? {
         // Released outside the lock.
-        var cancelled: [WriteCall] = []
+        var cancelled: [Waiting] = []
         return state.withLock { state in
             var (taken, writes, bytes) = (TakenCalls(), 0, 0)
-            while writes < Self.most.writes, bytes < Self.most.bytes, let call = state.calls.popFirst() {
+            while writes < Self.most.writes, bytes < Self.most.bytes, let waiting = state.calls.popFirst() {
+                let call = waiting.call
                 guard let continuation = exchange(&call.continuation, with: nil) else {
-                    cancelled.append(call)
+                    cancelled.append(waiting)
                     continue
                 }
+                taken.file = waiting.file
                 taken.calls.append(call)
                 taken.continuations.append(continuation)
                 writes += call.writes.count
@@ -134,8 +141,17 @@ final class WriteLane: Sendable {
 
 /// Calls whose turn has come.
 private struct TakenCalls {
+    /// Until the last of them is answered.
+    var file: DatabaseFile?
     var calls: [WriteCall] = []
     var continuations: [WriteCall.Continuation] = []
+
+    func carryOut() -> UInt64 { file?.carryOut(calls) ?? 0 }
+
+    func sync(through commits: UInt64) {
+        guard let failure = file?.syncFailure(through: commits) else { return }
+        for call in calls { call.failure = failure }
+    }
 
     /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
     mutating func answer(_ isReady: (WriteCall) -> Bool) {
@@ -144,6 +160,7 @@ private struct TakenCalls {
             let call = calls.remove(at: index)
             answers.append((continuations.remove(at: index), call.result))
         }
+        if calls.isEmpty { file = nil }
         for (continuation, result) in answers.reversed() { continuation.resume(with: result) }
     }
 }

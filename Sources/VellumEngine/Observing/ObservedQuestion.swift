@@ -1,4 +1,3 @@
-internal import Synchronization
 package import VellumCore
 
 /// The answers of one consumer, each asked when the consumer wants it and something has changed.
@@ -62,27 +61,14 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     }
 
     private func answer() async -> Result<ObservedAnswer<Answer>, VellumError> {
-        let isCancelled = CancelledFlag()
-        return await withTaskCancellationHandler {
-            do {
-                return .success(try await Lane.visits.run { [ask] in try ask { isCancelled.isSet } })
-            } catch let error as VellumError {
-                return .failure(error)
-            } catch {
-                return .failure(VellumError(.loadFailed, "A question of an observer failed.", cause: error))
-            }
-        } onCancel: {
-            isCancelled.set()
+        do {
+            return .success(try await Lane.visits.run { [ask] in try ask { Task.isCancelled } })
+        } catch let error as VellumError {
+            return .failure(error)
+        } catch {
+            return .failure(VellumError(.loadFailed, "A question of an observer failed.", cause: error))
         }
     }
-}
-
-/// A flag that any thread may set.
-private final class CancelledFlag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
 }
 
 /// The answers of an observation as an asynchronous sequence. Each iterator observes by itself, from its first element on.

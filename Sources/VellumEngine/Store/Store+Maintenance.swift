@@ -63,7 +63,7 @@ extension Store {
     package func statistics() throws(VellumError) -> StoreStatistics {
         var statistics = counters
         statistics.disk = try disk.totals()
-        (statistics.waitingReads, statistics.waitingWrites) = (Lane.reads.waiting, disk.file.writes.waiting)
+        (statistics.waitingCalls, statistics.waitingWrites) = (Lane.allWaiting, disk.file.writes.waiting)
         let limit = disk.capacity.bytes
         statistics.sizing = state.sizing(ofDisk: limit == .max ? statistics.disk.bytes : limit)
         return statistics
