@@ -4,6 +4,7 @@ import Vellum
 // A process for the tests to observe and to kill.
 //
 //     CrashChild record FOLDER PREFIX COUNT DURABILITY    records, and prints each number once it is acknowledged
+//     CrashChild record-together FOLDER PREFIX COUNT DURABILITY  the same in 32 tasks, whose writes share commits
 //     CrashChild access FOLDER KEY                        prints the object's text, or nothing
 //     CrashChild churn FOLDER SEED DURABILITY             records, deletes and reads until it is killed
 //     CrashChild open FOLDER MILLISECONDS                opens the file and closes it
@@ -173,6 +174,7 @@ do {
             try store.record(.expected("\(arguments[3])\(number)"))
             say("\(number)")
         }
+    case "record-together": TogetherMode.run(store, arguments[3], Int(arguments[4]) ?? 0)
     case "access":
         say(try store.access(archiveWithKey: arguments[3])?.text ?? "")
     case "churn":
