@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue
-or a thread, or ends the process, where a public declaration has no sentence, where a public parameter is not tested with negative, huge and
+"""Fails where a function is nested deeper than four levels or has more than six parameters, where a file that is not on the list makes a queue,
+a thread or a lane, or ends the process, where a public declaration has no sentence, where a public parameter is not tested with negative, huge and
 empty values, where the privacy manifest does not say what is called, and where a page of the documentation has a line of code that needs a
 scroll bar, where a class has more than fourteen stored properties, where more than eight files extend one class, and
 where a decision is cited nowhere. Reads sources as
