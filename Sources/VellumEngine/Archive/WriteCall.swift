@@ -5,7 +5,7 @@ internal import VellumCore
 /// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
 /// guarded by the lane.
 final class WriteCall: @unchecked Sendable {
-    typealias Continuation = CheckedContinuation<Void, any Error>
+    typealias Continuation = CheckedContinuation<Void, Never>
 
     private(set) var writes: [ArchiveWrite]
     let durability: Durability
@@ -21,6 +21,8 @@ final class WriteCall: @unchecked Sendable {
 
     // Guarded by the lane.
     var continuation: Continuation?
+    /// What the caller gets when it goes on.
+    var result = Result<Void, any Error>.success(())
     var came = ContinuousClock.now
     var isCancelled = false
 
@@ -36,8 +38,6 @@ final class WriteCall: @unchecked Sendable {
         (self.writes, self.durability, self.steps) = (writes, durability, steps)
         size = writes.reduce(0) { $0 + $1.size }
     }
-
-    var result: Result<Void, any Error> { failure.map { .failure($0) } ?? .success(()) }
 
     func stamp() { for (index, stamp) in (steps?.stamps() ?? []).enumerated() { writes[index].stamp = stamp } }
 

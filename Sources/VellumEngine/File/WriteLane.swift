@@ -38,7 +38,9 @@ final class WriteLane: Sendable {
     /// - Throws: ``VellumError``, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
     func carryOut(_ call: WriteCall, in file: DatabaseFile) async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { enqueue(call, in: file, $0) }
+            await withCheckedContinuation { enqueue(call, in: file, $0) }
+            // Under the lock, which protects what the lane has done.
+            try state.withLock { _ in call.result }.get()
         } onCancel: {
             cancel(call)
         }
@@ -52,7 +54,10 @@ final class WriteLane: Sendable {
     private func enqueue(_ call: WriteCall, in file: DatabaseFile, _ continuation: WriteCall.Continuation) {
         enum Next { case refuse, start, signal, nothing }
         let next = state.withLock { state -> Next in
-            guard !call.isCancelled else { return .refuse }
+            guard !call.isCancelled else {
+                call.result = .failure(CancellationError())
+                return .refuse
+            }
             (call.continuation, call.came) = (continuation, .now)
             state.calls.append(Waiting(call: call, file: file))
             state.count += 1
@@ -66,7 +71,7 @@ final class WriteLane: Sendable {
             return .signal
         }
         switch next {
-        case .refuse: continuation.resume(throwing: CancellationError())
+        case .refuse: continuation.resume()
         case .start: lane.start { self.work() }
         case .signal: isFull.signal()
         case .nothing: break
@@ -78,10 +83,11 @@ final class WriteLane: Sendable {
             call.isCancelled = true
             guard let continuation = exchange(&call.continuation, with: nil) else { return nil }
             state.count -= 1
+            call.result = .failure(CancellationError())
             // The call keeps its place, and nothing else.
             return (continuation, call.takeContent())
         }
-        waited?.continuation.resume(throwing: CancellationError())
+        waited?.continuation.resume()
     }
 
     // MARK: The thread
@@ -89,16 +95,22 @@ final class WriteLane: Sendable {
     private func work() {
         while var taken = next() {
             let commits = taken.carryOut()
-            taken.answer { $0.failure != nil || $0.durability < .powerSafe }
+            answer(&taken) { $0.failure != nil || $0.durability < .powerSafe }
             guard !taken.calls.isEmpty else { continue }
             let begin = ContinuousClock.now
             taken.sync(through: commits)
             let duration = ContinuousClock.now - begin
             let expected = min(state.withLock { $0.count } + taken.calls.count, Self.most.writes)
-            taken.answer { _ in true }
+            answer(&taken) { _ in true }
             // Who was answered may write again: one sync for all is worth a part of its time.
             wait(for: expected, atMost: min(duration / 2, .milliseconds(2)))
         }
+    }
+
+    /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
+    private func answer(_ taken: inout TakenCalls, _ isReady: (WriteCall) -> Bool) {
+        let continuations = state.withLock { _ in taken.finish(isReady) }
+        for continuation in continuations { continuation.resume() }
     }
 
     private func next() -> TakenCalls? {
@@ -153,14 +165,15 @@ private struct TakenCalls {
         for call in calls { call.failure = failure }
     }
 
-    /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
-    mutating func answer(_ isReady: (WriteCall) -> Bool) {
-        var answers: [(WriteCall.Continuation, Result<Void, any Error>)] = []
+    /// Says what the calls get that are ready. Called under the lock of the lane.
+    mutating func finish(_ isReady: (WriteCall) -> Bool) -> [WriteCall.Continuation] {
+        var finished: [WriteCall.Continuation] = []
         for index in calls.indices.reversed() where isReady(calls[index]) {
             let call = calls.remove(at: index)
-            answers.append((continuations.remove(at: index), call.result))
+            if let failure = call.failure { call.result = .failure(failure) }
+            finished.append(continuations.remove(at: index))
         }
         if calls.isEmpty { file = nil }
-        for (continuation, result) in answers.reversed() { continuation.resume(with: result) }
+        return finished.reversed()
     }
 }
