@@ -266,19 +266,19 @@ struct ScreenTests {
 
     /// An answer that was asked before an own write would show it no longer.
     @Test func noEarlierAnswerTakesAnOwnWriteBack() async throws {
-        try cities.record(contentsOf: (0..<2000).map { City(name: "c\($0)", people: $0) })
+        try cities.record(contentsOf: (0..<1000).map { City(name: "c\($0)", people: $0) })
         let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)])
         await cities.observersSettled()
-        for number in 0..<100 {
+        for number in 0..<30 {
             let name = "own \(number)"
             try results.record(City(name: name, people: -number - 1))
-            for _ in 0..<30 {
+            for _ in 0..<10 {
                 await Task.yield()
                 #expect(results.value.first?.name == name)
             }
             if number % 3 == 0 {
                 try results.delete(allKeys: [name])
-                for _ in 0..<30 {
+                for _ in 0..<10 {
                     await Task.yield()
                     #expect(results.value.first?.name != name)
                 }

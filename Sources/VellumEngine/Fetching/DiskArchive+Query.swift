@@ -93,8 +93,6 @@ extension DiskArchive {
     ) throws(VellumError) -> Result {
         try writeForQueries()
         reads.snapshots += 1
-        return try file.reading(archive, onlyCommitted: true) { (tables) throws(SQLiteError) in
-            try tables.connection.interrupting(when: reads.isCancelled) { () throws(SQLiteError) in try body(tables) }
-        }
+        return try file.reading(archive, onlyCommitted: true, interruptedWhen: reads.isCancelled, body)
     }
 }

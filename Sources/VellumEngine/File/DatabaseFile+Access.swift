@@ -53,15 +53,18 @@ extension DatabaseFile {
 extension DatabaseFile {
     /// Runs `body` with the tables of an archive, which show every committed write, and relaxed writes that are not committed yet.
     ///
-    /// - Parameter onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
+    /// - Parameters:
+    ///   - onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
+    ///   - isCancelled: Asked every 1,000 instructions of SQLite, unless relaxed writes are read; `nil` for never.
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
     package func reading<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive, onlyCommitted: Bool = false, interruptedWhen isCancelled: (() -> Bool)? = nil,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try archive.checkOpen()
         try checkUsable()
         do throws(SQLiteError) {
-            if let result = try read(archive, onlyCommitted: onlyCommitted, body) { return result }
+            if let result = try read(archive, onlyCommitted: onlyCommitted, interruptedWhen: isCancelled, body) { return result }
         } catch {
             throw located(error)
         }
@@ -83,7 +86,8 @@ extension DatabaseFile {
 
     /// - Returns: What `body` returned; `nil` if the file is closed.
     func read<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive, onlyCommitted: Bool = false, interruptedWhen isCancelled: (() -> Bool)? = nil,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         guard !archive.isReplaced else { throw .versionReplaced }
         do throws(SQLiteError) {
@@ -94,7 +98,7 @@ extension DatabaseFile {
                 }
                 return result
             }
-            guard let (result, beganLease) = try readers.read(archive, body) else { return nil }
+            guard let (result, beganLease) = try readers.read(archive, interruptedWhen: isCancelled, body) else { return nil }
             if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
             return result
         } catch {

@@ -122,11 +122,8 @@ public import VellumCore
         limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool = false
     ) throws(VellumError) -> [ListedKey] {
         let pending = archive.owner?.pendingTouches() ?? []
-        let isCancelled = Lane.cancellation
-        return try file.reading(archive) { (tables) throws(SQLiteError) in
-            try tables.connection.interrupting(when: isCancelled) { () throws(SQLiteError) in
-                try tables.keysByUse(limit: limit, validAt: now, under: expiration, withExpired: withExpired, pending: pending)
-            }
+        return try file.reading(archive, interruptedWhen: Lane.cancellation) { (tables) throws(SQLiteError) in
+            try tables.keysByUse(limit: limit, validAt: now, under: expiration, withExpired: withExpired, pending: pending)
         }
     }
 

@@ -48,6 +48,8 @@ final class ReadConnection {
 
     func keepLog() { connection.keepLog() }
 
+    func interrupt(when isCancelled: (() -> Bool)?) { connection.interrupt(when: isCancelled) }
+
     /// Begins to read, from a snapshot that holds everything committed before the call. ``end(keepingLease:)`` or ``endLease()`` follows.
     ///
     /// - Parameters:

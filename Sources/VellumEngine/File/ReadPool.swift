@@ -27,13 +27,14 @@ final class ReadPool: Sendable {
 
     /// Runs `body` with the tables of an archive on a connection that no other thread uses. Blocks while all readers are in use.
     ///
+    /// - Parameter isCancelled: Asked every 1,000 instructions of SQLite whether to interrupt a statement; `nil` for never.
     /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
     func read<Result: Sendable>(
-        _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive, interruptedWhen isCancelled: (() -> Bool)? = nil, _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         for slot in slots {
             let attempt = try slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) throws(SQLiteError) in
-                try use(&reader, of: slot, archive, body)
+                try use(&reader, of: slot, archive, isCancelled, body)
             }
             if let answer = attempt { return answer }
         }
@@ -41,15 +42,16 @@ final class ReadPool: Sendable {
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let slot = slots[number & 3]
         return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
-            try use(&reader, of: slot, archive, body)
+            try use(&reader, of: slot, archive, isCancelled, body)
         }
     }
 
     private func use<Result: Sendable>(
-        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ isCancelled: (() -> Bool)?,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
-        let read = try begin(&reader, of: slot)
+        let read = try begin(&reader, of: slot, isCancelled)
         do throws(SQLiteError) {
             let result = try body(try read.connection.tables(of: archive))
             return (result, end(read, of: slot))
@@ -64,30 +66,33 @@ final class ReadPool: Sendable {
         let connection: ReadConnection
         let hadLease: Bool
         let mayKeepLease: Bool
+        let isInterruptible: Bool
     }
 
     // One copy of each for all callers of `read`, whose closures are compiled into it.
 
     @inline(never)
-    private func begin(_ reader: inout ReadConnection?, of slot: Slot) throws(SQLiteError) -> Read {
+    private func begin(_ reader: inout ReadConnection?, of slot: Slot, _ isCancelled: (() -> Bool)?) throws(SQLiteError) -> Read {
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
         let open = if let reader { reader } else { try ReadConnection(location) }
         reader = open
         let now = CoarseClock.milliseconds
         let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
-        let read = Read(connection: open, hadLease: open.hasLease, mayKeepLease: mayKeep)
+        let read = Read(connection: open, hadLease: open.hasLease, mayKeepLease: mayKeep, isInterruptible: isCancelled != nil)
         do throws(SQLiteError) {
             try open.begin(keepingLease: mayKeep, at: now)
         } catch {
             show(open, in: slot, hadLease: read.hadLease)
             throw error
         }
+        if let isCancelled { open.interrupt(when: isCancelled) }
         return read
     }
 
     /// - Returns: Whether a lease began.
     @inline(never)
     private func end(_ read: Read, of slot: Slot) -> Bool {
+        if read.isInterruptible { read.connection.interrupt(when: nil) }
         read.connection.end(keepingLease: read.mayKeepLease)
         let beganLease = !read.hadLease && read.connection.hasLease
         show(read.connection, in: slot, hadLease: read.hadLease)
@@ -96,6 +101,7 @@ final class ReadPool: Sendable {
 
     @inline(never)
     private func fail(_ read: Read, of slot: Slot) {
+        if read.isInterruptible { read.connection.interrupt(when: nil) }
         read.connection.endLease()
         show(read.connection, in: slot, hadLease: read.hadLease)
     }

@@ -22,6 +22,8 @@ package final class Connection {
     var writeRefusal: SQLiteError?
     let busyHandler = BusyHandler(milliseconds: Connection.longestWait)
 
+    /// Whether to interrupt the running statement.
+    private var isCancelled: (() -> Bool)?
     private let forkGuard = ForkGuard()
 
     let path: String
@@ -162,17 +164,16 @@ package final class Connection {
         guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
     }
 
-    /// Runs `body`. Every 1,000 instructions of SQLite, `isCancelled` says whether to interrupt the statement
+    /// From now on, `isCancelled` says every 1,000 instructions of SQLite whether to interrupt the statement; `nil` for never
     /// (sqlite.org/c3ref/progress_handler.html).
-    func interrupting<Result>(
-        when isCancelled: (() -> Bool)?, _ body: () throws(SQLiteError) -> Result
-    ) throws(SQLiteError) -> Result {
-        guard var isCancelled else { return try body() }
-        return try withUnsafeMutablePointer(to: &isCancelled) { (pointer) throws(SQLiteError) in
-            sqlite3_progress_handler(handle, 1000, { $0?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0 }, pointer)
-            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-            return try body()
+    func interrupt(when isCancelled: (() -> Bool)?) {
+        self.isCancelled = isCancelled
+        guard isCancelled != nil else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+        let asked: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { connection in
+            guard let connection else { return 0 }
+            return Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().isCancelled?() == true ? 1 : 0
         }
+        sqlite3_progress_handler(handle, 1000, asked, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Returns the first column of the first row, or `nil` if there is no row.
