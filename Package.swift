@@ -206,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "MiniCacheValkey", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumTestSupport", "FleetSupport",
+                "MiniCacheValkey", "MiniCache", "ShallowsValkey", "VellumValkey", "VellumRemote", "VellumCore", "VellumTestSupport",
+                "FleetSupport",
                 "FleetClient",
             ]),
         // Servers for tests, a network that fails, and what processes know of the values that they share. With the trait `Valkey`.

@@ -7,6 +7,8 @@ internal import VellumCore
 struct NearGroups: Sendable {
     private struct Group: Sendable {
         var epoch: UInt64?
+        /// Which primary said it.
+        var place: Int?
         /// When the values in memory were written: a key may have another value by now.
         var keys: [EntryKey: WallInstant] = [:]
     }
@@ -24,9 +26,13 @@ struct NearGroups: Sendable {
     func knows(_ group: GroupEpoch) -> Bool { groups[group.name]?.epoch == group.epoch }
 
     /// Remembers epochs, unless a group changed since.
-    mutating func learn(_ epochs: [EntryKey: UInt64], since changes: UInt64) {
+    mutating func learn(_ epochs: [EntryKey: UInt64], of place: (EntryKey) -> Int?, since changes: UInt64) {
         guard self.changes == changes else { return }
-        for (group, epoch) in epochs { groups[group, default: Group()].epoch = epoch }
+        for (name, epoch) in epochs {
+            var group = groups[name] ?? Group()
+            (group.epoch, group.place) = (epoch, place(name))
+            groups[name] = group
+        }
         insertions -= epochs.count
     }
 
@@ -43,7 +49,7 @@ struct NearGroups: Sendable {
         guard insertions <= 0 else { return }
         groups = groups.compactMapValues { group in
             let keys = group.keys.filter { isThere($0.key, $0.value) }
-            return keys.isEmpty ? nil : Group(epoch: group.epoch, keys: keys)
+            return keys.isEmpty ? nil : Group(epoch: group.epoch, place: group.place, keys: keys)
         }
         insertions = max(Self.mostInsertions, count)
     }
@@ -52,6 +58,12 @@ struct NearGroups: Sendable {
     mutating func remove(_ names: [EntryKey]) -> [EntryKey] {
         changes += 1
         return names.flatMap { groups.removeValue(forKey: $0)?.keys.keys.map { $0 } ?? [] }
+    }
+
+    /// Forgets the groups of a primary. Their values are no answers any more.
+    mutating func removeAll(of place: Int) {
+        changes += 1
+        groups = groups.filter { $0.value.place != place }
     }
 
     mutating func removeAll() { (groups, changes, insertions) = ([:], changes + 1, Self.mostInsertions) }

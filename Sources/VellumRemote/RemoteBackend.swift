@@ -41,7 +41,10 @@ package protocol RemoteBackend: AnyObject, Sendable {
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure)
 
     /// Removes every entry of the cache that is there when the call begins, and ends the leases. Other clients may store entries during the call.
-    func dropAll() async throws(RemoteFailure)
+    ///
+    /// - Parameter places: The primaries that have them, or ``PendingRemovals/everywhere``.
+    /// - Returns: The failures.
+    func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure]
 
     /// Returns the epochs of groups that have one.
     ///
@@ -79,6 +82,8 @@ package enum RemoteEntry: Hashable, Sendable {
     case damaged
     /// More than ``RemoteRecord/longest`` bytes.
     case tooLarge
+
+    var isInGroups: Bool { if case .record(let record) = self { !record.groups.isEmpty } else { false } }
 }
 
 package enum LeaseAnswer: Hashable, Sendable {

@@ -6,8 +6,8 @@ package import VellumCore
 // what a caller gets.
 
 extension SharedStore: LoadingStore {
-    /// The server's time. Before the first connection there are no old values, and none is valid.
-    package var instant: WallInstant { trust.time() ?? .never }
+    /// That of the steady clock, by which the dates of old values are.
+    package var instant: WallInstant { near.trusts.now }
 
     package var timer: LoadTimer {
         LoadTimer(clock: times.clock) { [sleep = times.sleep] milliseconds, _ in
@@ -55,6 +55,7 @@ extension SharedStore {
         let end = times.clock.now() + times.longestWait(for: request.loadTimeout)
         // An entry that is damaged, or of which a group was removed.
         var ignored: RemoteEntry?
+        var polls = 0
         while true {
             // Before the server is asked, so that no change is missed.
             let changes = signals.subscribe(to: key)
@@ -78,7 +79,7 @@ extension SharedStore {
                 switch answer {
                 case .found(let found), .busy(_, let found), .granted(let found): sent = found
                 }
-                entry = try await withoutRemoved([sent], ticket.changes)[0]
+                entry = try await withoutRemoved([sent], of: [key], ticket.changes)[0]
                 if case .granted = answer {
                     epochs = try await takeEpochs(of: request.groups, key, request.ownExpiration ?? request.expiration)
                 }
@@ -130,7 +131,10 @@ extension SharedStore {
                 }
                 // Waiters whose lease ends at once ask one after another.
                 let jitter = Int64.random(in: 1...20)
-                await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining), sleep: times.sleep)
+                // Without trust the server need not say when a lease ends.
+                polls += 1
+                let longest = near.trusts.duration > 0 ? .max : Int64(25) << min(polls, 4)
+                await changes.wait(atMost: min(min(max(rest, 0), remaining) + jitter, remaining, longest), sleep: times.sleep)
                 // Nobody has to take the lease to see that it is another.
                 ignored = nil
             }
@@ -153,12 +157,13 @@ extension SharedStore {
     /// Whether an entry may be loaded ahead of its end: no other machine has removed it or loaded it since, and this program can read it.
     private func mayLoadAhead(_ entry: RemoteEntry, _ request: LoadRequest<Value>) -> Bool {
         guard case .record(let record) = entry, record.typeVersion <= coding.typeVersion else { return false }
-        return instant >= record.expires || isDue(record, request)
+        return instant >= steady(record.expires, of: request.key) || isDue(record, request)
     }
 
     private func isDue(_ record: RemoteRecord, _ request: LoadRequest<Value>) -> Bool {
         guard let part = request.refreshAhead else { return false }
-        return Validity(written: record.written, expires: record.expires).isPast(part, of: request.key, at: instant)
+        guard let now = time(of: request.key) else { return false }
+        return Validity(written: record.written, expires: record.expires).isPast(part, of: request.key, at: now)
     }
 
     /// - Returns: `nil` if the entry is not an answer, and the value is loaded.
@@ -180,7 +185,7 @@ extension SharedStore {
     private func old(_ entry: RemoteEntry, _ key: EntryKey) -> ExpiredValue<Value>? {
         guard case .record(let record) = entry else { return nil }
         do throws(VellumError) {
-            return try decode(record, key).map { ExpiredValue($0, end: record.expires) }
+            return try decode(record, key).map { ExpiredValue($0, end: steady(record.expires, of: key)) }
         } catch {
             return nil  // It has expired, and is loaded now.
         }

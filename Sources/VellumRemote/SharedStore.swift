@@ -69,7 +69,7 @@ public import VellumCore
     let pending = Locked(PendingRemovals())
     /// The leases of loads whose values are in groups.
     let leases = Locked<[LeaseToken: (key: EntryKey, groups: [EntryKey])]>([:])
-    private let removing = Locked<Task<Result<Void, RemoteFailure>, Never>?>(nil)
+    private let removing = Locked<[PendingRemovals.Lot: Task<Result<Void, RemoteFailure>, Never>]>([:])
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
     /// For how many milliseconds the server keeps entries past their age: the longest that a handle or a caller has asked for so far.
@@ -85,7 +85,15 @@ public import VellumCore
         answers = RememberedAnswers(watching: near.memory) { WallInstant(rawValue: times.clock.now()) }
     }
 
-    var trust: Trust { near.trust }
+    var places: Places { near.places }
+
+    /// The time of the server that has the key; `nil` before the first connection to it.
+    func time(of key: EntryKey) -> WallInstant? { near.trusts.time(at: places.ofKey(key)) }
+
+    /// A moment of that server by the steady clock.
+    func steady(_ instant: WallInstant, of key: EntryKey) -> WallInstant {
+        near.trusts.steady(instant, at: places.ofKey(key))
+    }
 
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
@@ -109,7 +117,18 @@ public import VellumCore
     /// Asks the server for the valid value of a key, whatever is remembered.
     @usableFromInline package func valueOnServer(forKey key: EntryKey) async throws(VellumError) -> Value? {
         let ticket = near.ticket(forKey: key)
-        let entry = try await reading([key], ticket) { () throws(RemoteFailure) in [try await backend.entry(forKey: key)] }[0]
+        var entry: RemoteEntry
+        do throws(RemoteFailure) {
+            if pending.withLock({ !$0.isEmpty }) { try await finishRemovals(of: key) }
+            do throws(RemoteFailure) {
+                entry = try await backend.entry(forKey: key)
+                if entry.isInGroups { entry = try await withoutRemoved([entry], of: [key], ticket.changes)[0] }
+            } catch {
+                throw error.beforeSending  // Reading leaves nothing open.
+            }
+        } catch {
+            throw VellumError(error, cache: name)
+        }
         return try receive(entry, key, ticket) ?? nil
     }
 
@@ -137,7 +156,7 @@ public import VellumCore
         try await remote { () throws(RemoteFailure) in
             for key in keys { try await finishRemovals(of: key) }
             do throws(RemoteFailure) {
-                return try await withoutRemoved(ask(), ticket.changes)
+                return try await withoutRemoved(ask(), of: keys, ticket.changes)
             } catch {
                 throw error.beforeSending  // Reading leaves nothing open.
             }
@@ -156,7 +175,7 @@ public import VellumCore
             let most = RemoteRecord.longest >> 20
             throw error(.damagedEntry, "The entry on the server is larger than \(most) MiB, and was not read. Set the value again.")
         case .record(let record):
-            guard let now = trust.time(), now < record.expires else { return nil }
+            guard let now = near.trusts.time(at: ticket.place), now < record.expires else { return nil }
             let value = try decode(record, key)
             near.fill(value, record, forKey: key, ticket: ticket)
             return .some(value)
@@ -205,7 +224,7 @@ public import VellumCore
                 let isPut = try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime, replacing: removed)
                 if let isPut { return isPut }
                 let (ticket, entry) = (near.ticket(forKey: key), try await backend.entry(forKey: key))
-                guard try await withoutRemoved([entry], ticket.changes) == [.missing] else { return false }
+                guard try await withoutRemoved([entry], of: [key], ticket.changes) == [.missing] else { return false }
                 if case .record(let old) = entry { removed = old }
             }
             throw .unexpectedReply
@@ -227,7 +246,7 @@ public import VellumCore
         defer { didWrite([key]) }
         return try await remote { () throws(RemoteFailure) in
             // The first command learns the server's time.
-            if trust.time() == nil { _ = try await backend.entry(forKey: key) }
+            if time(of: key) == nil { _ = try await backend.entry(forKey: key) }
             try await finishRemovals(of: key)
             let epochs = try await takeEpochs(of: groups, key, expiration)
             var (record, lifetime) = try record(bytes, key, expiration)
@@ -240,15 +259,15 @@ public import VellumCore
     /// read.
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
         defer { didWrite([key]) }
-        pending.withLock { $0.insert(key) }
+        pending.withLock { $0.insert(key, of: places) }
         try await remote { () throws(RemoteFailure) in try await finishRemovals(of: key) }
     }
 
     /// Removes every value. Values that others set during the call are removed or stay.
     package func removeAll() async throws(VellumError) {
         defer { didWrite(nil) }
-        pending.withLock { $0.insertEverything() }
-        try await remote { () throws(RemoteFailure) in try await finishRemovals(of: nil) }
+        pending.withLock { $0.insertEverything(of: places) }
+        try await remote { () throws(RemoteFailure) in try await finish { $0.lots(places).contains(.everything) ? .everything : nil } }
     }
 
     /// A caller wrote the keys: no later read gets what was there before, from memory or from a load that runs.
@@ -258,7 +277,7 @@ public import VellumCore
 
     /// Returns the bytes for the server and how long it keeps them.
     func record(_ value: Data?, _ key: EntryKey, _ expiration: Expiration) throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
-        guard let now = trust.time() else { throw .unreachable("The time of the server is not known.") }
+        guard let now = time(of: key) else { throw .unreachable("The time of the server is not known.") }
         let age = expiration.age(of: key, written: now)
         let record = RemoteRecord(
             value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
@@ -276,10 +295,10 @@ public import VellumCore
 
     /// Sends the removals that failed before. Until then, their keys are not read.
     package func sendPendingRemovals() {
-        guard pending.withLock({ $0.concern(nil) }) else { return }
+        guard pending.withLock({ !$0.isEmpty }) else { return }
         Task {
             do throws(RemoteFailure) {
-                try await finishRemovals(of: nil)
+                try await finishAllRemovals()
             } catch {}  // They are sent again.
         }
     }
@@ -293,7 +312,7 @@ public import VellumCore
             repeat {
                 do {
                     try await times.pause(backoff.next(using: &generator))
-                    try await finishRemovals(of: nil)
+                    try await finishAllRemovals()
                     backoff.reset()
                     isReported = false
                 } catch RemoteFailure.closed {
@@ -303,7 +322,7 @@ public import VellumCore
                     isReported = true
                 }
             } while pending.withLock { pending in
-                pending.areSentAgain = pending.concern(nil)
+                pending.areSentAgain = !pending.isEmpty
                 return pending.areSentAgain
             }
         }
@@ -318,6 +337,24 @@ public import VellumCore
         signals.signal(nil)
     }
 
+    /// A primary of a cluster was reached for the first time: nothing was read of it.
+    package func didConnectFirst() {
+        near.forgetOutages()
+        signals.signal(nil)
+    }
+
+    /// What was read of these keys may change without being heard of: they were read elsewhere than where they are.
+    package func didReadElsewhere(_ keys: [EntryKey]) { near.forget(keys) }
+
+    /// A primary of a cluster was reached again, may have changed any key, or has lost slots.
+    ///
+    /// - Parameter hasMoved: Whether slots have another primary now.
+    package func didChange(place: Int, hasMoved: Bool) {
+        near.forget(place: place, isMoved: hasMoved)
+        if hasMoved { pending.withLock { $0.move(to: places) } }
+        signals.signal(nil)
+    }
+
     /// The values of these keys changed; `nil` if any may have changed. Loads of them are overtaken.
     package func didChange(_ keys: [EntryKey]?) {
         near.forget(keys, isWrite: true)
@@ -328,22 +365,49 @@ public import VellumCore
     package func didChangeLeases(_ keys: [EntryKey]) { signals.signal(keys) }
 
     /// Returns when the server has executed the removals of the key that began before the call.
+    func finishRemovals(of key: EntryKey) async throws(RemoteFailure) { try await finish { $0.lot(ofKey: key, places) } }
+
+    /// Returns when the server has executed the removals of the groups that began before the call.
+    func finishRemovals(ofGroups groups: some Sequence<EntryKey>) async throws(RemoteFailure) {
+        for group in groups { try await finish { $0.lot(ofGroup: group, places) } }
+    }
+
+    /// Returns when all removals that began before the call are executed. Those of several primaries are sent at the same time.
+    private func finishAllRemovals() async throws(RemoteFailure) {
+        let tasks = pending.withLock { $0.lots(places) }.map { lot in
+            Task { () async -> RemoteFailure? in
+                do throws(RemoteFailure) {
+                    try await finish { $0.lots(places).contains(lot) ? lot : nil }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        var failure: RemoteFailure?
+        for task in tasks {
+            let one = await task.value
+            // Nothing is sent again after that.
+            if failure != .closed { failure = one ?? failure }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns when the removals that began before the call are executed, of which `lot` names the one to wait for next.
     ///
-    /// One task sends all pending removals in one command, and all callers wait for it.
-    ///
-    /// - Parameter key: `nil` for every key.
-    func finishRemovals(of key: EntryKey?) async throws(RemoteFailure) {
-        // One round for removals that are being sent, and one for those that are pending.
-        var (rounds, hasFailed) = (0, false)
-        while rounds < 2, pending.withLock({ $0.concern(key) }) {
+    /// One task sends all removals of a lot, and all callers wait for it.
+    private func finish(_ lot: (PendingRemovals) -> PendingRemovals.Lot?) async throws(RemoteFailure) {
+        // One round of each lot for removals that are being sent, and one for those that are pending.
+        var (rounds, hasFailed) = ([PendingRemovals.Lot: Int](), false)
+        while let lot = pending.withLock({ lot($0) }), rounds[lot, default: 0] < 2 {
             let (task, isNew) = removing.withLock { running in
-                if let running { return (running, false) }
-                let task = Task { await sendRemovals() }
-                running = task
+                if let task = running[lot] { return (task, false) }
+                let task = Task { await sendRemovals(lot) }
+                running[lot] = task
                 return (task, true)
             }
             switch await task.value {
-            case .success: rounds += 1
+            case .success: rounds[lot, default: 0] += 1
             case .failure(let failure):
                 // A failure of another caller's command is retried once.
                 if isNew || hasFailed { throw failure }
@@ -352,28 +416,31 @@ public import VellumCore
         }
     }
 
-    private func sendRemovals() async -> Result<Void, RemoteFailure> {
-        let work = pending.withLock { $0.begin() }
-        var failure: RemoteFailure?
+    private func sendRemovals(_ lot: PendingRemovals.Lot) async -> Result<Void, RemoteFailure> {
+        let work = pending.withLock { $0.begin(lot, places) }
+        var (failure, failed) = (RemoteFailure?.none, Set<Int>?.some([]))
         do throws(RemoteFailure) {
             switch work {
             case .keys(let keys, let groups):
                 if !keys.isEmpty { try await backend.drop(Array(keys)) }
                 if !groups.isEmpty { try await backend.removeGroups(Array(groups), epoch: .random(in: 0...(.max))) }
-            case .everything:
-                try await backend.dropAll()
+            case .everything(let places):
+                let failures = await backend.dropAll(at: places)
+                failed = Set(failures.keys)
                 near.forget(nil)
+                if let one = failures.values.first { throw one }
             case nil: break
             }
         } catch {
             failure = error
+            if case .keys = work { failed = nil }
             // A command of this size is never sent: everything is removed instead.
-            if error == .tooLarge { pending.withLock { $0.insertEverything() } }
+            if error == .tooLarge { pending.withLock { $0.insertEverything(of: places) } }
         }
         // Nobody starts another task before this one has said how it ended.
         removing.withLock { running in
-            pending.withLock { $0.end(succeeded: failure == nil) }
-            running = nil
+            pending.withLock { $0.end(lot, failed: failed, of: places) }
+            running[lot] = nil
         }
         if failure != nil { sendAgain() }
         return failure.map(Result.failure) ?? .success(())

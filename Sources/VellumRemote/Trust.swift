@@ -11,11 +11,15 @@ public import VellumCore
 @usableFromInline package final class Trust: Sendable {
     /// In milliseconds.
     package let duration: Int64
-    private let clock: CoarseClock
+    let clock: CoarseClock
     /// The end of the trust, by the steady clock.
     private let end = Atomic<Int64>(.min)
     /// The difference of the server's clock to the steady clock; `unknown` until the first connection.
     private let offset = Atomic<Int64>(Trust.unknown)
+    /// For how long the server's answer to the question for its time was underway.
+    private let roundTrip = Atomic<Int64>(0)
+    /// When it last began anew, as ``Trusts`` counts that.
+    private let beginning = Atomic<UInt64>(0)
 
     private static let unknown = Int64.min
 
@@ -24,11 +28,22 @@ public import VellumCore
         (self.duration, self.clock) = (duration, clock)
     }
 
-    /// The server's time if memory is trusted now; `nil` otherwise.
+    /// The time of the steady clock if memory is trusted now; `nil` otherwise.
     @usableFromInline package func timeIfTrusted() -> WallInstant? {
         let now = clock.now()
-        guard now < end.load(ordering: .acquiring) else { return nil }
-        return WallInstant(rawValue: now + offset.load(ordering: .relaxed))
+        return now < end.load(ordering: .acquiring) ? WallInstant(rawValue: now) : nil
+    }
+
+    func isTrusted() -> Bool { timeIfTrusted() != nil }
+
+    func begins(before beginnings: UInt64) -> Bool { beginning.load(ordering: .acquiring) <= beginnings }
+
+    func begin(after beginnings: UInt64) { beginning.max(beginnings, ordering: .acquiringAndReleasing) }
+
+    /// Forgets the server: another one takes its place.
+    package func clear() {
+        stop()
+        offset.store(Self.unknown, ordering: .releasing)
     }
 
     /// The server's time; `nil` before the first connection. Accurate to within half of a round trip.
@@ -43,6 +58,11 @@ public import VellumCore
         return offset == Self.unknown ? nil : time.milliseconds - (time.sent + time.received) / 2 - offset
     }
 
+    /// Whether the server's clock was set by more than a second, beyond what is not known of it.
+    package func isSet(to time: ServerTime) -> Bool {
+        abs(jump(to: time) ?? 0) > 1000 + (roundTrip.load(ordering: .relaxed) + time.received - time.sent) / 2
+    }
+
     /// Begins anew with a connection by which nothing was read.
     package func begin(_ time: ServerTime) {
         set(time)
@@ -52,6 +72,7 @@ public import VellumCore
     /// Learns the server's time. Its reply has renewed the trust, which may have ended since.
     package func set(_ time: ServerTime) {
         offset.store(time.milliseconds - (time.sent + time.received) / 2, ordering: .relaxed)
+        roundTrip.store(time.received - time.sent, ordering: .relaxed)
     }
 
     /// Trusts memory from the moment at which a command was sent, which was answered now.

@@ -72,7 +72,7 @@ private final class ForgetfulBackend: RemoteBackend {
     }
     func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {}
     func drop(_ keys: [EntryKey]) async throws(RemoteFailure) {}
-    func dropAll() async throws(RemoteFailure) {}
+    func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure] { [:] }
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {
         true
     }

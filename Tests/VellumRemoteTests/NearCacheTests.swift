@@ -77,7 +77,7 @@ struct NearCacheTests {
         #expect(answer("a") == .value("1"))
         time.set(100)
         #expect(answer("a") == .asks)
-        #expect(near.oldValue(forKey: "a")?.end == WallInstant(rawValue: 50_100))
+        #expect(near.oldValue(forKey: "a")?.end == WallInstant(rawValue: 100))
     }
 
     @Test func aKeyThatChangedIsForgotten() {
@@ -187,6 +187,6 @@ extension NearCache {
     /// What follows the begin of a connection: the process was not notified of earlier changes.
     fileprivate func begin(_ time: ServerTime) {
         forget(nil)
-        trust.begin(time)
+        trusts[0].begin(time)
     }
 }

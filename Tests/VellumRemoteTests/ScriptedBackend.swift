@@ -159,12 +159,18 @@ final class ScriptedBackend: RemoteBackend {
         push(keys)
     }
 
-    func dropAll() async throws(RemoteFailure) {
-        let keys = try call("dropAll") { state in
-            defer { (state.entries, state.leases) = ([:], [:]) }
-            return Array(Set(state.entries.keys).union(state.leases.keys))
+    func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure] {
+        await state.withLock { $0.beforeDrop }?()
+        do throws(RemoteFailure) {
+            let keys = try call("dropAll") { state in
+                defer { (state.entries, state.leases) = ([:], [:]) }
+                return Array(Set(state.entries.keys).union(state.leases.keys))
+            }
+            push(keys)
+            return [:]
+        } catch {
+            return [0: error]
         }
-        push(keys)
     }
 
     func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {

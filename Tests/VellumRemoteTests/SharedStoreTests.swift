@@ -205,6 +205,27 @@ struct SharedStoreTests {
         #expect(backend.calls.count { $0 == "drop" } == 2)
     }
 
+    /// What is on its way has begun before the second removal of the key.
+    @Test func aRemovalIsSentThoughOneOfItAndOneOfEverythingAreOnTheirWay() async throws {
+        let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        backend.beforeDrop {
+            reached.continuation.yield()
+            for await _ in released.stream { break }
+        }
+        var arrivals = reached.stream.makeAsyncIterator()
+        let store = store
+        async let first: Void = store.removeValue(forKey: "a")
+        await arrivals.next()
+        async let all: Void = store.removeAll()
+        await arrivals.next()
+        async let second: Void = store.removeValue(forKey: "a")
+        while store.pending.withLock({ $0.count }) < 3 { await Task.yield() }
+        for _ in 0..<3 { released.continuation.yield() }
+        _ = try await (first, all, second)
+        #expect(backend.calls.count { $0 == "drop" } == 2)
+        #expect(store.pending.withLock { $0.isEmpty })
+    }
+
     @Test func aRemovalThatJoinsOneThatFailsIsSentByItself() async throws {
         try await store.set("1", forKey: "b", under: .never)
         let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
@@ -216,7 +237,7 @@ struct SharedStoreTests {
         let first = Task { try await store.removeValue(forKey: "a") }
         for await _ in reached.stream { break }
         let second = Task { try await store.removeValue(forKey: "b") }
-        while !store.pending.withLock({ $0.concern("b") }) { await Task.yield() }
+        while !store.pending.withLock({ $0.lot(ofKey: "b", .one) != nil }) { await Task.yield() }
         // The first fails; what is sent next succeeds.
         backend.beforeDrop { backend.fail(nil) }
         released.continuation.yield()

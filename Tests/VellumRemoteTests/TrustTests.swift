@@ -14,7 +14,7 @@ struct TrustTests {
         #expect(trust.time() == nil)
         trust.begin(ServerTime(milliseconds: 50_000, sent: 900, received: 1000))
         now.set(1899)
-        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 50_949))
+        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 1899))
         now.set(1900)
         #expect(trust.timeIfTrusted() == nil)
         #expect(trust.time() == WallInstant(rawValue: 50_950))
@@ -40,7 +40,19 @@ struct TrustTests {
         // Ages still need the server's time.
         #expect(trust.time() != nil)
         trust.begin(ServerTime(milliseconds: 10, sent: 1000, received: 1000))
-        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 10))
+        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 1000) && trust.time() == WallInstant(rawValue: 10))
+    }
+
+    /// A time that was underway for long says little.
+    @Test func aClockThatIsSetByASecondIsToldFromASlowAnswer() {
+        let trust = Trust(for: 1000, clock: now.clock)
+        #expect(!trust.isSet(to: ServerTime(milliseconds: 9000, sent: 1000, received: 1000)))
+        trust.begin(ServerTime(milliseconds: 0, sent: 1000, received: 4000))
+        #expect(!trust.isSet(to: ServerTime(milliseconds: 2500, sent: 2500, received: 2500)))
+        #expect(trust.isSet(to: ServerTime(milliseconds: 2501, sent: 2500, received: 2500)))
+        trust.set(ServerTime(milliseconds: 0, sent: 1000, received: 1000))
+        #expect(!trust.isSet(to: ServerTime(milliseconds: 1000, sent: 1000, received: 1000)))
+        #expect(trust.isSet(to: ServerTime(milliseconds: -1001, sent: 1000, received: 1000)))
     }
 
     /// The reply to a beat is looked at after the connection has ended.

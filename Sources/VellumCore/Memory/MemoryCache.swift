@@ -351,6 +351,11 @@ public import Synchronization
         contents.write { contents, _ in contents.watched.recordRemoval(ofGroup: hash.of(group)) }
     }
 
+    /// Others may have changed the keys of which this is true, and groups. O(watched keys).
+    package func recordChange(where isChanged: (EntryKey) -> Bool) {
+        contents.write { contents, _ in contents.watched.recordChange(where: isChanged) }
+    }
+
     /// A caller removed these keys.
     package func recordRemoval(of keys: some Sequence<EntryKey>) {
         contents.write { contents, _ in for key in keys { recordWrite(hash.of(key), &contents) } }

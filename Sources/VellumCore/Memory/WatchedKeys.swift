@@ -94,6 +94,14 @@ package struct WatchedKeys: Sendable {
         watches.values[index].version = last
     }
 
+    /// These keys may have changed, and all whose values are going to be in groups.
+    mutating func recordChange(where isChanged: (EntryKey) -> Bool) {
+        last += 1
+        for index in watches.values.indices where !watches.values[index].groups.isEmpty || isChanged(watches.values[index].key) {
+            watches.values[index].version = last
+        }
+    }
+
     /// A caller removed every key.
     mutating func recordChangeOfAll() {
         last += 1

@@ -16,6 +16,9 @@ package enum ObservedCall: Sendable {
         isObserved.store(new != nil, ordering: .releasing)
     }
 
+    /// Whether there is an observer.
+    package static var isInstalled: Bool { isObserved.load(ordering: .acquiring) }
+
     /// Runs `body` in the caller's task. Without an observer, that costs one atomic load.
     package static func run<Success: Sendable, Failure: Error>(
         _ call: @autoclosure () -> ObservedCall, _ body: () async -> Result<Success, Failure>

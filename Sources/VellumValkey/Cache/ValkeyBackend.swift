@@ -14,24 +14,37 @@
             package init() {}
         }
 
-        private let link: Link
+        private let route: Route
         private let keys: RemoteKeys
         private let groupKeys: RemoteKeys
         private let times: Times
 
-        package init(_ link: Link, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
-            (self.link, self.keys, self.groupKeys, self.times) = (link, keys, groupKeys, times)
+        package init(_ route: Route, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
+            (self.route, self.keys, self.groupKeys, self.times) = (route, keys, groupKeys, times)
+        }
+
+        /// The backend of a server alone.
+        package convenience init(_ link: Link, _ keys: RemoteKeys, _ groupKeys: RemoteKeys, _ times: Times = Times()) {
+            self.init(.server(link), keys, groupKeys, times)
         }
 
         package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
-            // GET would bring a value of any length, for which all callers of the connection wait.
-            let reply = try await answer(
-                RESPCommand("GETRANGE", keys.value(of: key), Int64(0), Int64(RemoteRecord.longest)), within: times.read)
-            return try entry(reply, key)
+            let name = keys.value(of: key)
+            return try entry(try await answer(Self.read(name), name, within: times.read), under: name)
         }
+
+        /// GET would bring a value of any length, for which all callers of the connection wait.
+        private static func read(_ name: String) -> RESPCommand { RESPCommand(reading, key: name) }
+
+        private static let reading = RESPCommand.Frame("GETRANGE", after: Int64(0), Int64(RemoteRecord.longest))
 
         package func entries(forKeys asked: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
             var entries: [RemoteEntry] = []
+            if route.cluster != nil {
+                let replies = try await answers(asked.map { (Self.read(keys.value(of: $0)), keys.value(of: $0)) }, within: times.read)
+                for (key, reply) in zip(asked, replies) { entries.append(try entry(reply, key)) }
+                return entries
+            }
             while entries.count < asked.count {
                 // One reply has hardly more bytes than that of a large entry: callers of the connection wait for it.
                 let rest = asked[entries.count...]
@@ -92,14 +105,50 @@
 
         package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
             guard !dropped.isEmpty else { return }
-            let names = dropped.flatMap { [keys.value(of: $0), keys.lease(of: $0)] }
-            guard try isDone(await run(Scripts.drop, names, [], within: times.write)) else { throw .unexpectedReply }
+            let names = dropped.map { [keys.value(of: $0), keys.lease(of: $0)] }
+            for reply in try await run(Scripts.drop, names, [], within: times.write) {
+                guard try isDone(reply) else { throw .unexpectedReply }
+            }
         }
 
-        package func dropAll() async throws(RemoteFailure) {
+        package func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure] {
+            guard let cluster = route.cluster else { return await dropAll(at: places) { _ in nil } }
+            // Where slots are on their way to, too.
+            await cluster.learnAnew(within: times.write)
+            let all = places.contains(PendingRemovals.everywhere) ? Set(cluster.places) : places
+            if all.isEmpty {
+                return [PendingRemovals.everywhere: cluster.isClosed ? .closed : .unreachable("No primary of the cluster is known.")]
+            }
+            // A key may move from a primary that was not looked through yet to one that was.
+            let first = await dropAll(at: all) { $0 }
+            let second = await dropAll(at: all.subtracting(first.keys)) { $0 }
+            return first.merging(second) { $1 }
+        }
+
+        private func dropAll(at places: Set<Int>, _ place: @escaping @Sendable (Int) -> Int?) async -> [Int: RemoteFailure] {
+            await withTaskGroup(of: (Int, RemoteFailure?).self) { group in
+                for one in places { group.addTask { (one, await self.failure(toDropAllAt: place(one))) } }
+                var failures: [Int: RemoteFailure] = [:]
+                for await (place, failure) in group { failures[place] = failure }
+                return failures
+            }
+        }
+
+        private func failure(toDropAllAt place: Int?) async -> RemoteFailure? {
+            do throws(RemoteFailure) {
+                try await dropAll(at: place)
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        /// - Parameter place: That of a primary; `nil` for the server alone.
+        private func dropAll(at place: Int?) async throws(RemoteFailure) {
             var cursor = "0"
             repeat {
-                let reply = try await answer(RESPCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "1000"), within: times.write)
+                let scan = RESPCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "1000")
+                let reply = try await answer(scan, "", at: place, within: times.write)
                 guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let found = parts[1].elements else {
                     throw .unexpectedReply
                 }
@@ -117,15 +166,18 @@
                 let (needed, kept) = new.lifetime.map { (max(1, $0), min(max(2 * $0, $0 + 3_600_000), .max >> 1)) } ?? (0, 0)
                 arguments = [new.epoch.bytes, needed, kept]
             }
-            let reply = try await run(Scripts.epochs, groups.map(groupKeys.value), arguments, within: new == nil ? times.read : times.write)
-            guard let epochs = reply.elements, epochs.count == groups.count else { throw .unexpectedReply }
+            let replies = try await run(
+                Scripts.epochs, groups.map { [groupKeys.value(of: $0)] }, arguments, within: new == nil ? times.read : times.write)
+            let epochs = replies.flatMap { $0.elements ?? [] }
+            guard epochs.count == groups.count else { throw .unexpectedReply }
             let found = zip(groups, epochs).compactMap { group, epoch in epoch.data.flatMap(UInt64.init(bytes:)).map { (group, $0) } }
             return Dictionary(found) { first, _ in first }
         }
 
         package func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
-            let reply = try await run(Scripts.removeGroups, groups.map(groupKeys.value), [epoch.bytes], within: times.write)
-            guard try isDone(reply) else { throw .unexpectedReply }
+            for reply in try await run(Scripts.removeGroups, groups.map { [groupKeys.value(of: $0)] }, [epoch.bytes], within: times.write) {
+                guard try isDone(reply) else { throw .unexpectedReply }
+            }
         }
 
         package var leaseDuration: Int64 { times.lease }
@@ -153,32 +205,81 @@
         // MARK: Commands
 
         /// The text of a script goes with each call: the server keeps it compiled, and forgets it when it likes.
+        private static func eval(_ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument]) -> RESPCommand {
+            RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments)
+        }
+
         private func run(
             _ script: String, _ keys: [String], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
             atReply: (@Sendable () -> Void)? = nil, caller: StaticString = #function
         ) async throws(RemoteFailure) -> RESPValue {
-            try await answer(
-                RESPCommand(["EVAL", script, Int64(keys.count)] + keys + arguments), within: milliseconds, atReply: atReply,
-                script: caller)
+            try await answer(Self.eval(script, keys, arguments), keys[0], within: milliseconds, atReply: atReply, script: caller)
         }
 
+        /// Runs a script for keys of any slots, in one command where a server has all of them.
+        ///
+        /// - Parameter keys: Those of one slot together.
+        private func run(
+            _ script: String, _ keys: [[String]], _ arguments: [any RESPCommand.Argument], within milliseconds: Int64,
+            caller: StaticString = #function
+        ) async throws(RemoteFailure) -> [RESPValue] {
+            guard route.cluster != nil else {
+                return [try await run(script, keys.flatMap { $0 }, arguments, within: milliseconds, caller: caller)]
+            }
+            return try await answers(keys.map { (Self.eval(script, $0, arguments), $0[0]) }, within: milliseconds, script: caller)
+        }
+
+        /// - Parameters:
+        ///   - key: One of the command's, all of which have one slot.
+        ///   - place: Where it is sent in a cluster, if it has no key.
         private func answer(
-            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil, script: StaticString? = nil
+            _ command: RESPCommand, _ key: String, at place: Int? = nil, within milliseconds: Int64,
+            atReply: (@Sendable () -> Void)? = nil, script: StaticString? = nil
         ) async throws(RemoteFailure) -> RESPValue {
-            let server = link.server
+            try await observed(command.name, script) { [route] () throws(RemoteFailure) in
+                guard let place else { return try await route.call(command, key: key, within: milliseconds, atReply: atReply) }
+                guard let cluster = route.cluster else { throw .unexpectedReply }
+                return try await cluster.call(command, at: place, within: milliseconds)
+            }
+        }
+
+        /// The replies of a cluster to commands with one key each, or the first failure.
+        private func answers(
+            _ commands: [(command: RESPCommand, key: String)], within milliseconds: Int64, script: StaticString? = nil
+        ) async throws(RemoteFailure) -> [RESPValue] {
+            let all = try await observed(commands.first?.command.name ?? "", script) { [route] () throws(RemoteFailure) in
+                var replies: [RESPValue] = []
+                for result in await route.cluster?.call(each: commands, within: milliseconds) ?? [] {
+                    let reply = try result.get()
+                    if case .error = reply { return reply }
+                    replies.append(reply)
+                }
+                return .array(replies)
+            }
+            return all.elements ?? []
+        }
+
+        private func observed(
+            _ name: String, _ script: StaticString?, _ call: () async throws(RemoteFailure) -> RESPValue
+        ) async throws(RemoteFailure) -> RESPValue {
+            guard ObservedCall.isInstalled else { return try Self.checked(try await call()) }
+            let server = route.server
             return try await ObservedCall.run(
                 .command(
-                    command.name, script: script.map { String("\($0)".prefix { $0 != "(" }) }, host: server.host, port: server.port,
+                    name, script: script.map { String("\($0)".prefix { $0 != "(" }) }, host: server.host, port: server.port,
                     database: server.database)
             ) { () async -> Result<RESPValue, RemoteFailure> in
                 do throws(RemoteFailure) {
-                    let reply = try await link.call(command, within: milliseconds, atReply: atReply)
-                    guard case .error(let message) = reply else { return .success(reply) }
-                    return .failure(RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message))
+                    return .success(try Self.checked(try await call()))
                 } catch {
                     return .failure(error)
                 }
             }.get()
+        }
+
+        private static func checked(_ reply: RESPValue) throws(RemoteFailure) -> RESPValue {
+            guard case .error(let message) = reply else { return reply }
+            throw RESPValue.code(ofError: message) == "OOM" ? .full : .failed(message)
         }
 
         /// Returns whether a script did its work.
@@ -192,10 +293,14 @@
 
         /// - Parameter reply: Of GETRANGE, whose reply is empty if there is no entry.
         private func entry(_ reply: RESPValue, _ key: EntryKey) throws(RemoteFailure) -> RemoteEntry {
+            try entry(reply, under: keys.value(of: key))
+        }
+
+        private func entry(_ reply: RESPValue, under name: String) throws(RemoteFailure) -> RemoteEntry {
             guard case .bytes(let bytes) = reply else { throw .unexpectedReply }
             if bytes.isEmpty { return .missing }
             guard bytes.count <= RemoteRecord.longest else { return .tooLarge }
-            return RemoteRecord(bytes, under: keys.value(of: key)).map(RemoteEntry.record) ?? .damaged
+            return RemoteRecord(bytes, under: name).map(RemoteEntry.record) ?? .damaged
         }
     }
 

@@ -44,6 +44,7 @@
             var end: RemoteFailure?
             /// Where the connection leads, for errors.
             var server = "The server"
+            var isInCluster = false
             var silence = SilenceWatch()
 
             /// Returns the work that a new command requires.
@@ -83,7 +84,7 @@
 
         /// Connects. Commands wait until the connection is ready.
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
-            state.withLock { $0.server = "\(server)" }
+            state.withLock { ($0.server, $0.isInCluster) = ("\(server)", server.isInCluster) }
             do throws(RemoteFailure) {
                 guard 1...65535 ~= server.port else {
                     throw .refused("\(server) is not a valid address: the port must be between 1 and 65535.")
@@ -137,7 +138,8 @@
         ) async throws(RemoteFailure) -> RESPValue {
             let number = Locked<UInt64?>(nil)
             let result = await withTaskCancellationHandler {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Result<RESPValue, RemoteFailure>, Never>) in
+                // Unchecked, which saves an allocation: who is in the queue is called once.
+                await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<RESPValue, RemoteFailure>, Never>) in
                     let sent = send(command, within: milliseconds) { reply in
                         if case .success = reply { atReply?() }
                         continuation.resume(returning: reply)
@@ -157,15 +159,27 @@
         /// - Returns: The command's number; `nil` if it was not sent.
         @discardableResult
         func send(_ command: RESPCommand, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
+            send(CollectionOfOne(command), within: milliseconds, caller)
+        }
+
+        /// Sends commands in a row, with none of others between them.
+        ///
+        /// - Parameter caller: Is called once for each that was sent, in their order, or once.
+        /// - Returns: The number of the last command; `nil` if none was sent.
+        private func send(_ commands: some Collection<RESPCommand>, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
             let now = clock.now()
+            let count = commands.reduce(0) { $0 + $1.bytes.count }
             let (sent, todo) = state.withLock { state -> (Result<UInt64, RemoteFailure>, Todo) in
                 if let end = state.end { return (.failure(end.beforeSending), Todo()) }
-                guard command.bytes.count <= limits.commandBytes else { return (.failure(.tooLarge), Todo()) }
-                guard state.queue.count < limits.commands,
-                    state.outgoing.readableBytes + state.inFlight + command.bytes.count <= limits.bytes
+                guard commands.allSatisfy({ $0.bytes.count <= limits.commandBytes }) else { return (.failure(.tooLarge), Todo()) }
+                guard state.queue.count + commands.count <= limits.commands,
+                    state.outgoing.readableBytes + state.inFlight + count <= limits.bytes
                 else { return (.failure(.overloaded), Todo()) }
-                state.outgoing.writeBytes(command.bytes)
-                let number = state.queue.append(caller, sent: now, deadline: now + milliseconds)
+                var number: UInt64 = 0
+                for command in commands {
+                    state.outgoing.writeBytes(command.bytes)
+                    number = state.queue.append(caller, sent: now, deadline: now + milliseconds)
+                }
                 return (.success(number), state.todo())
             }
             perform(todo)
@@ -175,6 +189,22 @@
                 caller(.failure(failure))
                 return nil
             }
+        }
+
+        /// Sends commands in a row and returns their replies. Fails as a whole.
+        func call(all commands: [RESPCommand], within milliseconds: Int64) async throws(RemoteFailure) -> [RESPValue] {
+            let number = Locked<UInt64?>(nil)
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], RemoteFailure>, Never>) in
+                    let replies = Replies(of: commands.count) { continuation.resume(returning: $0) }
+                    let sent = send(commands, within: milliseconds) { replies.add($0) }
+                    number.withLock { $0 = sent }
+                    if Task.isCancelled, let sent { abandon(sent) }
+                }
+            } onCancel: {
+                if let sent = number.withLock({ $0 }) { abandon(sent) }
+            }
+            return try result.get()
         }
 
         /// Asks for the server's time. A reply has arrived when the connection reads it: the task that waits may go on much later.
@@ -192,20 +222,8 @@
         ) async throws(RemoteFailure) -> (replies: [RESPValue], received: Int64) {
             let (result, received) = await withCheckedContinuation { (continuation: CheckedContinuation<HandshakeResult, Never>) in
                 let now = clock.now()
-                let replies = Locked<[RESPValue]>([])
-                let hasResumed = Atomic(false)
-                let caller: Caller = { [clock] reply in
-                    let result: Result<[RESPValue], RemoteFailure>?
-                    switch reply {
-                    case .success(let value):
-                        replies.withLock { $0.append(value) }
-                        let all = replies.withLock { $0 }
-                        result = all.count == commands.count ? .success(all) : nil
-                    case .failure(let failure): result = .failure(failure)
-                    }
-                    guard let result, !hasResumed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-                    continuation.resume(returning: (result, clock.now()))
-                }
+                let replies = Replies(of: commands.count) { [clock] in continuation.resume(returning: ($0, clock.now())) }
+                let caller: Caller = { replies.add($0) }
                 let (channel, end, todo) = state.withLock { state in
                     guard state.end == nil, let channel = state.channel else { return (nil as (any Channel)?, state.end, Todo()) }
                     for _ in commands { _ = state.handshake.append(caller, sent: now, deadline: now + milliseconds) }
@@ -291,7 +309,7 @@
             }
             if isEnding { return }
             guard let (caller, _) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
-            if isReady, case .error(let message) = value, Handshake.isInability(message) {
+            if isReady, case .error(let message) = value, Handshake.isInability(message, inCluster: state.withLock { $0.isInCluster }) {
                 // Before the caller goes on, and before later replies: they may be old.
                 let failure = state.withLock { state in
                     RemoteFailure.unreachable("\(state.server) is not the primary, or not ready: \(RESPValue.code(ofError: message)).")
@@ -336,6 +354,35 @@
             await withCheckedContinuation { continuation in
                 ended.futureResult.whenComplete { _ in continuation.resume() }
             }
+        }
+    }
+
+    /// The replies to commands that were sent in a row.
+    private final class Replies: Sendable {
+        private let count: Int
+        private let got = Locked<[RESPValue]?>([])
+        private let end: @Sendable (Result<[RESPValue], RemoteFailure>) -> Void
+
+        /// - Parameter end: Called once, with all of them, or with the first failure.
+        init(of count: Int, _ end: @escaping @Sendable (Result<[RESPValue], RemoteFailure>) -> Void) {
+            (self.count, self.end) = (count, end)
+        }
+
+        func add(_ reply: Result<RESPValue, RemoteFailure>) {
+            let result = got.withLock { got -> Result<[RESPValue], RemoteFailure>? in
+                guard got != nil else { return nil }
+                switch reply {
+                case .success(let value):
+                    got?.append(value)
+                    guard let all = got, all.count == count else { return nil }
+                    got = nil
+                    return .success(all)
+                case .failure(let failure):
+                    got = nil
+                    return .failure(failure)
+                }
+            }
+            if let result { end(result) }
         }
     }
 

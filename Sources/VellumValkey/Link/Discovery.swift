@@ -13,30 +13,43 @@
         static func primary(of server: ServerConfiguration) async throws(RemoteFailure) -> ServerConfiguration {
             let asked = server.sentinels.isEmpty ? server.places : server.sentinels
             if asked.isEmpty { return server }
+            let (found, failures) = await answers(of: asked, within: server.connectTimeout) { await answer(of: $0, for: server) }
+            let votes = found.map { one in (one.epoch, found.count { "\($0.primary)" == "\(one.primary)" }) }
+            if let best = zip(found, votes).max(by: { $0.1 < $1.1 }) { return best.0.primary }
+            throw failure(of: failures)
+        }
+
+        /// Asks all at the same time, and returns the answers and the failures that came in time. One that does not answer delays little when another
+        /// has.
+        static func answers<Asked: Sendable, Answer: Sendable>(
+            of asked: [Asked], within milliseconds: Int64, _ ask: @escaping @Sendable (Asked) async -> Result<Answer, RemoteFailure>
+        ) async -> (found: [Answer], failures: [RemoteFailure]) {
             let (answers, continuation) = AsyncStream.makeStream(of: Result<Answer, RemoteFailure>.self)
-            for one in asked { Task { continuation.yield(await answer(of: one, for: server)) } }
+            for one in asked { Task { continuation.yield(await ask(one)) } }
             func end(after milliseconds: Int64) {
                 Task {
                     try await Task.sleep(for: .milliseconds(min(milliseconds, 86_400_000)))
                     continuation.finish()
                 }
             }
-            end(after: server.connectTimeout)
+            end(after: milliseconds)
             var (found, failures) = ([Answer](), [RemoteFailure]())
             for await answer in answers {
                 switch answer {
                 case .success(let answer):
-                    if found.isEmpty { end(after: server.connectTimeout / 20) }  // One that does not answer delays little.
+                    if found.isEmpty { end(after: milliseconds / 20) }
                     found.append(answer)
                 case .failure(let failure): failures.append(failure)
                 }
                 if found.count + failures.count == asked.count { continuation.finish() }
             }
-            let votes = found.map { one in (one.epoch, found.count { "\($0.primary)" == "\(one.primary)" }) }
-            if let best = zip(found, votes).max(by: { $0.1 < $1.1 }) { return best.0.primary }
-            // Trying again helps if it may help with one of them.
+            return (found, failures)
+        }
+
+        /// Trying again helps if it may help with one of them.
+        static func failure(of failures: [RemoteFailure]) -> RemoteFailure {
             let failure = failures.first { if case .refused = $0 { false } else { true } }
-            throw failure ?? failures.first ?? .unreachable("No server and no Sentinel answered in time.")
+            return failure ?? failures.first ?? .unreachable("No server and no Sentinel answered in time.")
         }
 
         /// Ends a connection when the Sentinels name another server, which says that it is the primary: they tell the old one seconds later, and

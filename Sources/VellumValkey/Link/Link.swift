@@ -32,7 +32,7 @@
             /// Calls go to this connection. While it is the first one, also before it is ready.
             case connected(Connection)
             case lost(RemoteFailure)
-            case closed
+            case closed(RemoteFailure)
         }
 
         let server: ServerConfiguration
@@ -56,6 +56,11 @@
             try await connection().call(command, within: milliseconds, atReply: atReply)
         }
 
+        /// Sends commands in a row, with none of others between them, and returns their replies. Fails as a whole.
+        func call(all commands: [RESPCommand], within milliseconds: Int64) async throws(RemoteFailure) -> [RESPValue] {
+            try await connection().call(all: commands, within: milliseconds)
+        }
+
         /// Asks for the server's time, and, in the same write, whether it is still the primary: if it is not, the connection ends before any
         /// caller gets another reply.
         package func beat(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
@@ -68,14 +73,34 @@
                     if case .success(.map) = reply { connection?.close(error) }
                 }
             }
+            if server.isInCluster {
+                connection.send(Handshake.clusterInfo, within: milliseconds) { [weak connection, server] reply in
+                    guard case .success(let info) = reply else { return }
+                    do throws(RemoteFailure) {
+                        try Handshake.checkCluster(info, of: server)
+                    } catch {
+                        connection?.close(error)
+                    }
+                }
+            }
             return try await connection.time(within: milliseconds)
         }
 
-        /// Ends the connection for good. Callers that wait get ``RemoteFailure/closed``.
-        package func close() {
-            let before = phase.withLock { exchange(&$0, with: .closed) }
+        /// Ends the connection for good.
+        ///
+        /// - Parameter failure: What callers get, those that wait and later ones.
+        package func close(_ failure: RemoteFailure = .closed) {
+            let before = phase.withLock { exchange(&$0, with: .closed(failure)) }
             runner.withLock { $0 }?.cancel()
-            if case .connected(let connection) = before { connection.close(.closed) }
+            if case .connected(let connection) = before { connection.close(failure) }
+        }
+
+        /// Whether calls go to a connection, which may not be ready if it is the first one.
+        var isConnected: Bool { if case .connected = phase.withLock({ $0 }) { true } else { false } }
+
+        /// Ends the present connection, and makes another one.
+        func endConnection(_ failure: RemoteFailure) {
+            if case .connected(let connection) = phase.withLock({ $0 }) { connection.close(failure) }
         }
 
         private func connection() throws(RemoteFailure) -> Connection {
@@ -87,7 +112,7 @@
                     return (.success(connection), true)
                 case .connected(let connection): return (.success(connection), false)
                 case .lost(let failure): return (.failure(failure), false)
-                case .closed: return (.failure(.closed), false)
+                case .closed(let failure): return (.failure(failure), false)
                 }
             }
             let connection = try result.get()

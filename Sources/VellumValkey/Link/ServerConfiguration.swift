@@ -15,6 +15,12 @@ package struct ServerConfiguration: Sendable {
     #endif
     /// Where the primary may be, without Sentinels; empty if it is always here.
     package var places: [ServerConfiguration] = []
+    /// Nodes of a cluster that know the others; empty if there is none.
+    package var seeds: [ServerConfiguration] = []
+    /// Whether the server is a node of a cluster.
+    package var isInCluster = false
+    /// Whether values in memory are returned without asking: the server then has to say what others change.
+    package var mustTrack = true
     /// Who knows where the primary is, and the name that they give it.
     package var (sentinels, primaryName) = ([ServerConfiguration](), "")
 

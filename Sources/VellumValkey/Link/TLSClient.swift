@@ -13,6 +13,9 @@
 
         init(_ options: ValkeyConfiguration.TLS) { self.options = options }
 
+        /// Whether each server has to have the name by which it is reached.
+        var needsName: Bool { options.serverName == nil }
+
         #if ValkeyTLS
             private let made = Locked<NIOSSLContext?>(nil)
 

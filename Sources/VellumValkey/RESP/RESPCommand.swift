@@ -27,6 +27,30 @@ package struct RESPCommand: Sendable {
         }
     }
 
+    /// The bytes of a command that is sent again and again, around its first argument.
+    package struct Frame: Sendable {
+        fileprivate let name: String
+        fileprivate let (start, end): ([UInt8], [UInt8])
+
+        /// - Parameter after: The arguments after the first one.
+        package init(_ name: String, after: any Argument...) {
+            let whole = RESPCommand([name, ""] + after).bytes
+            // $0, and an empty line.
+            let empty = Array("$0\r\n\r\n".utf8)
+            let place = whole.indices.first { whole[$0...].starts(with: empty) } ?? whole.endIndex
+            (self.name, start, end) = (name, Array(whole[..<place]), Array(whole[place...].dropFirst(empty.count)))
+        }
+    }
+
+    package init(_ frame: Frame, key: String) {
+        (name, bytes) = (frame.name, frame.start)
+        bytes.reserveCapacity(frame.start.count + frame.end.count + key.utf8.count + 16)
+        append("$", key.utf8.count)
+        key.append(to: &bytes)
+        bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+        bytes += frame.end
+    }
+
     private mutating func append(_ kind: Unicode.Scalar, _ count: Int) {
         bytes.append(UInt8(ascii: kind))
         bytes += String(count).utf8

@@ -23,6 +23,8 @@ public struct ValkeyConfiguration: Sendable {
     public var password: String?
     /// Where the server may be besides ``host``, as `host:port`, in a group without Sentinels. The one that says that it is the primary is used.
     public var otherAddresses: [String] = []
+    /// Nodes of a cluster, as `host:port`, from which the others are learned: two or three suffice. Empty for a server that is in none.
+    public var clusterNodes: [String] = []
     /// The Sentinels that know where the server is, as `host:port`; none if it is always at ``host``. They are asked at the same time.
     public var sentinels: [String] = []
     /// The name that the Sentinels give the server.
@@ -33,7 +35,7 @@ public struct ValkeyConfiguration: Sendable {
     public var sentinelPassword: String?
     /// How connections are encrypted, also those to Sentinels; `nil` if they are not. Needs the trait `ValkeyTLS`.
     public var tls: TLS?
-    /// The number of the database.
+    /// The number of the database. A cluster has only database 0.
     public var database = 0
     /// The prefix of this program's keys, on a server that several programs use. Any string, which stands before the name of a cache as it is: end it
     /// with a separator (`shop:`), so that `app` with a cache `1x` is not `app1` with a cache `x`.
@@ -44,7 +46,8 @@ public struct ValkeyConfiguration: Sendable {
     public var readTimeout: Duration = .milliseconds(250)
     /// How long a call may take that writes.
     public var writeTimeout: Duration = .seconds(1)
-    /// How long values in memory may be returned without hearing from the server: 50 ms to 60 s; zero to ask the server each time.
+    /// How long values in memory may be returned without hearing from the server: 50 ms to 60 s; zero to ask the server each time, which works
+    /// where CLIENT TRACKING is forbidden, too.
     public var trust: Duration = .seconds(1)
     /// After how long a loader that no longer answers is replaced by that of another process.
     public var lease: Duration = .seconds(2)
@@ -88,7 +91,22 @@ public struct ValkeyConfiguration: Sendable {
         (self.sentinels, self.primaryName) = (sentinels, primaryName)
     }
 
-    /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well.
+    /// Creates the configuration of a cluster.
+    ///
+    /// ```swift
+    /// let configuration = ValkeyConfiguration(
+    ///     cluster: ["cache-1:6379", "cache-2:6379"], password: password)
+    /// ```
+    ///
+    /// - Parameter nodes: Some of its nodes, as `host:port`, or `host` for the port 6379. The others are learned from them.
+    public init(cluster nodes: [String], user: String? = nil, password: String? = nil) {
+        let (host, port) = Self.address(nodes.first ?? "", port: 6379)
+        self.init(host: host, port: port, user: user, password: password)
+        clusterNodes = nodes.isEmpty ? [""] : nodes
+    }
+
+    /// Reads a URL: `valkey://user:password@host:port/database`, or `valkeys` for TLS. `redis` and `rediss` are understood as well. That of a cluster
+    /// names some nodes: `valkey-cluster://user:password@host:port?node=host:port`, or `valkeys-cluster`.
     ///
     /// - Throws: ``VellumError`` with the code `refused` if the URL is invalid.
     public init(url: String) throws(VellumError) {
@@ -97,7 +115,8 @@ public struct ValkeyConfiguration: Sendable {
             throw VellumError(.refused, "A server URL must look like valkey://user:password@host:6379/0.")
         }
         var encrypts = false
-        switch parts.scheme {
+        let isCluster = parts.scheme?.hasSuffix("-cluster") ?? false
+        switch parts.scheme.map({ isCluster ? String($0.dropLast(8)) : $0 }) {
         case "valkey", "redis": break
         case "valkeys", "rediss": encrypts = true
         default: throw VellumError(.refused, "The URL of a server begins with valkey://, valkeys://, redis:// or rediss://.")
@@ -114,6 +133,25 @@ public struct ValkeyConfiguration: Sendable {
             throw VellumError(.refused, "The path of a server's URL is the number of a database, like /0.")
         }
         self.database = database
+        guard isCluster else { return }
+        if database != 0 { throw VellumError(.refused, "A cluster has only database 0.") }
+        clusterNodes = [host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)"]
+        for item in parts.queryItems ?? [] {
+            guard item.name == "node", let node = item.value, !node.isEmpty else {
+                throw VellumError(.refused, "The URL of a cluster may name more nodes, as ?node=host:port, and nothing else.")
+            }
+            clusterNodes.append(node)
+        }
+    }
+}
+
+extension ValkeyConfiguration {
+    /// Splits `host:port`, also `[::1]:26379`.
+    fileprivate static func address(_ text: String, port usual: Int) -> (host: String, port: Int) {
+        let colon = text.lastIndex(of: ":") ?? text.endIndex
+        let port = Int(text[colon...].dropFirst())
+        let host = port == nil ? text[...] : text[..<colon]
+        return (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host), port ?? usual)
     }
 }
 
@@ -137,6 +175,9 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
             server.places = otherAddresses.isEmpty ? [] : places
             server.sentinels = sentinels.map { server.at(Self.address($0, port: 26379), as: sentinelUser, sentinelPassword) }
             server.primaryName = primaryName
+            server.isInCluster = !clusterNodes.isEmpty
+            server.mustTrack = trustMilliseconds > 0
+            server.seeds = clusterNodes.map { server.at(Self.address($0, port: 6379), as: user, password) }
             return server
         }
 
@@ -145,14 +186,6 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
             (times.read, times.write) = (Self.milliseconds(readTimeout), Self.milliseconds(writeTimeout))
             times.lease = max(Self.milliseconds(lease), 100)
             return times
-        }
-
-        /// Splits `host:port`, also `[::1]:26379`.
-        private static func address(_ text: String, port usual: Int) -> (host: String, port: Int) {
-            let colon = text.lastIndex(of: ":") ?? text.endIndex
-            let port = Int(text[colon...].dropFirst())
-            let host = port == nil ? text[...] : text[..<colon]
-            return (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host), port ?? usual)
         }
 
         /// Between the bounds that the documentation names.

@@ -3,7 +3,7 @@
     package import VellumCore
     package import VellumRemote
 
-    /// A Valkey or Redis server that caches and storages of this program share, by one connection.
+    /// A Valkey or Redis server, or a cluster of them, that caches and storages of this program share, by one connection to each primary.
     ///
     /// ```swift
     /// let server = ValkeyServer(
@@ -13,48 +13,51 @@
     ///
     /// The first call connects. A lost connection is made again in the background; until then, calls fail immediately. The connection is closed
     /// with the last reference to the server and its caches, when no removal has to be sent again any more, or by ``close()``. Redis 6.2 or
-    /// newer, or Valkey. No cluster.
+    /// newer, or Valkey.
     public final class ValkeyServer: Sendable {
         /// Where the server is, and how it is used.
         public let configuration: ValkeyConfiguration
-        private let link: Link
+        private let route: Route
         private let stores: Stores
-        private let heartbeat: Task<Void, Never>
+        /// Of a server alone.
+        private let heartbeat: Task<Void, Never>?
 
         /// Connects to nothing yet.
         public init(_ configuration: ValkeyConfiguration) {
             // A task below may make the runtime open descriptors of its own.
             StandardStreams.hold()
             self.configuration = configuration
-            let trust = Trust(for: configuration.trustMilliseconds)
-            let stores = Stores(trust)
-            let link = Link(
-                to: configuration.link,
-                observer: Link.Observer(
-                    onConnected: { stores.didConnect(at: $0) }, onLost: { stores.didLoseConnection() },
-                    onInvalidated: { stores.didChange($0) }, onReply: { trust.renew(sent: $0) }))
-            (self.link, self.stores) = (link, stores)
+            let isCluster = !configuration.clusterNodes.isEmpty
+            let stores = Stores(Trusts(for: configuration.trustMilliseconds, isCluster: isCluster))
+            self.stores = stores
             // A second, after which a server that is no primary any more is left, or less.
             let pause = configuration.trustMilliseconds == 0 ? 1000 : min(configuration.trustMilliseconds / 4, 1000)
-            heartbeat = Task { [weak link] in
-                while true {
-                    do {
-                        try await Task.sleep(for: .milliseconds(pause))
-                    } catch {
-                        return  // The server was closed.
-                    }
-                    guard let link else { return }
-                    await stores.beat(link, within: pause * 2)
+            if isCluster {
+                heartbeat = nil
+                route = .cluster(
+                    Cluster(
+                        of: configuration.link,
+                        observer: Cluster.Observer(
+                            link: { stores.observer(of: $0) }, beat: { await stores.beat($0, of: $1, within: pause * 2) },
+                            onMoved: { stores.didMove($0) }, onElsewhere: { stores.didReadElsewhere(Data($0.utf8)) },
+                            onFreed: { stores.trusts[$0].clear() }, pause: pause)))
+            } else {
+                let link = Link(to: configuration.link, observer: stores.observer(of: 0))
+                route = .server(link)
+                heartbeat = .repeating(every: { pause }) { [weak link] in
+                    guard let link else { return false }
+                    await stores.beat(link, of: 0, within: pause * 2)
+                    return true
                 }
             }
         }
 
-        deinit { heartbeat.cancel() }
+        deinit { heartbeat?.cancel() }
 
-        /// Closes the connection for good. Later calls of caches and storages fail with ``VellumError/Code/closed``.
+        /// Closes the connections for good. Later calls of caches and storages fail with ``VellumError/Code/closed``.
         public func close() {
-            heartbeat.cancel()
-            link.close()
+            heartbeat?.cancel()
+            route.close()
         }
 
         /// Makes the store of one cache.
@@ -67,10 +70,17 @@
             times.longestWait = configuration.longestWait.map(ValkeyConfiguration.milliseconds)
             times.outageMaxAge = configuration.outageMilliseconds
             let store = SharedStore(
-                name: name, near: NearCache(capacity: memory, trust: stores.trust),
-                backend: ValkeyBackend(link, keys, groupKeys, configuration.times), coding: coding, times: times)
+                name: name, near: NearCache(capacity: memory, trusts: stores.trusts, places: places(keys, groupKeys)),
+                backend: ValkeyBackend(route, keys, groupKeys, configuration.times), coding: coding, times: times)
             stores.add(store, keys, groupKeys)
             return store
+        }
+
+        private func places(_ keys: RemoteKeys, _ groupKeys: RemoteKeys) -> Places {
+            guard case .cluster(let cluster) = route else { return .one }
+            return Places(
+                ofKey: { cluster.place(ofKey: keys.value(of: $0)) }, ofGroup: { cluster.place(ofKey: groupKeys.value(of: $0)) },
+                all: { cluster.places })
         }
     }
 
@@ -80,6 +90,9 @@
         func didLoseConnection()
         func didConnect()
         func didChange(_ keys: [EntryKey]?)
+        func didChange(place: Int, hasMoved: Bool)
+        func didConnectFirst()
+        func didReadElsewhere(_ keys: [EntryKey])
         func didChangeLeases(_ keys: [EntryKey])
         func didChange(groups names: [EntryKey])
         func report(_ error: VellumError)
@@ -87,7 +100,7 @@
 
     extension SharedStore: ConnectionFollower {}
 
-    /// The stores of one connection, and the trust that they share.
+    /// The stores of one server or cluster, and the trusts that they share.
     private final class Stores: Sendable {
         private struct Member: Sendable {
             weak var store: (any ConnectionFollower)?
@@ -95,10 +108,16 @@
             var groupKeys: RemoteKeys
         }
 
-        let trust: Trust
+        let trusts: Trusts
         private let members = Locked<[Member]>([])
 
-        init(_ trust: Trust) { self.trust = trust }
+        init(_ trusts: Trusts) { self.trusts = trusts }
+
+        func observer(of place: Int) -> Link.Observer {
+            Link.Observer(
+                onConnected: { self.didConnect(to: place, at: $0) }, onLost: { self.didLoseConnection(to: place) },
+                onInvalidated: { self.didChange($0, of: place) }, onReply: { [trust = trusts[place]] in trust.renew(sent: $0) })
+        }
 
         func add(_ store: some ConnectionFollower, _ keys: RemoteKeys, _ groupKeys: RemoteKeys) {
             members.withLock { members in
@@ -113,22 +132,45 @@
             }
         }
 
-        func didConnect(at time: ServerTime) {
+        private func didConnect(to place: Int, at time: ServerTime) {
             // Everything is forgotten before anything is trusted. Before the first connection nobody has read anything.
-            let isFirst = trust.time() == nil
-            each { store, _ in isFirst ? store.didConnect() : store.didChange(nil) }
-            trust.begin(time)
+            let isFirst = trusts[place].time() == nil
+            each { store, _ in
+                switch (isFirst, trusts.isOne) {
+                case (true, true): store.didConnect()
+                case (false, true): store.didChange(nil)
+                case (true, false): store.didConnectFirst()
+                case (false, false): store.didChange(place: place, hasMoved: false)
+                }
+            }
+            trusts[place].begin(time)
             each { store, _ in store.sendPendingRemovals() }
         }
 
-        func didLoseConnection() {
-            trust.stop()
+        private func didLoseConnection(to place: Int) {
+            trusts[place].stop()
             each { store, _ in store.didLoseConnection() }
         }
 
-        func didChange(_ remote: [Data]?) {
+        func didMove(_ places: Set<Int>) {
+            for place in places { each { store, _ in store.didChange(place: place, hasMoved: true) } }
+        }
+
+        func didReadElsewhere(_ remote: Data) {
             each { store, member in
-                guard let remote else { return store.didChange(nil) }
+                if let key = member.keys.entryKey(of: remote) { store.didReadElsewhere([key.key]) }
+            }
+        }
+
+        /// - Parameters:
+        ///   - remote: The keys on the server; `nil` if any may have changed.
+        ///   - place: Of the primary that says it.
+        func didChange(_ remote: [Data]?, of place: Int) {
+            each { store, member in
+                guard let remote else {
+                    if !trusts.isOne { store.didChange(place: place, hasMoved: false) } else { store.didChange(nil) }
+                    return
+                }
                 let changed = remote.compactMap(member.keys.entryKey(of:))
                 let (values, leases) = (changed.filter { !$0.isLease }.map(\.key), changed.filter(\.isLease).map(\.key))
                 if !values.isEmpty { store.didChange(values) }
@@ -139,13 +181,15 @@
         }
 
         /// Asks for the time, whose answer renews the trust, and for the role.
-        func beat(_ link: Link, within milliseconds: Int64) async {
+        func beat(_ link: Link, of place: Int, within milliseconds: Int64) async {
+            let trust = trusts[place]
             guard trust.time() != nil else { return }  // Nobody has called yet.
             do throws(RemoteFailure) {
                 guard let now = try await link.beat(within: milliseconds) else { return }
-                if let jump = trust.jump(to: now), abs(jump) > Validity.slack {
-                    // Ages would be wrong.
-                    didChange(nil)
+                let jump = trust.jump(to: now) ?? 0
+                // Ages would be wrong. What is remembered counts them by the steady clock.
+                if trust.isSet(to: now) { didChange(nil, of: place) }
+                if abs(jump) > Validity.slack {
                     each { store, _ in
                         store.report(VellumError(.serverFailed, "The clock of the server was set by \(jump / 1000) seconds."))
                     }
