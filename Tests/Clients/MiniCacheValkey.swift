@@ -59,6 +59,13 @@ func failover(_ password: String) {
     server.close()
 }
 
+func cluster(_ password: String) {
+    let nodes = ["c1.internal:6379", "c2.internal:6379"]
+    let cluster = ValkeyServer(
+        ValkeyConfiguration(cluster: nodes, password: password))
+    cluster.close()
+}
+
 func withoutSentinels(_ password: String) -> ValkeyServer {
     var configuration = ValkeyConfiguration(
         host: "cache-1.internal", password: password)

@@ -28,8 +28,10 @@
             self.oracle = try Oracle(URL(fileURLWithPath: oracle))
             self.padding = Data(repeating: 7, count: padding)
             var configuration =
-                Int(server[0]).map { ValkeyConfiguration(host: "127.0.0.1", port: $0) }
-                ?? ValkeyConfiguration(sentinels: server, primaryName: "main")
+                server[0] == "cluster"
+                ? ValkeyConfiguration(cluster: Array(server[1...]))
+                : Int(server[0]).map { ValkeyConfiguration(host: "127.0.0.1", port: $0) }
+                    ?? ValkeyConfiguration(sentinels: server, primaryName: "main")
             configuration.trust = .milliseconds(trust)
             configuration.outageMaxAge = .milliseconds(Oracle.outageMaxAge)
             let manager = SharedCacheManager(name: "fleet", server: ValkeyServer(configuration))
@@ -138,8 +140,10 @@
             }
             oracle.acknowledge(key, version, isRemoval: removes)
             count { $0.writes += 1 }
+            let wasLoose = oracle.isLoose(key)
             guard case .success(let read) = await timed({ try await self.values.value(forKey: key) })
             else { return }
+            if wasLoose || oracle.isLoose(key) { return }
             // Nobody else writes the key, so that this is what has to be there.
             if let read, read.version != version || removes, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
             // A removal whose outcome is unknown may be executed later, so only keys that are never removed show a loss.
@@ -156,16 +160,18 @@
         }
 
         private func readNear(_ key: Int) async {
-            let floor = oracle.nearFloor(key, at: Oracle.now(), trust: trust)
+            let (floor, wasLoose) = (oracle.nearFloor(key, at: Oracle.now(), trust: trust), oracle.isLoose(key))
             guard case .success(let read?) = await timed({ try await self.values.value(forKey: key) }) else { return }
+            if wasLoose || oracle.isLoose(key) { return }
             if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
         }
 
         private func readConfirmed(_ key: Int) async {
-            let floor = oracle.confirmedFloor(key)
+            let (floor, wasLoose) = (oracle.confirmedFloor(key), oracle.isLoose(key))
             guard case .success(let read?) = await timed({ try await self.values.value(forKey: key, freshness: .confirmed) }) else {
                 return
             }
+            if wasLoose || oracle.isLoose(key) { return }
             if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.confirmedStale += 1 } }
             oracle.confirmed(key, read.version)
         }

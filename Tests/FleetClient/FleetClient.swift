@@ -7,7 +7,8 @@ import Foundation
 //     FleetClient streams SERVER
 //
 // The first prints a line every 100 ms, and when the oracle has become quiet a line with what it counted. TRUST is in milliseconds; PADDING are the
-// bytes that fill a value; FILLS is 1 if it also sets values that nobody needs; SERVER is a port, or Sentinels as host:port.
+// bytes that fill a value; FILLS is 1 if it also sets values that nobody needs; SERVER is a port, Sentinels as host:port, or
+// `cluster` and its nodes.
 
 @main
 enum FleetClient {

@@ -51,6 +51,14 @@
 
         package func writerStopped() { word(8).pointee.add(1, ordering: .sequentiallyConsistent) }
 
+        /// Keys of which a server may lose what it acknowledged, or have lost it since they were written last: a bit each.
+        package var loose: UInt64 {
+            get { get(24) }
+            set { set(24, newValue) }
+        }
+
+        package func isLoose(_ key: Int) -> Bool { loose >> UInt64(key) & 1 == 1 }
+
         /// How many loaders run for a key at this moment.
         package func loaderBegan(_ key: Int) -> Int {
             Int(word(64 + key * 8).pointee.add(1, ordering: .sequentiallyConsistent).newValue)

@@ -1,7 +1,7 @@
 #if Valkey
     internal import Foundation
     internal import VellumCore
-    internal import VellumTestSupport
+    package import VellumTestSupport
     package import VellumValkey
 
     /// A server of its own for a test: `redis-server` in a temporary folder, on a free port, killed with the last reference.
@@ -20,6 +20,26 @@
                     + ["--repl-diskless-sync-delay", "0"] + settings
             }
         }
+
+        /// A node of a cluster, which has no slots and knows no other node yet.
+        ///
+        /// - Parameter ports: Those of a node that was killed, to take its place.
+        package convenience init(inCluster folder: TemporaryDirectory, ports: (Int, bus: Int)? = nil) throws {
+            let bus = try ports?.bus ?? Self.freePort()
+            try self.init(ports?.0, folder, ready: "Ready to accept connections") { port in
+                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
+                    + ["--cluster-enabled", "yes", "--cluster-port", "\(bus)", "--cluster-node-timeout", "1000"]
+                    + [
+                        "--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor",
+                        "0",
+                    ]
+            }
+            self.bus.withLock { $0 = bus }
+        }
+
+        /// The port by which the nodes of a cluster speak to each other.
+        private let bus = Locked(0)
+        package var ports: (Int, bus: Int) { (port, bus.withLock { $0 }) }
 
         /// A server that speaks TLS only.
         ///

@@ -18,7 +18,7 @@
             let seed = UInt64(Self.number("VELLUM_SEED") ?? Int.random(in: 0..<1_000_000))
             let group = trouble == .failover ? try await RedisGroup() : nil
             // A thread of its own, because reading what the processes print blocks it.
-            let ran = OnThread { Result { try Fleet(trouble, seed: seed, group).run(ticks: Self.ticks) } }
+            let ran = OnThread { Result { try ServerFleet(trouble, seed: seed, group).run(ticks: Self.ticks) } }
             let counts = try await Lane.visits.run { try ran.result().get() }
             print("\(trouble), seed \(seed): \(counts.text)")
             #expect(counts.nearHits > 0 && counts.writes > 0, "seed \(seed)")
@@ -64,69 +64,24 @@
         }
     }
 
-    /// The processes, the server, and the trouble. Blocks the thread.
-    private final class Fleet {
-        private static let trust = 300
+    /// A server, and what goes wrong with it. Blocks the thread.
+    private final class ServerFleet {
         private let trouble: Trouble
-        private let folder: TemporaryDirectory
-        private let oracle: Oracle
         private let group: RedisGroup?
         private let network: BadNetwork?
         private var server: RedisServer?
-        private var clients: [Spawned] = []
-        private let seed: UInt64
+        private let fleet: Fleet
 
         init(_ trouble: Trouble, seed: UInt64, _ group: RedisGroup?) throws {
-            (self.trouble, self.seed, self.group) = (trouble, seed, group)
-            folder = try TemporaryDirectory()
-            oracle = try Oracle(folder.file("oracle"))
+            (self.trouble, self.group) = (trouble, group)
             server = group == nil ? try RedisServer(trouble.settings) : nil
             network = try trouble.fault == nil ? nil : server.map { try BadNetwork(to: $0.port) }
-            for number in 0..<Oracle.clients { clients.append(try client(number)) }
-        }
-
-        private func client(_ number: Int) throws -> Spawned {
             let place = group?.addresses ?? ["\(network?.port ?? server?.port ?? 0)"]
-            let padding = trouble == .outputLimited ? 5000 : 10
-            let own = ["\(number)", folder.file("oracle").path, "\(seed)", "\(Self.trust)", "\(padding)", trouble == .evicted ? "1" : "0"]
-            return try Spawned(own + place, of: "FleetClient")
+            fleet = try Fleet(
+                place, seed: seed, padding: trouble == .outputLimited ? 5000 : 10, fills: trouble == .evicted)
         }
 
-        deinit { for client in clients { _ = kill(client.identifier, SIGKILL) } }
-
-        struct EndedEarly: Error {
-            let client: Int
-        }
-
-        /// Waits for a tenth of a second, as the first process counts it.
-        private func tick() throws {
-            guard clients[0].line() == "tick" else { throw EndedEarly(client: 0) }
-        }
-
-        func run(ticks: Int) throws -> FleetCounts {
-            try waitForProgress()
-            var passed = 0
-            while passed < ticks { passed += try disturb() }
-            try waitForProgress()
-            oracle.isQuiet = true
-            return try clients.enumerated().reduce(FleetCounts()) { sum, element in
-                var last = ""
-                while let line = element.element.line() { last = line == "tick" ? last : line }
-                guard last.hasPrefix("end "), let counts = FleetCounts(last.dropFirst(4)) else { throw EndedEarly(client: element.offset) }
-                return sum + counts
-            }
-        }
-
-        /// Returns when the server has acknowledged something to each process anew.
-        private func waitForProgress() throws {
-            let before = (0..<Oracle.clients).map(oracle.progress)
-            while (0..<Oracle.clients).contains(where: { oracle.progress(of: $0) < before[$0] + 100 }) { try tick() }
-        }
-
-        private func wait(_ ticks: Int) throws -> Int {
-            for _ in 0..<ticks { try tick() }
-            return ticks
-        }
+        func run(ticks: Int) throws -> FleetCounts { try fleet.run(ticks: ticks, disturb) }
 
         /// Makes one trouble and ends it. Returns how many tenths of a second it took.
         private func disturb() throws -> Int {
@@ -134,57 +89,56 @@
                 network.fault = fault
                 defer { network.fault = .none }
                 // A connection that carries nothing counts as lost after two seconds.
-                return try wait(10) + wait(trouble == .cut ? 0 : 20)
+                return try fleet.wait(10) + fleet.wait(trouble == .cut ? 0 : 20)
             }
             switch trouble {
             case .serverKilled:
                 let port = server?.port
                 server?.kill()
-                let lost = oracle.acknowledged()
-                oracle.lost(lost)
-                let passed = try wait(5)
+                let lost = fleet.oracle.acknowledged()
+                fleet.oracle.lost(lost)
+                let passed = try fleet.wait(5)
                 server = try RedisServer(port: port)
-                try waitForProgress()
-                return try passed + wait(5)
+                try fleet.waitForProgress()
+                return try passed + fleet.wait(5)
             case .serverStopped:
                 server?.stop()
                 defer { server?.resume() }
-                return try wait(30)
+                return try fleet.wait(30)
             case .serverReadOnly:
                 // Writes fail, and no connection is lost.
                 try command("REPLICAOF", "127.0.0.1", "1")
-                let passed = try wait(5)
+                let passed = try fleet.wait(5)
                 try command("REPLICAOF", "NO", "ONE")
-                return try passed + wait(5)
+                return try passed + fleet.wait(5)
             case .clientStopped:
-                kill(clients[1].identifier, SIGSTOP)
-                defer { kill(clients[1].identifier, SIGCONT) }
-                return try wait(30)
+                kill(fleet.clients[1].identifier, SIGSTOP)
+                defer { kill(fleet.clients[1].identifier, SIGCONT) }
+                return try fleet.wait(30)
             case .clientKilled:
-                _ = clients[2].kill()
-                clients[2] = try client(2)
-                return try wait(5)
+                try fleet.replace(2)
+                return try fleet.wait(5)
             case .everythingFlushed:
-                let lost = oracle.acknowledged()
+                let lost = fleet.oracle.acknowledged()
                 try command("FLUSHALL")
-                oracle.lost(lost)
-                return try wait(3)
+                fleet.oracle.lost(lost)
+                return try fleet.wait(3)
             case .connectionsKilled:
                 try command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-                return try wait(2)
+                return try fleet.wait(2)
             case .commandsPaused:
                 try command("CLIENT", "PAUSE", "400", "ALL")
-                return try wait(8)
+                return try fleet.wait(8)
             case .outputLimited:
                 try command("CONFIG", "SET", "client-output-buffer-limit", "normal 30000 0 0")
-                let passed = try wait(5)
+                let passed = try fleet.wait(5)
                 try command("CONFIG", "SET", "client-output-buffer-limit", "normal 0 0 0")
-                return try passed + wait(3)
+                return try passed + fleet.wait(3)
             case .failover:
                 group?.primary.kill()
-                try waitForProgress()
+                try fleet.waitForProgress()
                 return 10_000  // It has one replica.
-            default: return try wait(5)
+            default: return try fleet.wait(5)
             }
         }
 

@@ -49,6 +49,28 @@
             #expect(configuration.link.places.map(\.port) == [6379, 6379])
         }
 
+        @Test func aURLOfAClusterNamesSomeOfItsNodes() throws {
+            let configuration = try ValkeyConfiguration(url: "valkeys-cluster://shop:secret@c1:7000?node=c2&node=[::1]:7")
+            #expect(configuration.clusterNodes == ["c1:7000", "c2", "[::1]:7"] && configuration.tls != nil)
+            let link = configuration.link
+            #expect(link.seeds.map { "\($0)" } == ["c1:7000", "c2:6379", "::1:7"] && link.seeds.allSatisfy { $0.password == "secret" })
+            #expect(link.isInCluster && (link.host, link.port) == ("c1", 7000))
+            #expect(try ValkeyConfiguration(url: "redis-cluster://[::1]").link.seeds.map(\.host) == ["::1"])
+            let made = ValkeyConfiguration(cluster: ["c1", "c2:7"], user: "shop", password: "secret").link
+            #expect(made.seeds.map(\.port) == [6379, 7] && (made.host, made.port, made.user) == ("c1", 6379, "shop"))
+            // It is not one server by mistake.
+            #expect(ValkeyConfiguration(cluster: []).link.isInCluster)
+        }
+
+        @Test(arguments: [
+            "valkey-cluster://:secret@c1/1", "valkey-cluster://:secret@c1?x=c2", "valkey-cluster://:secret@c1?node=",
+            "http-cluster://:secret@c1",
+        ])
+        func anInvalidURLOfAClusterIsRefused(_ url: String) {
+            let error = #expect(throws: VellumError.self) { try ValkeyConfiguration(url: url) }
+            #expect(error?.code == .refused && error.map { String(reflecting: $0).contains("secret") } == false)
+        }
+
         @Test func noDescriptionShowsThePassword() throws {
             let configuration = try ValkeyConfiguration(url: "valkey://user:secret@cache")
             #expect(!"\(configuration)\(String(reflecting: configuration))".contains("secret"))

@@ -198,7 +198,8 @@
                     "ValkeyConfiguration.user", "ValkeyConfiguration.init password", "ValkeyConfiguration.password",
                     "ValkeyConfiguration.init sentinels", "ValkeyConfiguration.sentinels", "ValkeyConfiguration.init primaryName",
                     "ValkeyConfiguration.primaryName", "ValkeyConfiguration.sentinelUser", "ValkeyConfiguration.sentinelPassword",
-                    "ValkeyConfiguration.otherAddresses", "ValkeyConfiguration.TLS.serverName",
+                    "ValkeyConfiguration.otherAddresses", "ValkeyConfiguration.init cluster", "ValkeyConfiguration.clusterNodes",
+                    "ValkeyConfiguration.TLS.serverName",
                     "ValkeyConfiguration.TLS.trustedCertificates", "ValkeyConfiguration.TLS.certificateChain",
                     "ValkeyConfiguration.TLS.privateKey",
                     of: HostileInput.names.filter { $0 != "" }
@@ -211,6 +212,7 @@
                             )
                         },
                         server(port) { $0.otherAddresses = [name, ":", "[", "[::1", "\(name):99999999999999999999", "\(name):0"] },
+                        server(port) { $0.clusterNodes = [name, ":", "[", "[::1", "\(name):99999999999999999999", "\(name):0"] },
                     ]
                     let secured = server(port) {
                         var tls = ValkeyConfiguration.TLS()
@@ -228,7 +230,9 @@
                     "ValkeyConfiguration.init url",
                     of: HostileInput.names + [
                         "valkey://", "valkey://[", "valkey://h:0", "valkey://h:-1", "valkey://h:99999999999999999999", "valkey://h/-1",
-                        "valkey://h/99999999999999999999", "valkey://h/x",
+                        "valkey://h/99999999999999999999", "valkey://h/x", "valkey-cluster://", "valkey-cluster://h/1",
+                        "valkey-cluster://h?node",
+                        "-cluster://h",
                     ], throwing: { _ in .refused }
                 ) { text in _ = try ValkeyConfiguration(url: text) },
             ]
