@@ -21,10 +21,10 @@ demo: setup
 	@$(SWIFT) build -c release --product Airports
 	@"$$($(SWIFT) build -c release --show-bin-path)/Airports" $(ARGUMENTS) .build/Airports
 
-# Four processes, one server that is killed and comes back, and a slow source.
+# Four processes, one server that is killed and comes back, and a slow source. CLUSTER=1: a cluster that loses a primary.
 demo-fleet: setup valkey-server
 	@$(SWIFT) build -c release --product Fleet $(SHARED)
-	@"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/Fleet"
+	@"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/Fleet" $(if $(CLUSTER),cluster)
 
 # Two processes: one changes a queue, the other observes it.
 demo-observe: setup
@@ -113,7 +113,8 @@ install: setup
 	@SWIFT="$(SWIFT)" sh Tools/install.sh "$(DESTDIR)$(PREFIX)"
 
 SECONDS ?= 60
-# Runs eight processes that share a cache while something goes wrong, each trouble for SECONDS. VELLUM_SEED selects another seed.
+# Runs eight processes that share a cache while something goes wrong with its server or its cluster, each trouble for SECONDS. VELLUM_SEED selects
+# another seed.
 fleet:
 	@VELLUM_FLEET=$(SECONDS) $(MAKE) test VALKEY=1 ARGUMENTS="--filter FleetTests $(ARGUMENTS)"
 

@@ -20,8 +20,9 @@
             return process
         }
 
-        private func cache(_ trust: Duration = .seconds(1)) throws -> SharedCache<String, Data> {
+        private func cache(_ trust: Duration = .seconds(1), cluster: [Int] = []) throws -> SharedCache<String, Data> {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: port)
+            configuration.clusterNodes = cluster.map { "127.0.0.1:\($0)" }
             (configuration.trust, configuration.readTimeout, configuration.writeTimeout) = (trust, .seconds(10), .seconds(10))
             return try SharedCacheManager(name: "bench", server: ValkeyServer(configuration)).cache(
                 cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
@@ -47,8 +48,10 @@
             print(
                 "what                                             median       p99.9         max   in its unit; ratios with their limits\n")
             try await nearHits()
+            if CommandLine.arguments.contains("near") { return }
             try await roundTrips(link)
             try await throughput()
+            try await shards()
             try await visibility()
             try await silence(server)
             try await comeback(&server)
@@ -175,7 +178,7 @@
             let (one, many) = (try await readsPerSecond(shared, tasks: 1), try await readsPerSecond(shared, tasks: 64))
             let output = Pipe()
             let benchmark = try process(
-                ["redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000", "-d", "100", "-t", "get", "-q", "--csv"],
+                ["redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000", "-d", "100", "-t", "set,get", "-q", "--csv"],
                 output: output)
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             benchmark.waitUntilExit()
@@ -187,6 +190,63 @@
             guard let rate else { return print("redis-benchmark: not run") }
             print(String(format: "redis-benchmark -c 16 -P 16 %23.0f a second", rate))
             say("64 tasks to redis-benchmark", ratio: many / rate, 0.5, atLeast: true)
+        }
+
+        /// What a confirmed read costs over three primaries, beside one server: in time of the processor, because two cores show no more.
+        private func shards() async throws {
+            let ports = (1...3).map { port + 10 * $0 }
+            let nodes = try ports.map { port in
+                let place = folder.appendingPathComponent("\(port)")
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+                return try process(
+                    ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", place.path, "--save", ""]
+                        + ["--cluster-enabled", "yes", "--cluster-port", "\(port + 5)"],
+                    output: FileHandle.nullDevice)
+            }
+            defer { for node in nodes { kill(node.processIdentifier, SIGKILL) } }
+            var isMade = false
+            for _ in 0..<50 where !isMade {
+                let maker = try process(
+                    ["redis-cli", "--cluster", "create"] + ports.map { "127.0.0.1:\($0)" } + ["--cluster-yes"],
+                    output: FileHandle.nullDevice)
+                maker.waitUntilExit()
+                isMade = maker.terminationStatus == 0
+                if !isMade { try await Task.sleep(for: .milliseconds(100)) }
+            }
+            let (one, three) = (try cache(), try cache(cluster: ports))
+            for key in 0..<100 {
+                try await one.set(value, forKey: "key \(key)")
+                // Its nodes take two seconds until they work.
+                while true {
+                    do {
+                        try await three.set(value, forKey: "key \(key)")
+                        break
+                    } catch { try await Task.sleep(for: .milliseconds(100)) }
+                }
+            }
+            func processorTime() -> Double {
+                var usage = rusage()
+                getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+                return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+            }
+            var costs: ([Double], [Double]) = ([], [])
+            for _ in 0..<9 {
+                let times = [
+                    processorTime(),
+                    try await {
+                        _ = try await readsPerSecond(one, tasks: 64); return processorTime()
+                    }(),
+                ]
+                _ = try await readsPerSecond(three, tasks: 64)
+                costs.0.append(times[1] - times[0])
+                costs.1.append(processorTime() - times[1])
+            }
+            let (single, cluster) = (costs.0.sorted()[4], costs.1.sorted()[4])
+            print(
+                String(
+                    format: "\nA confirmed read of 64 tasks: %.1f µs of the processor, over three primaries %.1f µs", single / 0.06,
+                    cluster / 0.06))
+            say("over three primaries to one server", ratio: cluster / single, 1.15)
         }
 
         /// How long others return the old value after a set was acknowledged, and how many loaders run for many programs.

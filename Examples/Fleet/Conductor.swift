@@ -83,7 +83,7 @@
     }
 
     /// The lines of a file, as they come.
-    private struct Lines {
+    struct Lines {
         private let file: FileHandle
         private var rest = Data()
 
