@@ -493,7 +493,7 @@
 
         private func isUnchanged(by turn: Int) async -> Bool {
             let (map, primaries) = state.withLock { ($0.map, $0.primaries) }
-            guard isWhole else { return false }
+            guard isWhole, !primaries.isEmpty else { return false }
             guard case .success(let view) = await view(of: primaries[turn % primaries.count].address, hasEpochs: false) else {
                 return false
             }
