@@ -100,6 +100,7 @@ struct DocumentationTests {
         "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan",
         "HostileWordsTests": "VELLUM_DAMAGE",
         "DifferentialTests": "VELLUM_FUZZ", "BoundedMemoryTests": "VELLUM_OPERATIONS", "FleetTests": "VELLUM_FLEET",
+        "ClusterFleetTests": "VELLUM_FLEET",
     ]
 
     @Test func everySuiteHasATimeLimitOfAMinuteButThoseOnTheList() throws {
