@@ -100,11 +100,7 @@ public import VellumCore
     }
 
     private func ticket(_ key: EntryKey, _ memory: Memory) -> Ticket {
-        var place: Int?
-        let source = trusts.source {
-            place = places.ofKey(key)
-            return place.map { [$0] } ?? []
-        }
+        let (source, place) = trusts.source(of: key, places)
         return Ticket(key: memory.ticket(forMissed: key), changes: groups.withLock { $0.changes }, source: source, place: place)
     }
 

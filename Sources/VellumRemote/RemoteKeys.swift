@@ -19,6 +19,9 @@ package struct RemoteKeys: Hashable, Sendable {
         prefix = "v1:{\(areOfGroups ? "g" : "k")\(EntryKey(name).normalized)\0"
     }
 
+    /// How every key of the cache begins.
+    package var beginning: String { prefix }
+
     package func value(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}" }
 
     package func lease(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}l" }

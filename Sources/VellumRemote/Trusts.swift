@@ -54,6 +54,14 @@ public import VellumCore
     /// The time of the steady clock.
     var now: WallInstant { WallInstant(rawValue: clock.now()) }
 
+    /// What depends on a primary from now on, and which that is.
+    func source(of key: EntryKey, _ places: Places) -> (Source, place: Int?) {
+        // First, as below.
+        let beginnings = beginnings.load(ordering: .acquiring)
+        guard let place = places.ofKey(key) else { return (Source(places: 0, beginnings: beginnings), nil) }
+        return (Source(places: place < Self.mostRemembered ? 1 << UInt64(place) : 0, beginnings: beginnings), place)
+    }
+
     /// What depends on these primaries from now on; on none if there is no primary or there are too many.
     func source(_ places: () -> [Int]) -> Source {
         // First: a primary that begins anew after this is one that the places are those of.

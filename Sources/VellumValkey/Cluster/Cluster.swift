@@ -32,11 +32,15 @@
             }
         }
 
-        private struct Primary: Sendable {
+        private final class Primary: Sendable {
             let address: ClusterMap.Address
             let place: Int
             let link: Link
             let heartbeat: Task<Void, Never>
+
+            init(_ address: ClusterMap.Address, _ place: Int, _ link: Link, _ heartbeat: Task<Void, Never>) {
+                (self.address, self.place, self.link, self.heartbeat) = (address, place, link, heartbeat)
+            }
 
             func end(_ failure: RemoteFailure) {
                 heartbeat.cancel()
@@ -97,7 +101,9 @@
             state.withLock { state in state.map.ownerIndex(of: slot).map { state.primaries[$0] } }
         }
 
-        package func place(ofKey key: String) -> Int? { primary(ofSlot: ClusterMap.slot(of: key))?.place }
+        package func place(ofSlot slot: Int) -> Int? {
+            state.withLock { state in state.map.ownerIndex(of: slot).map { state.primaries[$0].place } }
+        }
 
         /// Also those to which slots may be on their way.
         package var places: [Int] { state.withLock { $0.primaries.map(\.place) + $0.guests.values.map(\.place) } }
@@ -283,7 +289,7 @@
                 await observer.beat(link, place)
                 return true
             }
-            return Primary(address: address, place: place, link: link, heartbeat: heartbeat)
+            return Primary(address, place, link, heartbeat)
         }
 
         /// A node that has keys of a slot that is on its way to it; `nil` if the cluster is closed.

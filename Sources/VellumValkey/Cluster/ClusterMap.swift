@@ -79,9 +79,37 @@ package struct ClusterMap: Equatable, Sendable {
         }
     }
 
+    private static func slot(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int { Int(sum(bytes)) % slotCount }
+
     /// CRC-16/XMODEM.
-    private static func slot(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
-        Int(bytes.reduce(0 as UInt16) { $0 << 8 ^ table[Int($0 >> 8 ^ UInt16($1))] }) % slotCount
+    private static func sum(_ bytes: some Sequence<UInt8>, after sum: UInt16 = 0) -> UInt16 {
+        table.withUnsafeBufferPointer { table in bytes.reduce(sum) { $0 << 8 ^ table[Int($0 >> 8 ^ UInt16($1))] } }
+    }
+
+    /// The slots of names that begin alike, with a brace in their beginning and one at their end.
+    package struct Slots: Sendable {
+        /// Of what stands after the first brace of the beginning.
+        private let sum: UInt16
+        /// Whether another brace ends there what counts.
+        private let isOne: Bool
+
+        package init(beginning: String) {
+            let tag = beginning.utf8.drop { $0 != UInt8(ascii: "{") }.dropFirst()
+            let end = tag.firstIndex(of: UInt8(ascii: "}"))
+            (sum, isOne) = (ClusterMap.sum(tag[..<(end ?? tag.endIndex)]), end != nil)
+        }
+
+        /// The slot of a name, of which this is between the beginning and the end.
+        package func slot(of rest: String) -> Int {
+            var rest = rest
+            let sum =
+                isOne
+                ? sum
+                : rest.withUTF8 { bytes in
+                    ClusterMap.sum(bytes.prefix { $0 != UInt8(ascii: "}") }, after: self.sum)
+                }
+            return Int(sum) % ClusterMap.slotCount
+        }
     }
 
     private static let table: [UInt16] = (0..<256).map { byte in

@@ -78,9 +78,10 @@
 
         private func places(_ keys: RemoteKeys, _ groupKeys: RemoteKeys) -> Places {
             guard case .cluster(let cluster) = route else { return .one }
+            let (slots, groupSlots) = (ClusterMap.Slots(beginning: keys.beginning), ClusterMap.Slots(beginning: groupKeys.beginning))
             return Places(
-                ofKey: { cluster.place(ofKey: keys.value(of: $0)) }, ofGroup: { cluster.place(ofKey: groupKeys.value(of: $0)) },
-                all: { cluster.places })
+                ofKey: { cluster.place(ofSlot: slots.slot(of: $0.normalized)) },
+                ofGroup: { cluster.place(ofSlot: groupSlots.slot(of: $0.normalized)) }, all: { cluster.places })
         }
     }
 

@@ -29,6 +29,18 @@ struct ClusterMapTests {
         }
     }
 
+    @Test func theSlotsOfACacheAreThoseOfItsKeys() {
+        for name in ["", "numbers", "a{b", "a}b", "{}"] {
+            for keys in [RemoteKeys(cacheName: name), RemoteKeys(cacheName: name, areOfGroups: true)] {
+                let slots = ClusterMap.Slots(beginning: keys.beginning)
+                for key in ["", "}", "{}", "a}b", "key 1", "\u{1F600}"] {
+                    let key = EntryKey(key)
+                    #expect(slots.slot(of: key.normalized) == ClusterMap.slot(of: keys.value(of: key)))
+                }
+            }
+        }
+    }
+
     @Test func eachSlotHasThePrimaryOfTheHighestEpoch() {
         // One that is cut off says what it always said.
         let old = Self.view((0...99, Self.a, 1), (100...199, Self.b, 2))
