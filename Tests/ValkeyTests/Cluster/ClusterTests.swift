@@ -257,6 +257,29 @@
             while program.cache.statistics.pendingRemovals > 0 { await Task.yield() }
         }
 
+        /// Nobody says on a new connection what changed before it.
+        @Test func aConnectionThatIsMadeAgainForgetsWhatItsPrimarySaid() async throws {
+            let cluster = try await Self.make()
+            let (one, other) = (try Program(cluster), try Program(cluster))
+            let (key, stays) = (Self.key(of: 0), Self.key(of: 1))
+            for name in [key, stays] { try await one.cache.set(1, forKey: name) }
+            for _ in 0..<2 { for name in [key, stays] { #expect(try await other.cache.value(forKey: name) == 1) } }
+            _ = try await Self.run { try cluster.command(0, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes") }
+            while true {
+                do {
+                    try await one.cache.set(2, forKey: key)
+                    break
+                } catch { #expect(error.code == .unreachable || error.code == .outcomeUnknown) }
+            }
+            while true {
+                do { if try await other.cache.value(forKey: key) == 2 { break } } catch { #expect(error.code == .unreachable) }
+            }
+            // The other primary was not asked again.
+            let hits = other.cache.statistics.nearHits
+            #expect(try await other.cache.value(forKey: stays) == 1)
+            #expect(other.cache.statistics.nearHits == hits + 1)
+        }
+
         @Test(arguments: ["killed", "FORCE", "cut off"]) func aReplicaThatIsPromotedIsUsed(_ way: String) async throws {
             let cluster = try await Self.make(replicas: 1)
             let (one, other) = (try Program(cluster), try Program(cluster))
