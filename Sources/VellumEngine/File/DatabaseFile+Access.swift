@@ -55,7 +55,7 @@ extension DatabaseFile {
     ///
     /// - Parameters:
     ///   - onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
-    ///   - isCancelled: Asked every 1,000 instructions of SQLite, unless relaxed writes are read; `nil` for never.
+    ///   - isCancelled: Asked every 1,000 instructions of SQLite; `nil` for never.
     /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
     package func reading<Result: Sendable>(
         _ archive: Archive, onlyCommitted: Bool = false, interruptedWhen isCancelled: (() -> Bool)? = nil,
@@ -94,7 +94,11 @@ extension DatabaseFile {
             if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
                 var result: Result?
                 try writing.withWriter { (writer) throws(SQLiteError) in
-                    try writer.reading(archive) { (tables) throws(SQLiteError) in result = try body(tables) }
+                    try writer.reading(archive) { (tables) throws(SQLiteError) in
+                        if let isCancelled { tables.connection.interrupt(when: isCancelled) }
+                        defer { if isCancelled != nil { tables.connection.interrupt(when: nil) } }
+                        result = try body(tables)
+                    }
                 }
                 return result
             }

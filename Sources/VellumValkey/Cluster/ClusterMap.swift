@@ -202,7 +202,7 @@ enum Redirection: Equatable {
     case ask(ClusterMap.Address)
     /// Nowhere yet: some keys of the slot are still here.
     case tryAgain
-    /// Nowhere. `isSlot`: nobody has this slot; otherwise, the node does not reach the most primaries.
+    /// Nowhere. `isSlot`: nobody has this slot; otherwise, the node does not reach the majority of the primaries.
     case down(isSlot: Bool)
 
     /// - Parameters:

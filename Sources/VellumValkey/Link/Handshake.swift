@@ -60,7 +60,7 @@
 
         static let clusterInfo = RESPCommand("CLUSTER", "INFO")
 
-        /// Throws unless a node is connected to the most primaries: otherwise, another one may have taken its slots.
+        /// Throws unless a node is connected to the majority of the primaries: otherwise, another one may have taken its slots.
         ///
         /// - Parameter info: The reply to CLUSTER INFO (redis.io/docs/latest/commands/cluster-info).
         static func checkCluster(_ info: RESPValue, of server: ServerConfiguration) throws(RemoteFailure) {

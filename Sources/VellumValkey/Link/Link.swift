@@ -75,7 +75,8 @@
             }
             if server.isInCluster {
                 connection.send(Handshake.clusterInfo, within: milliseconds) { [weak connection, server] reply in
-                    guard case .success(let info) = reply else { return }
+                    // A busy server, or none in time: the connection decides that.
+                    guard case .success(let info) = reply, info.text != nil else { return }
                     do throws(RemoteFailure) {
                         try Handshake.checkCluster(info, of: server)
                     } catch {
