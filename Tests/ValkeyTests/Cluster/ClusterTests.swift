@@ -199,6 +199,23 @@
             #expect(try await hurried.cache.value(forKey: key, freshness: .confirmed) == 3)
         }
 
+        /// Its primary says CLUSTERDOWN, and has the other slots all the time.
+        @Test func aSlotThatNobodyHasIsWaitedForWithinTheDeadline() async throws {
+            let cluster = try await Self.make()
+            let program = try Program(cluster)
+            let (key, other) = (Self.key(of: 0), Self.key(of: 0, 1))
+            for name in [key, other] { try await program.cache.set(1, forKey: name) }
+            _ = try await Self.run { try cluster.command(0, "CLUSTER", "DELSLOTS", "\(Self.slot(key))") }
+            let hurried = try Program(cluster) { ($0.writeTimeout, $0.readTimeout) = (.milliseconds(300), .milliseconds(300)) }
+            try await hurried.cache.set(2, forKey: other)
+            await #expect { try await hurried.cache.set(2, forKey: key) } throws: { ($0 as? VellumError)?.code == .unreachable }
+            async let set: Void = program.cache.set(3, forKey: key)
+            _ = try await Self.run { try cluster.command(0, "CLUSTER", "ADDSLOTS", "\(Self.slot(key))") }
+            try await set
+            #expect(try await program.cache.value(forKey: key, freshness: .confirmed) == 3)
+            #expect(try await program.cache.value(forKey: other, freshness: .confirmed) == 2)
+        }
+
         @Test func aSlotThatMovesWithoutItsKeysIsNotRememberedForLong() async throws {
             let cluster = try await Self.make()
             let program = try Program(cluster)
