@@ -191,7 +191,7 @@ extension Writer {
         guard entries / 4 >= analysed || analysed / 4 >= entries else { return }
         try connection.execute(IndexTables.limitAnalysis)
         _ = try transaction { (_) throws(SQLiteError) in
-            try connection.execute(IndexTables.analyse(archive.id, collections: shape.collections.count))
+            try connection.execute(IndexTables.analyse(archive.id, rows: entries, collections: shape.collections.count))
         }
         CrashPoint.reached(.indexesAnalysed)
     }
