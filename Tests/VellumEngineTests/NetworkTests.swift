@@ -21,6 +21,6 @@ struct NetworkTests {
         ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true), ("/dev/shm/a", false),
     ])
     func networkFileSystemsAreRecognized(_ path: String, _ isOnNetwork: Bool) {
-        #expect(FileSystem.isOnNetwork(path, mounts: Self.mounts) == isOnNetwork)
+        #expect(FileSystem.isOnNetwork(path, mounts: Array(Self.mounts.utf8)) == isOnNetwork)
     }
 }

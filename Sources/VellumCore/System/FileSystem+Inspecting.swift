@@ -75,23 +75,26 @@ extension FileSystem {
     package static func isOnNetwork(_ path: String) -> Bool {
         #if os(Linux)
             guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return false }
-            return isOnNetwork(path, mounts: String(decoding: mounts, as: UTF8.self))
+            return isOnNetwork(path, mounts: Array(mounts))
         #else
             var status = statfs()
             return statfs(path, &status) == 0 && status.f_flags & UInt32(MNT_LOCAL) == 0
         #endif
     }
 
-    /// Whether the path is on a network file system, according to a mount table in the format of Linux.
-    package static func isOnNetwork(_ path: String, mounts: String) -> Bool {
-        var nearest = (length: -1, type: Substring())
-        for line in mounts.split(separator: "\n") {
-            let fields = line.split(separator: " ")
+    /// Whether the path is on a network file system, according to a mount table in the format of Linux. By bytes: to find characters in the table took
+    /// a third of the instructions of an opening.
+    package static func isOnNetwork(_ path: String, mounts: [UInt8]) -> Bool {
+        let (path, slash) = (Array(path.utf8), UInt8(ascii: "/"))
+        var nearest = (length: -1, type: ArraySlice<UInt8>())
+        for line in mounts.split(separator: UInt8(ascii: "\n")) {
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 3)
             guard fields.count > 2 else { continue }
             let point = fields[1]
-            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
+            let isAbove = point == [slash] || path.starts(with: point) && (path.count == point.count || path[point.count] == slash)
             if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
         }
-        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"].contains(nearest.type)
+        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"]
+            .contains(String(decoding: nearest.type, as: UTF8.self))
     }
 }
