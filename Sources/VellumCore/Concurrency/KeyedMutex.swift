@@ -40,6 +40,9 @@ package final class KeyedMutex: Sendable {
 
     private struct State: Sendable {
         var lastNumber: UInt64 = 0
+        /// The only key that is held, as long as nobody waits for it: it is found without its hash.
+        var only: (key: LockKey, holder: UInt64, mayBlock: Bool)?
+        /// Empty while there is one.
         var lines: [LockKey: Line] = [:]
 
         mutating func nextNumber() -> UInt64 {
@@ -47,14 +50,23 @@ package final class KeyedMutex: Sendable {
             return lastNumber
         }
 
-        func isUnlocked(_ key: LockKey) -> Bool { lines.isEmpty || lines[key] == nil }
-
         /// Returns `nil` if the key is held.
         mutating func hold(_ key: LockKey) -> Hold? {
-            guard isUnlocked(key) else { return nil }
+            if let held = only {
+                lines[held.key] = Line(holder: held.holder, holderMayBlock: held.mayBlock)
+                only = nil
+            }
+            guard lines.isEmpty || lines[key] == nil else { return nil }
             let number = nextNumber()
-            lines[key] = Line(holder: number)
+            if lines.isEmpty { only = (key, number, false) } else { lines[key] = Line(holder: number) }
             return Hold(key: key, number: number)
+        }
+
+        /// - Returns: Whether it was the only key that was held.
+        mutating func endOnly(_ hold: Hold) -> Bool {
+            guard only?.holder == hold.number else { return false }
+            only = nil
+            return true
         }
     }
 
@@ -91,7 +103,8 @@ package final class KeyedMutex: Sendable {
 
     private func next(after hold: Hold) -> (Waiter, Hold)? {
         state.withLock { state in
-            guard let index = state.lines.index(forKey: hold.key), state.lines.values[index].holder == hold.number else { return nil }
+            guard !state.endOnly(hold), let index = state.lines.index(forKey: hold.key), state.lines.values[index].holder == hold.number
+            else { return nil }
             guard let next = state.lines.values[index].waiting.popFirst() else {
                 state.lines.remove(at: index)
                 return nil
@@ -106,6 +119,7 @@ package final class KeyedMutex: Sendable {
     /// Notifies waiters that the holder of the key waits for user-supplied code, which may take any time.
     package func mayBlock(_ hold: Hold) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
+            if state.only?.holder == hold.number { state.only?.mayBlock = true }
             guard state.lines[hold.key]?.holder == hold.number else { return [] }
             state.lines[hold.key]?.holderMayBlock = true
             return state.lines[hold.key]?.onMayBlock.values.map { $0 } ?? []
@@ -114,5 +128,5 @@ package final class KeyedMutex: Sendable {
     }
 
     /// The keys that are held. O(n).
-    package var heldKeys: [LockKey] { state.withLock { Array($0.lines.keys) } }
+    package var heldKeys: [LockKey] { state.withLock { state in state.only.map { [$0.key] } ?? Array(state.lines.keys) } }
 }

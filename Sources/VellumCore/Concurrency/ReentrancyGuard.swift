@@ -63,7 +63,12 @@ package final class ReentrancyGuard: Sendable {
     // MARK: The current code
 
     /// Whether the current code is part of this work.
-    package static func isActive(_ work: Work) -> Bool { current.active.contains { $0.work == work && !$0.hasEnded } }
+    package static func isActive(_ work: @autoclosure () -> Work) -> Bool {
+        let active = current.active
+        guard !active.isEmpty else { return false }
+        let work = work()
+        return active.contains { $0.work == work && !$0.hasEnded }
+    }
 
     /// Whether the current code holds a key of the mutex.
     package static func isHolding(mutex: ObjectIdentifier) -> Bool {
