@@ -41,6 +41,7 @@ struct StoreUpdateTests {
 
     @Test func aFailedReadRunsNoClosure() throws {
         try append("1")
+        store.trimMemory(to: 0)
         try store.disk.file.suspend()
         #expect(throws: VellumError.self) {
             try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in Issue.record("The closure ran.") }
@@ -63,11 +64,59 @@ struct StoreUpdateTests {
 
     @Test func anEntryThatWasEvictedMeanwhileIsNotTakenForTheOneThatWasRead() throws {
         try append("1")
-        let store = store
-        let runs = try append("2") { try store.record(String(repeating: "x", count: 996), forKey: "b") }
+        let (store, clock) = (store, clock)
+        let runs = try append("2") {
+            // Of one moment, the uses of two threads have no order.
+            clock.advance(by: .seconds(1))
+            try store.record(String(repeating: "x", count: 996), forKey: "b")
+        }
         #expect(runs == 2)
         // Memory still has it.
         #expect(try store.value(forKey: "a") == "12")
+    }
+
+    /// What may come between an update's look in memory and its commit: the value after it, and how often the closure runs.
+    enum Between: CaseIterable {
+        case nothing, otherMemory, otherKey, record, sameRecord, removal, removalOfAll, removalOfPrefix
+
+        var value: String {
+            switch self {
+            case .nothing, .otherMemory, .otherKey, .sameRecord: "12"
+            case .record: "x2"
+            case .removal, .removalOfAll, .removalOfPrefix: "2"
+            }
+        }
+        var runs: ClosedRange<Int> {
+            switch self {
+            case .nothing: 1...1
+            // Another key may be of the same stripe.
+            case .otherMemory, .otherKey, .sameRecord: 1...2
+            case .record, .removal, .removalOfAll, .removalOfPrefix: 2...2
+            }
+        }
+    }
+
+    @Test(arguments: Between.allCases)
+    func anUpdateOfWhatMemoryHasReadsNoDiskAndIsOvertakenByEveryWriteOfItsKey(_ between: Between) throws {
+        try append("1")
+        let (store, hits) = (store, store.state.counters.withLock { $0.diskHits })
+        let runs = try append("2") {
+            switch between {
+            case .nothing: break
+            case .otherMemory: store.trimMemory(to: 0)
+            case .otherKey: for key in 0..<9 { try store.record("1", forKey: EntryKey("b\(key)")) }
+            case .record: try store.record("x", forKey: "a")
+            case .sameRecord: try store.record("1", forKey: "a")
+            case .removal: try store.remove("a")
+            case .removalOfAll: try store.removeAll()
+            case .removalOfPrefix: _ = try store.removeAll(prefix: "a")
+            }
+        }
+        #expect(between.runs.contains(runs))
+        if between == .nothing { #expect(store.state.counters.withLock { $0.diskHits } == hits) }
+        #expect(try store.value(forKey: "a") == between.value)
+        store.trimMemory(to: 0)
+        #expect(try store.value(forKey: "a") == between.value)
     }
 
     @Test func aValueThatIsOnlyInMemoryIsNotedAlthoughTheDiskIsUnchanged() throws {

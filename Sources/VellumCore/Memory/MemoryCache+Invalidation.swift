@@ -65,6 +65,22 @@ extension MemoryCache {
     }
 }
 
+extension MemoryCache {
+    /// Whether surely no caller, of any process, has written or removed the key since the ticket was issued. Others of its stripe count, too.
+    @usableFromInline package func isUnchanged(_ key: EntryKey, since ticket: WriteVersions.Ticket) -> Bool {
+        contents.read { contents, _ in
+            contents.pointee.versions.isCurrent(ticket) && announced(key, contents.pointee, groups: []) == .unchanged
+        }
+    }
+
+    /// What others have announced of a key that memory does not reflect yet. Only looked at: to drop entries would release payloads, and the caller
+    /// may have the lock of the writer.
+    private func announced(_ key: EntryKey, _ contents: borrowing Contents, groups: @autoclosure () -> [UInt64]) -> WatchedKeys.Standing {
+        guard let feed, let generation, !isFresh(contents) else { return .unchanged }
+        return feed.changes(after: contents.lastSeenGeneration, through: generation.value).standing(of: key, groups(), hash)
+    }
+}
+
 extension MemoryCache: KeyWatching {
     package func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64 {
         let (hash, groups) = (hash.of(key), groups.map(hash.of))
@@ -86,11 +102,9 @@ extension MemoryCache: KeyWatching {
     package func standing(of key: EntryKey, since version: UInt64) -> WatchedKeys.Standing {
         let keyHash = hash.of(key)
         return contents.read { contents, _ in
-            let standing = contents.pointee.watched.standing(of: keyHash, since: version)
-            guard let feed, let generation, !isFresh(contents.pointee) else { return standing }
-            // Only looked at: to drop entries would release payloads, and the caller may have the lock of the writer.
-            let changes = feed.changes(after: contents.pointee.lastSeenGeneration, through: generation.value)
-            return max(standing, changes.standing(of: key, contents.pointee.watched.groups(of: keyHash), hash))
+            let watched = contents.pointee.watched
+            return max(
+                watched.standing(of: keyHash, since: version), announced(key, contents.pointee, groups: watched.groups(of: keyHash)))
         }
     }
 }

@@ -158,7 +158,8 @@ public import Synchronization
     }
 
     /// Returns the entry under the key, valid or not. Does not affect the eviction order.
-    @usableFromInline package func peek(_ key: EntryKey) -> Item? {
+    @inlinable
+    package func peek(_ key: EntryKey) -> Item? {
         let hash = hash.of(key)
         return readFresh { $0.pointee.entries.peek(key, hash: hash) }
     }

@@ -8,6 +8,7 @@ extension ArchiveEdit {
         var outcome = WriteOutcome()
         var present = Presence.unknown
         if let condition = write.condition {
+            if try overwrite(write, if: condition, &outcome) { return outcome }
             let found = try find(write.key)
             present = .searched(found)
             guard try isMet(condition, write.key, by: found) else {
@@ -97,7 +98,11 @@ extension ArchiveEdit {
         if !isKnown { try put(entry, write.key, found, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome) }
         guard outcome.entryID != 0 else { return }
         try regroup(outcome.entryID, kept.isEmpty ? write.grouping : .groups(kept), entry, write.key, from: found?.revision)
-        // It may be the oldest itself, by the clock of another process: memory must not keep it alone if it has groups.
+        try makeRoom()
+    }
+
+    private func makeRoom() throws(SQLiteError) {
+        // What was just written may be the oldest itself, by the clock of another process: memory must not keep it alone if it has groups.
         if isOverLimit { noteRemoval(of: try evict(), .evicted) }
         CrashPoint.reached(.roomMade)
     }
@@ -156,6 +161,18 @@ extension ArchiveEdit {
         state.uses[entry.id] = write.stamp
         if entry.validity.isOwn { state.totals.expiring = 1 }
         noteEnd(entry.id, entry, lastUse: write.stamp)
+    }
+
+    /// Overwrites an entry whose value was read in memory, without looking for it.
+    ///
+    /// - Returns: Whether the condition is met and memory knows the row.
+    private func overwrite(_ write: ArchiveWrite, if condition: WriteCondition, _ outcome: inout WriteOutcome) throws(SQLiteError) -> Bool {
+        // Rows of groups name the revision, which memory does not have.
+        guard case .store(let entry) = write.operation, let known = write.known, !state.contents.hasMembers,
+            condition.isMet(byKnown: known.id), try overwrite(known, write.key, entry, write.stamp, &outcome)
+        else { return false }
+        try makeRoom()
+        return true
     }
 
     /// Overwrites an entry that memory knows, without looking for it.

@@ -29,6 +29,8 @@ public import VellumCore
         case version(EntryVersion?)
         /// This entry, or none, and nothing else now.
         case exactly(EntryVersion?)
+        /// The row with this id, whose value memory had. That nobody wrote it since, the standing says alone (decision 89).
+        case row(Int64)
         /// An entry that could not be read, or that nobody has read. Any entry may be replaced.
         case unreadable
     }
@@ -61,6 +63,14 @@ public import VellumCore
         return isMet
     }
 
+    /// Returns the same for a write of the row that memory knows. If it is met, and the row is not there, ``isMet(by:isValid:)`` decides.
+    func isMet(byKnown entryID: Int64) -> Bool {
+        guard case .row(entryID) = basis else { return false }
+        let isMet = (begins || wasMetAtCommit) && standing() == .unchanged
+        group.areMet.store(isMet, ordering: .releasing)
+        return isMet
+    }
+
     private func isUnchanged(_ present: EntryVersion?, isValid: Bool) -> Bool {
         switch standing() {
         case .changed: false
@@ -74,7 +84,7 @@ public import VellumCore
     private func isSame(_ present: EntryVersion?) -> Bool {
         switch basis {
         case .version(let version), .exactly(let version): present == version
-        case .unreadable: false
+        case .row, .unreadable: false
         }
     }
 
@@ -82,6 +92,7 @@ public import VellumCore
         switch basis {
         case .version(let version): !isValid || present == nil || present == version
         case .exactly(let version): present == version
+        case .row(let id): present?.entryID == id
         case .unreadable: true
         }
     }

@@ -81,7 +81,7 @@ extension DiskArchive {
     /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.
     func writeForQueries() throws(VellumError) {
         try file.withUsableFile { () throws(SQLiteError) in
-            if file.writing.openBatch.exists.load(ordering: .acquiring) { try file.commitBatch() }
+            if hasOpenBatch { try file.commitBatch() }
             // Whether an entry is valid may depend on uses that only memory knows of yet.
             if archive.hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: archive) }
         }

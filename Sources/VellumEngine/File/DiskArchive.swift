@@ -158,6 +158,9 @@ public import VellumCore
 
     // MARK: The owner
 
+    /// Whether relaxed writes of the file wait for their commit.
+    @usableFromInline var hasOpenBatch: Bool { file.writing.openBatch.exists.load(ordering: .acquiring) }
+
     @usableFromInline package func attach(to owner: any ArchiveOwner) { file.attach(owner, to: archive) }
 
     @usableFromInline package func touchesArePending(isUrgent: Bool) {

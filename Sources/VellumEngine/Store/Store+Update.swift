@@ -57,9 +57,7 @@ extension Store {
         // A date is an age only where a reader has one.
         let kept = keepsAge && (found.validity?.isOwn ?? false || !readers.isNever) ? found.validity : nil
         try transaction.record(value, forKey: key, in: self, expiration: keepsAge ? nil : age.given ?? age.ofNew, keepingAgeOf: kept)
-        if keepsAge, transaction.stores(found.bytes, version: found.typeVersion, { try codec.isSame(value, $0, as: $1) }) {
-            return nil
-        }
+        if keepsAge, try isSame(transaction, value, as: found) { return nil }
         // It is another value of the same groups.
         if found.value != nil { transaction.writes[0].grouping = .kept }
         try addition(value, &transaction)
@@ -77,12 +75,15 @@ extension Store {
     ) throws(VellumError) -> Bool {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
-        if expiration == nil, found.validity?.isOwn != true,
-            transaction.stores(found.bytes, version: found.typeVersion, { try codec.isSame(value, $0, as: $1) })
-        {
-            return true
-        }
+        if expiration == nil, found.validity?.isOwn != true, try isSame(transaction, value, as: found) { return true }
         return try transaction.commit(if: found.condition)
+    }
+
+    /// Whether the transaction would record what was found.
+    @inlinable
+    func isSame(_ transaction: StoreTransaction, _ value: Value, as found: FoundForWriting) throws(VellumError) -> Bool {
+        let bytes = if let old = found.valueInMemory { try encode(old) } else { found.bytes }
+        return transaction.stores(bytes, version: found.typeVersion) { try codec.isSame(value, $0, as: $1) }
     }
 
     /// What is under a key, and the condition that it still is.
@@ -94,6 +95,8 @@ extension Store {
         /// The encoded value; `nil` if only memory has it, decoded.
         @usableFromInline var bytes: Data?
         @usableFromInline var typeVersion: Int64 = 0
+        /// The value, if memory had it although it is on disk.
+        @usableFromInline var valueInMemory: Value?
         @usableFromInline let condition: WriteCondition
 
         @inlinable
@@ -107,11 +110,32 @@ extension Store {
     func read(_ key: EntryKey, under readers: Expiration, after other: WriteCondition?) throws(VellumError) -> FoundForWriting {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
+        if let found = knownOnDisk(key, now, readers, after: other) { return found }
         if memory.memoryOnlyCount > 0, let found = try readInMemory(key, now, readers, after: other) { return found }
         let (value, entry) = try lookOnDisk(forKey: key, now, readers)
         var found = FoundForWriting(condition(that: entry?.version, isUnder: key, now, readers, after: other))
         guard let entry else { return found }
         (found.value, found.validity, found.bytes, found.typeVersion) = (value, entry.validity, entry.bytes, entry.typeVersion)
+        return found
+    }
+
+    /// The valid value that memory has of an entry on disk. Neither one that was migrated, whose row may have another key, nor one of a batch that
+    /// is not committed yet.
+    @inlinable
+    func knownOnDisk(_ key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?) -> FoundForWriting? {
+        guard version == 0, keepsValues else { return nil }
+        // Before the value is read. There is none as long as another process is stopped in the middle of a write of the key.
+        guard let ticket = memory.ticket(forMissed: key), let item = memory.peek(key), item.entryID != 0,
+            case .value(let value) = item.payload, item.isValid(at: now, key, under: readers), !disk.hasOpenBatch
+        else { return nil }
+        var notifiesDisk = false
+        _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _ in true }
+        if notifiesDisk { disk.touchesArePending(isUrgent: false) }
+        var found = FoundForWriting(
+            WriteCondition(unchangedSince: .row(item.entryID), at: now, under: readers, after: other) { [memory] in
+                memory.isUnchanged(key, since: ticket) ? .unchanged : .changed
+            })
+        (found.value, found.valueInMemory, found.validity) = (value, value, item.validity)
         return found
     }
 
