@@ -160,7 +160,7 @@ let package = Package(
             name: "Client", dependencies: ["Vellum"], path: "Benchmarks/Client", exclude: ["figures.txt"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
-            name: "Instructions", dependencies: ["Vellum", "MiniCache"], path: "Benchmarks/Instructions",
+            name: "Instructions", dependencies: ["Vellum", "MiniCache", "Shallows"], path: "Benchmarks/Instructions",
             exclude: ["figures.txt"]),
 
         // Tests: one target for each of the sources, then queries against a model, shared caches, the seeds as clients see them, and

@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import Shallows
 import Vellum
 
 /// What ``measuredWork()`` runs: no argument of it, so that it is specialised for no caller.
@@ -24,6 +25,9 @@ struct Instructions {
         try measureQueries(folder)
         try measureCache(folder)
         try measureLoading(folder)
+        try measureLayers()
+        // At the end: what it leaves in the heap makes allocations of other works longer.
+        try measureOpening(folder)
     }
 
     private static func measured(_ name: StaticString, calls: Int, _ body: @escaping () throws -> Void) throws {
@@ -106,6 +110,9 @@ struct Instructions {
         for number in numbers.prefix(20) { _ = try one(number, store) + [try count(number, store)] }
         try measured("query for one", calls: numbers.count) { for number in numbers { _ = try one(number, store) } }
         try measured("count", calls: numbers.count) { for number in numbers { _ = try count(number, store) } }
+        for number in numbers.prefix(5) { _ = (try hundred(number, store), try top(store)) }
+        try measured("hundred rows, each", calls: 2000) { for number in numbers.prefix(20) { _ = try hundred(number % 900, store) } }
+        try measured("top 10", calls: 100) { for _ in 0..<100 { _ = try top(store) } }
         try measured("filter, each row", calls: 5 * towns) {
             for _ in 0..<5 {
                 _ = try store.fetch(where: #Predicate { $0.score >= 900 }, sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
@@ -118,10 +125,50 @@ struct Instructions {
         try store.fetch(where: #Predicate { $0.people == number }).map(\.people)
     }
 
+    private static func hundred(_ number: Int, _ store: ArchiveStore<Town>) throws -> Int {
+        let (low, high) = (number, number + 100)
+        return try store.fetch(where: #Predicate { $0.people >= low && $0.people < high }).count
+    }
+
+    private static func top(_ store: ArchiveStore<Town>) throws -> Int {
+        try store.fetch(sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 10).count
+    }
+
     /// Of one object in ten.
     private static func count(_ number: Int, _ store: ArchiveStore<Town>) throws -> Int {
         let (low, high) = (number, number + towns / 10)
         return try store.count(where: #Predicate { $0.people >= low && $0.people < high })
+    }
+
+    /// A factory, a store and one object, after a clean close.
+    private static func measureOpening(_ folder: URL) throws {
+        let folders = (0..<12).map { folder.appending(path: "opened-\($0)") }
+        func open(_ folder: URL) throws -> (ArchivesFactory, ArchiveStore<Person>) {
+            let factory = ArchivesFactory(directory: folder)
+            return (factory, try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: .unlimited))
+        }
+        for folder in folders {
+            let (factory, store) = try open(folder)
+            try store.record(contentsOf: (0..<100).map { Person($0) })
+            try factory.close()
+        }
+        var opened: [ArchivesFactory] = []
+        func read(_ folder: URL) throws {
+            let (factory, store) = try open(folder)
+            _ = try store.access(archiveWithKey: "person-1")
+            opened.append(factory)
+        }
+        try folders.prefix(2).forEach(read)
+        try measured("opening", calls: 10) { try folders.dropFirst(2).forEach(read) }
+        for factory in opened { try factory.close() }
+    }
+
+    /// A set to two memories, one before the other.
+    private static func measureLayers() throws {
+        let two = MemoryStorage<String, Int>().combined(with: MemoryStorage<String, Int>())
+        let (sync, keys) = (two.makeSyncStorage(), shuffled(1000).map { "key-\($0)" })
+        for key in keys { try sync.set(0, forKey: key) }
+        try measured("layers: set", calls: keys.count) { for key in keys { try sync.set(1, forKey: key) } }
     }
 
     private static func measureCache(_ folder: URL) throws {

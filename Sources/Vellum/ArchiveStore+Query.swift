@@ -42,7 +42,13 @@ extension ArchiveStore {
         undecodable: UndecodableObjects = .fail
     ) throws -> [Archive] {
         try withOpenHandle { () throws(VellumError) in
-            try store.fetch(QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset), undecodable: undecodable)
+            if let query = PropertyQuery(where: predicate, sortedBy: order, limit: limit, offset: offset),
+                let found = try store.answer(query, undecodable: undecodable)
+            {
+                return found
+            }
+            return try store.fetch(
+                QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset), undecodable: undecodable)
         }
     }
 
@@ -57,7 +63,12 @@ extension ArchiveStore {
         where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], undecodable: UndecodableObjects = .fail
     ) throws -> Archive? {
         try withOpenHandle { () throws(VellumError) in
-            try store.first(QueryDescription(where: predicate, sortedBy: order), undecodable: undecodable)
+            if let query = PropertyQuery(where: predicate, sortedBy: order, limit: 1),
+                let found = try store.answer(query, undecodable: undecodable)
+            {
+                return found.first
+            }
+            return try store.first(QueryDescription(where: predicate, sortedBy: order), undecodable: undecodable)
         }
     }
 
@@ -72,7 +83,10 @@ extension ArchiveStore {
     /// - Complexity: O(log n + r) for r objects that an index finds; O(n) with one decode for each object without an index.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func count(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.count(QueryDescription(where: predicate), undecodable: undecodable) }
+        try withOpenHandle { () throws(VellumError) in
+            if let query = PropertyQuery(where: predicate), let count = try store.count(query) { return count }
+            return try store.count(QueryDescription(where: predicate), undecodable: undecodable)
+        }
     }
 
     /// Returns whether any object satisfies the predicate. Does not affect the eviction order.
@@ -82,7 +96,10 @@ extension ArchiveStore {
     ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Throws: ``VellumError`` if an object cannot be decoded, the predicate throws or the disk fails.
     public func exists(where predicate: Predicate<Archive>, undecodable: UndecodableObjects = .fail) throws -> Bool {
-        try withOpenHandle { () throws(VellumError) in try store.exists(QueryDescription(where: predicate), undecodable: undecodable) }
+        try withOpenHandle { () throws(VellumError) in
+            if let query = PropertyQuery(where: predicate, limit: 1), let count = try store.count(query) { return count > 0 }
+            return try store.exists(QueryDescription(where: predicate), undecodable: undecodable)
+        }
     }
 
     /// Deletes the objects that satisfy the predicate, in one transaction; while objects are being migrated (``VersionedArchive``), in several.

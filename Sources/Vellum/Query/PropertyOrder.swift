@@ -35,6 +35,16 @@ enum PropertyOrder {
     /// Returns whether an index stores the type in the order of its `<`. User-supplied types may define `<` in any way.
     static func matchesIndexOrder(_ type: Any.Type) -> Bool { naturallyOrdered.contains(ObjectIdentifier(type)) }
 
+    /// Returns the property by which the descriptor sorts, if an index has the same order.
+    static func property<Value>(of descriptor: SortDescriptor<Value>) -> AnyKeyPath? {
+        // Every other string comparator depends on the locale, which an index does not.
+        if let comparator = descriptor.stringComparator, comparator != .lexical { return nil }
+        guard let path = descriptor.keyPath else { return nil }
+        let type = Swift.type(of: path).valueType
+        if matchesIndexOrder(type) { return path }
+        return (type as? any AnyOptional.Type).flatMap { matchesIndexOrder($0.wrapped) ? path : nil }
+    }
+
     private static let naturallyOrdered: Set<ObjectIdentifier> = {
         let types: [Any.Type] = [
             Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self,

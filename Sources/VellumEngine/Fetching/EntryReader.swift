@@ -8,10 +8,12 @@ final class EntryReader<Value> {
     private let options: QueryOptions
     private let batchSize: Int
 
+    // One thread at a time uses it.
+
     /// How many objects were decoded so far.
-    private(set) var decoded = 0
+    @exclusivity(unchecked) private(set) var decoded = 0
     /// How many objects could not be decoded so far.
-    private(set) var skipped = 0
+    @exclusivity(unchecked) private(set) var skipped = 0
     /// Expired entries of which it is unknown whether they match.
     private(set) var unjudged: [StoredEntry] = []
     let reads: QueryReads
@@ -47,6 +49,20 @@ final class EntryReader<Value> {
             guard !isCurrent, try store.isReplaced(stored.entry, of: stored.key, by: value) else { return value }
             return nil
         }
+    }
+
+    /// Appends the value of an entry, if it has one. That of an entry which is as most are is decoded without an optional, whose types take as long to
+    /// look up as the bytes of a small entry to decode.
+    func append(_ stored: StoredEntry, to values: inout [Value]) throws(VellumError) {
+        if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
+        if stored.isIntact, stored.entry.typeVersion == store.version, !stored.entry.validity.isOwn, store.state.undecodable.isEmpty {
+            do {
+                values.append(try store.codec.decode(stored.entry.bytes))
+                decoded += 1
+                return
+            } catch {}  // Decoded again, and reported.
+        }
+        if let value = try value(of: stored) { values.append(value) }
     }
 
     /// An expired entry is not migrated.

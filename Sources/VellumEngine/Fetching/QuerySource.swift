@@ -83,9 +83,7 @@ final class QuerySource<Value> {
         guard let answer = try store.disk.answer(request, validAt: moment, reading: reader.limit, reader.reads) else { return false }
         indexQuery = plan.pushed
         values.reserveCapacity(answer.entryIDs.count)
-        for entry in answer.entries {
-            if let value = try reader.value(of: entry) { values.append(value) }
-        }
+        for entry in answer.entries { try reader.append(entry, to: &values) }
         if answer.looked < answer.entryIDs.count {
             let rest = reader.values([], then: answer.entryIDs.dropFirst(answer.looked), matching: matches)
             while let item = try rest.next() { values.append(item.value) }

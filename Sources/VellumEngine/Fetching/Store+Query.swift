@@ -21,6 +21,32 @@ extension Store {
         return try execution.all()
     }
 
+    /// Returns the values that match the query, if the index answers all of it; `nil` if not, or if the answer does not fit in one batch. Does not affect
+    /// the eviction order.
+    ///
+    /// - Complexity: O(log n + r), with one decode for each of the r results.
+    package func answer(_ query: PropertyQuery, undecodable: UndecodableObjects) throws(VellumError) -> [Value]? {
+        guard memory.memoryOnlyCount == 0, let whole = columns.query(query) else { return nil }
+        let reader = EntryReader(self, QueryOptions(undecodable: undecodable), batchSize: 4096)
+        let request = IndexRequest(whole: whole, partial: nil, isAtOnce: true)
+        guard let answer = try disk.answer(request, validAt: clock.now(), reading: reader.limit, reader.reads),
+            answer.looked == answer.entryIDs.count
+        else { return nil }
+        var values: [Value] = []
+        values.reserveCapacity(answer.entries.count)
+        for entry in answer.entries { try reader.append(entry, to: &values) }
+        // If some could not be decoded, the limit allows others.
+        guard values.count == answer.entryIDs.count || query.limit == nil else { return nil }
+        state.report(skipped: reader.skipped, located)
+        return values
+    }
+
+    /// Returns the number of values that match the query, if the index says it without decoding; `nil` if not.
+    package func count(_ query: PropertyQuery) throws(VellumError) -> Int? {
+        guard memory.memoryOnlyCount == 0, let whole = columns.query(query) else { return nil }
+        return try disk.count(whole, validAt: clock.now(), QueryReads())
+    }
+
     /// Returns the first value that matches the query. Does not affect the eviction order.
     package func first(_ query: QueryDescription<Value>, undecodable: UndecodableObjects = .fail) throws(VellumError) -> Value? {
         let execution = firstOnly(query, undecodable)

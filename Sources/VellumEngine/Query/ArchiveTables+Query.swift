@@ -22,7 +22,8 @@ extension ArchiveTables {
         guard extent.isUsable, let query = extent.isWhole ? request.whole : request.partial else { return nil }
         let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
-        let (entries, looked) = try entries(of: entryIDs[...], limit)
+        let read = request.isAtOnce && entryIDs.count > limit.entries ? [] : entryIDs[...]
+        let (entries, looked) = try entries(of: read, limit)
         return QueryAnswer(
             isWhole: extent.isWhole, entryIDs: entryIDs, unindexed: unindexed.map { $0.id },
             undecodable: unindexed.filter { $0.kind == .undecodable }.map { $0.id },
@@ -57,6 +58,7 @@ extension ArchiveTables {
         try clearedThrough()
         let read = try statement(.readByID)
         var entries: [StoredEntry] = []
+        entries.reserveCapacity(min(entryIDs.count, limit.entries))
         var (bytes, looked) = (0, 0)
         for entryID in entryIDs.prefix(limit.entries) where bytes < limit.bytes {
             looked += 1

@@ -18,10 +18,13 @@ final class IndexRequest: Sendable {
     let whole: ColumnQuery
     /// The query if the index covers a part of the entries; `nil` if that part is of no use.
     let partial: ColumnQuery?
+    /// Whether entries are of no use unless all are read at once.
+    let isAtOnce: Bool
 
-    init(whole: ColumnQuery, partial: ColumnQuery?) {
+    init(whole: ColumnQuery, partial: ColumnQuery?, isAtOnce: Bool = false) {
         self.whole = whole
         self.partial = partial
+        self.isAtOnce = isAtOnce
     }
 }
 

@@ -34,6 +34,9 @@ struct QueryPrinter {
     }
 
     private let archive: Int64
+    /// The window of a descending order, whose ties SQLite is to return the last one first: it would sort each group of them by itself, which takes
+    /// longer than to find it.
+    private var reversed: ReversedTies?
     /// The alias of the table whose rows are selected.
     private var rows = "c"
     /// Precedes a column that SQLite is not to search by (sqlite.org/optoverview.html, 2).
@@ -46,19 +49,22 @@ struct QueryPrinter {
         var parts = query.filter.conjuncts
         let hasWindow = query.limit != nil || query.offset > 0
         var readsColumns = purpose.isRows && !query.order.isEmpty
+        if readsColumns, query.order.allSatisfy(\.isDescending) {
+            reversed = ReversedTies(columns: query.order.count, offset: query.offset, limit: query.limit)
+        }
 
         // An element of a collection is looked up in its own table, to which the columns are joined if a condition or the order needs them.
         let position = parts.firstIndex { $0.element != nil }
         let element = position.flatMap { parts.remove(at: $0).element }
         if element != nil { rows = "x" }
-        sql += "SELECT "
         switch purpose {
         case .rows:
-            sql += rows
-            sql += ".id FROM "
-        case .count: sql += hasWindow ? "1 FROM " : "count(*) FROM "
+            sql += element == nil ? "SELECT c.id" : "SELECT x.id"
+            if reversed != nil { for column in query.order { sql += ", \(Self.name(column.column))" } }
+            sql += " FROM "
+        case .count: sql += hasWindow ? "SELECT 1 FROM " : "SELECT count(*) FROM "
         case .aggregate(let aggregate):
-            sql += "\(aggregate.expression) FROM "
+            sql += "SELECT \(aggregate.expression) FROM "
             readsColumns = true
         }
         if let (collection, _) = element {
@@ -67,7 +73,9 @@ struct QueryPrinter {
                 sql += " JOIN columns_\(archive) c ON c.id = x.id"
             }
         } else {
-            sql += "columns_\(archive) c"
+            sql += "columns_"
+            sql += archive.description
+            sql += " c"
         }
         if now != nil { sql += " JOIN entries e ON e.id = \(rows).id" }
 
@@ -87,7 +95,7 @@ struct QueryPrinter {
         case .aggregate(let aggregate): write(aggregate)
         case .count: break
         }
-        if hasWindow {
+        if hasWindow, reversed == nil {
             write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
@@ -103,10 +111,18 @@ struct QueryPrinter {
 
     private mutating func writeOrder(_ order: [ColumnOrder]) {
         sql += " ORDER BY "
-        for column in order { sql += column.isDescending ? "c.c\(column.column) DESC, " : "c.c\(column.column), " }
+        for column in order {
+            sql += Self.name(column.column)
+            sql += column.isDescending ? " DESC, " : ", "
+        }
         sql += rows
-        sql += ".id"
+        sql += reversed == nil ? ".id" : ".id DESC"
     }
+
+    /// The name of a column. Made once, which takes longer than all else that is written of a test.
+    private static func name(_ column: Int) -> String { column < names.count ? names[column] : "c.c\(column)" }
+
+    private static let names = (0..<32).map { "c.c\($0)" }
 
     /// Writes what follows the conditions.
     private mutating func write(_ aggregate: ColumnAggregate) {
@@ -176,7 +192,7 @@ struct QueryPrinter {
     }
 
     private mutating func write(_ test: ColumnTest) {
-        let column = "c.c\(test.column)"
+        let column = Self.name(test.column)
         switch test.relation {
         case .isNull:
             sql += "\(column) IS NULL"
@@ -190,16 +206,15 @@ struct QueryPrinter {
         case .isBetween(nil, nil):
             sql += "\(column) IS NOT NULL"
         case .isBetween(let lower, let upper):
+            // In parentheses behind NOT.
             sql += "("
-            if let lower {
+            sql += column
+            if let lower { write(lower.isIncluded ? " >= ?" : " > ?", lower.value) }
+            if lower != nil, upper != nil {
+                sql += " AND "
                 sql += column
-                write(lower.isIncluded ? " >= ?" : " > ?", lower.value)
             }
-            if lower != nil, upper != nil { sql += " AND " }
-            if let upper {
-                sql += column
-                write(upper.isIncluded ? " <= ?" : " < ?", upper.value)
-            }
+            if let upper { write(upper.isIncluded ? " <= ?" : " < ?", upper.value) }
             sql += ")"
         case .beginsWith(let start):
             write(column, beginsWith: start)
@@ -276,7 +291,7 @@ extension QueryPrinter {
         let find = try tables.prepared(query: sql)
         defer { find.clear() }
         find.bind(bindings)
-        return try find.ints()
+        return if let reversed { try reversed.rows(find) } else { try find.ints() }
     }
 
     /// How many entries match.
@@ -298,6 +313,30 @@ extension QueryPrinter {
         // A long list is read step by step, too.
         let lists = ["SCAN CONSTANT ROW", "SCAN numbers"]
         return (access, !access.contains { $0.hasPrefix("SCAN ") && !$0.contains(" USING ") && !lists.contains($0) })
+    }
+}
+
+/// Reads rows in a descending order whose ties come last first, and reverses each group of ties.
+private struct ReversedTies {
+    /// How many columns of the order follow the number of the entry.
+    let columns: Int
+    let offset: Int
+    let limit: Int?
+
+    func rows(_ read: Statement) throws(SQLiteError) -> [Int64] {
+        let end = limit.map(offset.saturatingAdd) ?? .max
+        var (found, ties, place) = ([Int64](), 0, [IndexValue]())
+        while try read.step() {
+            let next = (1...columns).map { read.indexValue(Int32($0)) }
+            if next != place {
+                found[ties...].reverse()
+                (ties, place) = (found.count, next)
+                if ties >= end { break }
+            }
+            found.append(read.int(0).value)
+        }
+        found[ties...].reverse()
+        return Array(found.dropFirst(offset).prefix(limit ?? .max))
     }
 }
 

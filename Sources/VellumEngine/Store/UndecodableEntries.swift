@@ -6,7 +6,7 @@ internal import VellumCore
 final class UndecodableEntries: Sendable {
     private static let capacity = 16_384
 
-    private let isEmpty = Atomic(true)
+    private let hasNone = Atomic(true)
     private let wasReported = Atomic(false)
     /// By their ids.
     private let entries = Locked<[Int64: Remembered]>([:])
@@ -17,6 +17,9 @@ final class UndecodableEntries: Sendable {
         var wasObserved: Bool
     }
 
+    /// Whether every entry could be decoded so far.
+    var isEmpty: Bool { hasNone.load(ordering: .relaxed) }
+
     /// - Parameter isObserved: Whether someone was told.
     func insert(_ entry: Entry, isObserved: Bool) {
         guard entry.id != 0 else { return }
@@ -24,18 +27,18 @@ final class UndecodableEntries: Sendable {
             guard entries.count < Self.capacity || entries[entry.id] != nil else { return }
             entries[entry.id] = Remembered(revision: entry.revision, wasObserved: isObserved)
         }
-        isEmpty.store(false, ordering: .relaxed)
+        hasNone.store(false, ordering: .relaxed)
     }
 
     /// Forgets an entry that could be decoded after all.
     func remove(_ entry: Entry) {
-        guard !isEmpty.load(ordering: .relaxed) else { return }
+        guard !isEmpty else { return }
         entries.withLock { _ = $0.removeValue(forKey: entry.id) }
     }
 
     /// - Parameter isObserved: Whether someone would be told if it could not be decoded now.
     func contains(_ entry: Entry, isObserved: Bool) -> Bool {
-        guard !isEmpty.load(ordering: .relaxed), let known = entries.withLock({ $0[entry.id] }) else { return false }
+        guard !isEmpty, let known = entries.withLock({ $0[entry.id] }) else { return false }
         return known.revision == entry.revision && (known.wasObserved || !isObserved)
     }
 

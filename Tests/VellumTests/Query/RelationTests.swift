@@ -59,6 +59,45 @@ struct RelationTests {
         }
     }
 
+    /// What is read of a predicate without its closures is what is found with them (decision 88).
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func relationsThatAreReadDirectlyAreThoseOfThePlan(seed: UInt64) throws {
+        var (generator, direct) = (SeededGenerator(seed: seed), 0)
+        let orders: [[SortDescriptor<Sample>]] = [
+            [], [SortDescriptor(\.integer)], [SortDescriptor(\.share, order: .reverse), SortDescriptor(\.name, comparator: .lexical)],
+            [SortDescriptor(\.name, comparator: .localizedStandard)], [SortDescriptor(\.ratio), SortDescriptor(\.ratio, order: .reverse)],
+        ]
+        for _ in 0..<80 {
+            let (one, other) = (RandomConditions.predicate(&generator), RandomConditions.predicate(&generator))
+            let predicate = [one, #Predicate { one.evaluate($0) && other.evaluate($0) }].random(&generator)
+            let (limit, offset) = ([nil, 0, 7].random(&generator), [0, 3].random(&generator))
+            let order = orders.random(&generator)
+            guard let query = PropertyQuery(where: predicate, sortedBy: order, limit: limit, offset: offset),
+                let found = catalog.columns.query(query)
+            else { continue }
+            direct += 1
+            let steps = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
+            let plan = QueryPlan(steps, catalog.columns)
+            #expect(plan.isFullyPushed && plan.pushed == found, "seed \(seed): \(predicate)")
+        }
+        #expect(direct > 10)
+    }
+
+    @Test func comparisonsOfPropertiesAreReadDirectly() throws {
+        let (number, name) = (3, "a")
+        let read: [Predicate<Sample>] = [
+            #Predicate { $0.integer == number }, #Predicate { number < $0.integer && $0.name == name },
+            #Predicate { $0.name.starts(with: name) },
+            #Predicate { $0.integer >= number && $0.integer < number && $0.address.city == name },
+        ]
+        for predicate in read { #expect(PropertyQuery(where: predicate).flatMap(catalog.columns.query) != nil, "\(predicate)") }
+        let others: [Predicate<Sample>] = [
+            #Predicate { $0.integer == number || $0.name == name }, #Predicate { $0.name.contains(name) },
+            #Predicate { $0.integer + 1 == number },
+        ]
+        for predicate in others { #expect(PropertyQuery(where: predicate) == nil, "\(predicate)") }
+    }
+
     @Test(arguments: 0..<12 as Range<UInt64>)
     func combinedConditionsAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
