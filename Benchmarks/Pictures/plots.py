@@ -9,7 +9,7 @@ import svg
 # The sections of the ratios, and what belongs to each.
 SECTIONS = [
     ("Archives", r"(memoryHit|diskHit|record(New|Over|PowerSafe)|bulk|opening|recordIndexed|bulkIndexed)"),
-    ("Queries", r"(query.*|growth|unindexed)"),
+    ("Queries", r"(query.*|growth.*|unindexed)"),
     ("MiniCache", r"cache.*"),
     ("Shallows", r"shallows.*"),
     ("Coders", r"coder.*"),

@@ -121,7 +121,7 @@ public struct Outcome: Codable, Sendable {
 public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, manyKeys, update, recordNew, recordOver, recordPowerSafe, bulk, opening
     case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount, querySum, queryAverage
-    case growth, unindexed, recordIndexed, bulkIndexed
+    case growthHit, growthRecord, growthOne, growthRange, growth, unindexed, recordIndexed, bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
     case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
@@ -160,7 +160,11 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .queryCount: "Query: count of a range"
         case .querySum: "Query: sum of an integer property of all objects"
         case .queryAverage: "Query: average of a floating-point property of all objects"
-        case .growth: "Query: the top 10 of many beside those of 10 k"
+        case .growthHit: "Growth: a disk hit among many beside one among 10 k"
+        case .growthRecord: "Growth: a record over what is there, with four indexes, crash-safe"
+        case .growthOne: "Growth: a query for one object"
+        case .growthRange: "Growth: a range, sorted, limit 10"
+        case .growth: "Growth: the top 10"
         case .unindexed: "Query: no index, every object is looked at (all of them)"
         case .recordIndexed: "Record under a new key with indexes, crash-safe"
         case .bulkIndexed: "Record 1000 in one transaction with indexes, crash-safe (per entry)"

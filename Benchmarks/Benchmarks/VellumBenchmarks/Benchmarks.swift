@@ -25,7 +25,8 @@ let benchmarks: @Sendable () -> Void = {
     for scale in [.tenThousand, many] { registerQueries(of: Resident.self, scale) }
     registerQueries(of: IndexedAirport.self, .airports)
     for work in [Work.querySum, .queryAverage] { Runner.register(AggregateComparison.make(work, .hundredThousand)) }
-    Runner.register(GrowthComparison.make(many))
+    let sizes: [Scale] = Workspace().isQuick ? [many, .tenThousand] : [many, .tenThousand, .threeMillion]
+    for work in GrowthComparison.works { Runner.register(GrowthComparison.make(work, sizes)) }
     Runner.register(FilterComparison.make(Workspace().isQuick ? .tenThousand : .hundredThousand))
     Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))
     Runner.register(IndexCostComparison.make(.bulkIndexed, .twentyThousand))

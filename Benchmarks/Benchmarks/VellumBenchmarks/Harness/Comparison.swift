@@ -39,11 +39,13 @@ enum Scale: Int {
     case airports = 28_298
     case hundredThousand = 100_000
     case million = 1_000_000
+    case threeMillion = 3_000_000
     case hundred = 100
     case eight = 8
 
     var title: String {
         switch self {
+        case .threeMillion: "3 M"
         case .million: "1 M"
         case .hundredThousand: "100 k"
         case .airports: "28 k"
@@ -77,6 +79,16 @@ struct Turn {
     var every = 1
     /// Undoes the work before the next turn. Not measured.
     let undo: () throws -> Void
+
+    /// - Parameter prepare: Chooses what the turn works on. Not measured.
+    init(prepare: @escaping () -> Void, _ run: @escaping () throws -> Void) {
+        measure = {
+            prepare()
+            return try Stopwatch.time(run)
+        }
+        tail = nil
+        undo = {}
+    }
 
     init(run: @escaping () throws -> Void, undo: @escaping () throws -> Void = {}) {
         measure = { try Stopwatch.time(run) }
