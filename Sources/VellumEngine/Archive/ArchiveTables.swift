@@ -26,6 +26,8 @@ package final class ArchiveTables {
     /// The index that they are for.
     @exclusivity(unchecked) private var indexDefinition: String?
     @exclusivity(unchecked) private var queries: [String: Statement] = [:]
+    /// Some of them, by the codes of the shapes of simple queries.
+    @exclusivity(unchecked) var shapes: [UInt64: Statement] = [:]
 
     init(id: Int64, checksum: Checksum, connection: Connection) {
         self.id = id
@@ -272,7 +274,7 @@ package final class ArchiveTables {
 
 /// The statements that are kept prepared for each archive.
 enum ArchiveStatement: Int, CaseIterable {
-    case cleared, readEntry, readByID, between, lastUse, lastID, extent
+    case cleared, readEntry, readByID, readByIDs, between, lastUse, lastID, extent
     case loadTotals, loadContents, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry, revision
     case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
         recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
@@ -284,6 +286,7 @@ enum ArchiveStatement: Int, CaseIterable {
         case .cleared: ArchiveTotals.cleared(n)
         case .readEntry: EntryTable.read(n)
         case .readByID: EntryTable.readByID(n)
+        case .readByIDs: EntryTable.readByIDs(n)
         case .between: EntryTable.between(n)
         case .lastUse: RecencyTables.lastUse(n)
         case .lastID: EntryTable.lastID(n)

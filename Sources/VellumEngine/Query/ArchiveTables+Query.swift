@@ -20,7 +20,7 @@ extension ArchiveTables {
     ) throws(SQLiteError) -> QueryAnswer? {
         let extent = try extent(of: shape)
         guard extent.isUsable, let query = extent.isWhole ? request.whole : request.partial else { return nil }
-        let entryIDs = try QueryPrinter(.rows, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).rows(self)
+        let entryIDs = try QueryPrinter.rows(of: query, in: self, validAt: extent.hasExpiring ? now : nil)
         let unindexed = extent.unindexedRows > 0 ? try IndexTables.unindexed(of: id, on: connection) : []
         let read = request.isAtOnce && entryIDs.count > limit.entries ? [] : entryIDs[...]
         let (entries, looked) = try entries(of: read, limit)
@@ -34,7 +34,7 @@ extension ArchiveTables {
     func count(_ query: ColumnQuery, _ shape: IndexShape?, validAt now: WallInstant?) throws(SQLiteError) -> Int? {
         let extent = try extent(of: shape)
         guard extent.isWhole else { return nil }
-        return try QueryPrinter(.count, of: query, archive: id, validAt: extent.hasExpiring ? now : nil).count(self)
+        return try QueryPrinter.count(of: query, in: self, validAt: extent.hasExpiring ? now : nil)
     }
 
     /// Returns the aggregate of the entries that match, or `nil` if the index does not determine it.
@@ -55,19 +55,25 @@ extension ArchiveTables {
 
     /// The first entries, as far as `limit` allows, and how many ids were looked up for them.
     func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
-        try clearedThrough()
-        let read = try statement(.readByID)
-        var entries: [StoredEntry] = []
-        entries.reserveCapacity(min(entryIDs.count, limit.entries))
-        var (bytes, looked) = (0, 0)
-        for entryID in entryIDs.prefix(limit.entries) where bytes < limit.bytes {
-            looked += 1
+        let cleared = try clearedThrough()
+        let wanted = entryIDs.prefix(limit.entries)
+        var (entries, bytes, looked) = ([StoredEntry](), 0, 0)
+        entries.reserveCapacity(wanted.count)
+        while looked < wanted.count, bytes < limit.bytes {
+            let some = wanted.dropFirst(looked).prefix(EntryTable.mostAtOnce)
+            let read = try statement(some.count == 1 ? .readByID : .readByIDs)
             defer { read.reset() }
-            read.bind(entryID, at: 1)
-            if try read.step() {
-                entries.append(EntryRow(read).stored(checksum))
+            EntryTable.bind(some, after: cleared, to: read)
+            var last: Int64?
+            while bytes < limit.bytes, try read.step() {
+                let row = EntryRow(read)
+                entries.append(row.stored(checksum))
                 bytes += entries.last?.entry.bytes.count ?? 0
+                last = row.id
             }
+            // After the last one that was read, if there is no room for the others.
+            let end = bytes < limit.bytes ? nil : last.flatMap(some.firstIndex)
+            looked += end.map { $0 - some.startIndex + 1 } ?? some.count
         }
         return (entries, looked)
     }

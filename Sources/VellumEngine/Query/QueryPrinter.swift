@@ -34,9 +34,8 @@ struct QueryPrinter {
     }
 
     private let archive: Int64
-    /// The window of a descending order, whose ties SQLite is to return the last one first: it would sort each group of them by itself, which takes
-    /// longer than to find it.
-    private var reversed: ReversedTies?
+    /// Whether ``ReversedTies`` reads the rows.
+    private var reversesTies = false
     /// The alias of the table whose rows are selected.
     private var rows = "c"
     /// Precedes a column that SQLite is not to search by (sqlite.org/optoverview.html, 2).
@@ -49,9 +48,7 @@ struct QueryPrinter {
         var parts = query.filter.conjuncts
         let hasWindow = query.limit != nil || query.offset > 0
         var readsColumns = purpose.isRows && !query.order.isEmpty
-        if readsColumns, query.order.allSatisfy(\.isDescending) {
-            reversed = ReversedTies(columns: query.order.count, offset: query.offset, limit: query.limit)
-        }
+        reversesTies = readsColumns && ReversedTies(query) != nil
 
         // An element of a collection is looked up in its own table, to which the columns are joined if a condition or the order needs them.
         let position = parts.firstIndex { $0.element != nil }
@@ -60,7 +57,7 @@ struct QueryPrinter {
         switch purpose {
         case .rows:
             sql += element == nil ? "SELECT c.id" : "SELECT x.id"
-            if reversed != nil { for column in query.order { sql += ", \(Self.name(column.column))" } }
+            if reversesTies { for column in query.order { sql += ", \(Self.name(column.column))" } }
             sql += " FROM "
         case .count: sql += hasWindow ? "SELECT 1 FROM " : "SELECT count(*) FROM "
         case .aggregate(let aggregate):
@@ -95,7 +92,7 @@ struct QueryPrinter {
         case .aggregate(let aggregate): write(aggregate)
         case .count: break
         }
-        if hasWindow, reversed == nil {
+        if hasWindow, !reversesTies {
             write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
             write(" OFFSET ?", .integer(Int64(query.offset)))
         }
@@ -116,7 +113,7 @@ struct QueryPrinter {
             sql += column.isDescending ? " DESC, " : ", "
         }
         sql += rows
-        sql += reversed == nil ? ".id" : ".id DESC"
+        sql += reversesTies ? ".id DESC" : ".id"
     }
 
     /// The name of a column. Made once, which takes longer than all else that is written of a test.
@@ -287,21 +284,41 @@ extension ColumnCondition {
 
 extension QueryPrinter {
     /// The numbers of the entries that match, in order.
-    func rows(_ tables: ArchiveTables) throws(SQLiteError) -> [Int64] {
-        let find = try tables.prepared(query: sql)
+    static func rows(of query: ColumnQuery, in tables: ArchiveTables, validAt now: WallInstant?) throws(SQLiteError) -> [Int64] {
+        let ties = ReversedTies(query)
+        let find = try bound(.rows, query, tables, validAt: now, window: ties == nil)
         defer { find.clear() }
-        find.bind(bindings)
-        return if let reversed { try reversed.rows(find) } else { try find.ints() }
+        return if let ties { try ties.rows(find) } else { try find.ints() }
     }
 
     /// How many entries match.
-    func count(_ tables: ArchiveTables) throws(SQLiteError) -> Int {
-        let count = try tables.prepared(query: sql)
+    static func count(of query: ColumnQuery, in tables: ArchiveTables, validAt now: WallInstant?) throws(SQLiteError) -> Int {
+        let count = try bound(.count, query, tables, validAt: now, window: true)
         defer { count.clear() }
-        count.bind(bindings)
         return try count.step() ? count.int(0).int : 0
     }
 
+    /// The statement of the query, with its values.
+    private static func bound(
+        _ purpose: Purpose, _ query: ColumnQuery, _ tables: ArchiveTables, validAt now: WallInstant?, window: Bool
+    ) throws(SQLiteError) -> Statement {
+        let shape = now == nil ? QueryShape(query, isCount: !purpose.isRows)?.code : nil
+        if let shape, let statement = tables.shapes[shape] {
+            statement.bindValues(of: query, window: window)
+            return statement
+        }
+        let printer = QueryPrinter(purpose, of: query, archive: tables.id, validAt: now)
+        let statement = try tables.prepared(query: printer.sql)
+        statement.bind(printer.bindings)
+        if let shape {
+            if tables.shapes.count >= 64 { tables.shapes.removeAll() }
+            tables.shapes[shape] = statement
+        }
+        return statement
+    }
+}
+
+extension QueryPrinter {
     private enum PlanColumn: Int32 { case id, parent, unused, detail }
 
     /// How SQLite runs the query, one line per table (sqlite.org/eqp.html), and whether it examines no table row by row.
@@ -316,12 +333,19 @@ extension QueryPrinter {
     }
 }
 
-/// Reads rows in a descending order whose ties come last first, and reverses each group of ties.
-private struct ReversedTies {
+/// Reads rows in a descending order, in which SQLite returns ties the last one first, and reverses each group of them: SQLite would sort each
+/// group by itself, which takes longer than to find it.
+struct ReversedTies {
     /// How many columns of the order follow the number of the entry.
-    let columns: Int
-    let offset: Int
-    let limit: Int?
+    private let columns: Int
+    private let offset: Int
+    private let limit: Int?
+
+    /// - Returns: `nil` for any other order.
+    init?(_ query: ColumnQuery) {
+        guard !query.order.isEmpty, query.order.allSatisfy(\.isDescending) else { return nil }
+        (columns, offset, limit) = (query.order.count, query.offset, query.limit)
+    }
 
     func rows(_ read: Statement) throws(SQLiteError) -> [Int64] {
         let end = limit.map(offset.saturatingAdd) ?? .max

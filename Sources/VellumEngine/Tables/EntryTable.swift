@@ -79,8 +79,26 @@ package enum EntryTable {
 
     /// The entries whose keys have this hash, among those after an id.
     static func read(_ n: Int64) -> String { entriesWithKeys("hash = ?1 AND id > ?2 AND id < \(EntryID.end(of: n))") }
-    static func readByID(_ n: Int64) -> String {
-        entriesWithKeys("id = ?1 AND id > \(clearedThrough(n)) AND id < \(EntryID.end(of: n))")
+    /// The entry with an id, among those after another.
+    static func readByID(_ n: Int64) -> String { entriesWithKeys("id = ?1 AND id > ?2 AND id < \(EntryID.end(of: n))") }
+
+    /// How many entries ``readByIDs(_:)`` reads: to begin and to end a statement takes as long as to find a row.
+    static let mostAtOnce = 16
+    /// The entries with these ids, in their order, among those after another.
+    static func readByIDs(_ n: Int64) -> String {
+        let ids = (1...mostAtOnce).map { "(?\($0))" }.joined(separator: ", ")
+        return """
+            SELECT \(columns), key FROM (VALUES \(ids)) wanted CROSS JOIN entries ON id = wanted.column1 \
+            WHERE id > ?\(mostAtOnce + 1) AND id < \(EntryID.end(of: n))
+            """
+    }
+
+    /// Binds one id to ``readByID(_:)``, or some to ``readByIDs(_:)``.
+    static func bind(_ ids: ArraySlice<Int64>, after cleared: Int64, to read: Statement) {
+        let parameters = ids.count == 1 ? 1 : mostAtOnce
+        for (place, id) in ids.enumerated() { read.bind(id, at: Int32(place + 1)) }
+        for place in ids.count..<parameters { read.bind(Int64?.none, at: Int32(place + 1)) }
+        read.bind(cleared, at: Int32(parameters + 1))
     }
     static func between(_ n: Int64) -> String {
         entriesWithKeys("id > max(?1, \(clearedThrough(n))) AND id <= min(?2, \(EntryID.end(of: n) - 1)) ORDER BY id")

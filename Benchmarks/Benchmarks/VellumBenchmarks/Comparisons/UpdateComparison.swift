@@ -2,23 +2,30 @@ import Benchmark
 import Samples
 import Vellum
 
-/// A user that is read, changed and recorded.
+/// A user that is read, changed and recorded. Memory has all users, but for one side.
 enum UpdateComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
             work: .update, subject: User.title, scale: scale,
-            sides: [("Vellum", nil), ("access and record, not atomic", nil), ("record", nil), ("GRDB write", nil)], rounds: 2000, seconds: 5
+            sides: [
+                ("Vellum", nil), ("Vellum, not in memory", nil), ("access and record, not atomic", nil), ("record", 1.4),
+                ("GRDB write", 0.3),
+            ], rounds: 2000, seconds: 5
         ) { workspace in
             let fixture = StoreFixture<User>(workspace: workspace, count: scale.rawValue)
-            func open(_ purpose: String) throws -> (ArchivesFactory, ArchiveStore<User>) {
+            func open(_ purpose: String, memory: DataSize = 16.megaByte) throws -> (ArchivesFactory, ArchiveStore<User>) {
                 let factory = ArchivesFactory(directory: try fixture.folder(.vellum, purpose))
-                return (factory, try factory.store(for: User.self, memoryLimit: 16.megaByte, diskLimit: .everything))
+                let store = try factory.store(for: User.self, memoryLimit: memory, diskLimit: .everything)
+                for index in 0..<scale.rawValue { _ = try store.access(archiveWithKey: User.key(index)) }
+                return (factory, store)
             }
             let (updating, apart, recording) = (try open(""), try open("apart"), try open("recording"))
+            let onDisk = try open("disk", memory: 1.kiloByte)
             let peer = try Peer<User>(try fixture.path(.grdb), .crashSafe)
             var (user, key) = (User.make(0), "")
             return Course(turns: [
                 Turn { try updating.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } } },
+                Turn { try onDisk.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } } },
                 Turn {
                     guard let old = try apart.1.access(archiveWithKey: key) else { return }
                     try apart.1.record(old.aged(as: user))
@@ -34,7 +41,7 @@ enum UpdateComparison {
                 user = User.make(Scatter.place(round) % scale.rawValue, changedIn: round)
                 key = user.primaryKey
             } end: {
-                for (factory, _) in [updating, apart, recording] { try factory.close() }
+                for (factory, _) in [updating, onDisk, apart, recording] { try factory.close() }
                 try peer.close()
             }
         }
