@@ -158,7 +158,9 @@ public import Synchronization
     }
 
     /// Returns the entry under the key, valid or not. Does not affect the eviction order.
+    // Specialized where an update calls it, and inlined nowhere.
     @inlinable
+    @inline(never)
     package func peek(_ key: EntryKey) -> Item? {
         let hash = hash.of(key)
         return readFresh { $0.pointee.entries.peek(key, hash: hash) }
