@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions of nineteen works by callgrind, and fails where one has grown (decision 62).
+"""Counts the instructions of twenty-three works by callgrind, and fails where one has grown (decision 62).
 
     instructions.py PROGRAM [--update]
 
