@@ -16,8 +16,8 @@ public import VellumEngine
 /// Memory keeps the value of a `Sendable` struct or enum. Of any other object, memory keeps the data, and each access decodes a new
 /// object: changing an object after recording or accessing it does not change the archive.
 ///
-/// Queries, streams, updates and the next launch see what decodes from the data of an object. If a type does not encode all that it has, a value
-/// in memory differs from that. A debug build logs a warning, once for each type, that names the first property that differs.
+/// Queries, streams and the next launch see what decodes from the data of an object. If a type does not encode all that it has, a value in memory,
+/// which accesses and updates see, differs from that. A debug build logs a warning, once for each type, that names the first property that differs.
 ///
 /// - Note: Methods are synchronous. A read from disk or a write blocks the caller for some microseconds; a write with
 ///   ``Durability/powerSafe`` blocks until the disk is synced. A task awaits them by ``async``, and blocks no thread that runs tasks.

@@ -14,11 +14,14 @@ struct NetworkTests {
         //server/share /mnt/share cifs rw 0 0
         host /mnt/host 9p rw 0 0
         user@host: /mnt/ssh fuse.sshfs rw 0 0
+        //nas/x /mnt/My\\040Share cifs rw 0 0
+        host /mnt/vm virtiofs rw 0 0
         """
 
     @Test(arguments: [
         ("/var/lib/a.sqlite", false), ("/home/ann/a.sqlite", true), ("/home/local/a.sqlite", false), ("/homes/a.sqlite", false),
         ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true), ("/dev/shm/a", false),
+        ("/mnt/My Share/a", true), ("/mnt/My", false), ("/mnt/vm/a", true),
     ])
     func networkFileSystemsAreRecognized(_ path: String, _ isOnNetwork: Bool) {
         #expect(FileSystem.isOnNetwork(path, mounts: Array(Self.mounts.utf8)) == isOnNetwork)

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
-import VellumCore
 import VellumTestSupport
 
+@testable import VellumCore
 @testable import VellumEngine
 
 /// What an update requires of the disk and of memory.
@@ -41,7 +41,6 @@ struct StoreUpdateTests {
 
     @Test func aFailedReadRunsNoClosure() throws {
         try append("1")
-        store.trimMemory(to: 0)
         try store.disk.file.suspend()
         #expect(throws: VellumError.self) {
             try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in Issue.record("The closure ran.") }
@@ -117,6 +116,21 @@ struct StoreUpdateTests {
         #expect(try store.value(forKey: "a") == between.value)
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "a") == between.value)
+    }
+
+    /// What memory knows of writes is of a part of the keys. The disk tells them apart.
+    @Test func aClosureThatWritesAKeyOfTheSamePartRunsTwice() throws {
+        try append("1")
+        let (store, part) = (store, store.memory.stripe(of: store.memory.hash.of("a")))
+        let other = try #require(
+            (0..<10_000).map { EntryKey("b\($0)") }.first { store.memory.stripe(of: store.memory.hash.of($0)) == part })
+        var runs = 0
+        try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { value in
+            runs += 1
+            try store.record("\(runs)", forKey: other)
+            value = (value ?? "") + "2"
+        }
+        #expect(try (runs, store.value(forKey: "a")) == (2, "12"))
     }
 
     @Test func aValueThatIsOnlyInMemoryIsNotedAlthoughTheDiskIsUnchanged() throws {

@@ -297,8 +297,8 @@ struct ArchiveStoreUpdatingTests {
             try await group.waitForAll()
         }
         #expect(try (0..<3).map { try stores[0].access(archiveWithKey: "\($0)")?.count ?? 0 }.reduce(0, +) == 1600)
-        // They took turns, so that none ran twice.
-        #expect(runs.count == 1600)
+        // They took turns, so that none lost a race to another of its key. One that memory answered may have lost one of another key, once.
+        #expect(durability == .relaxed ? runs.count == 1600 : (1600...3200).contains(runs.count))
     }
 
     private static func countUp(_ times: Int, in store: ArchiveStore<Counter>, _ runs: Runs) throws {

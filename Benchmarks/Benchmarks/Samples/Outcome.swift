@@ -161,7 +161,7 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .querySum: "Query: sum of an integer property of all objects"
         case .queryAverage: "Query: average of a floating-point property of all objects"
         case .growthHit: "Growth: a disk hit among many beside one among 10 k"
-        case .growthRecord: "Growth: a record over what is there, with four indexes, crash-safe"
+        case .growthRecord: "Growth: a record over the same object, which has four indexes, crash-safe"
         case .growthOne: "Growth: a query for one object"
         case .growthRange: "Growth: a range, sorted, limit 10"
         case .growth: "Growth: the top 10"

@@ -11,7 +11,7 @@ extension PropertyQuery {
         self.init()
         if let predicate {
             let root = PropertyRoot(variable: predicate.variable.key)
-            guard let part = predicate.expression as? any PropertyRelating, part.add(to: &relations, root) else { return nil }
+            guard let part = predicate.expression as? any PropertyRelating, part.add(to: &relations, root, depth: 0) else { return nil }
         }
         for descriptor in order {
             guard let property = PropertyOrder.property(of: descriptor) else { return nil }
@@ -23,8 +23,9 @@ extension PropertyQuery {
 
 /// A part of a predicate that may be nothing but relations of properties to constants, which must all be true.
 private protocol PropertyRelating: PredicateExpression where Output == Bool {
+    /// - Parameter depth: In how many connectives the part is.
     /// - Returns: Whether that is so. If not, the list may have some of them.
-    func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot) -> Bool
+    func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot, depth: Int) -> Bool
 }
 
 /// Returns the key path of the part, if it is a property of the object, with the type of the part.
@@ -37,15 +38,17 @@ private func property<Part: PredicateExpression>(_ part: Part, of root: Property
 private func value<Part: PredicateExpression>(_ part: Part) -> Part.Output? { (part as? PredicateExpressions.Value<Part.Output>)?.value }
 
 extension PredicateExpressions.Conjunction: PropertyRelating {
-    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot) -> Bool {
-        // The left side alone may be deep.
-        guard relations.count < 8, let left = lhs as? any PropertyRelating, let right = rhs as? any PropertyRelating else { return false }
-        return left.add(to: &relations, root) && right.add(to: &relations, root)
+    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot, depth: Int) -> Bool {
+        // A chain that is made at run time may be too deep for a recursion.
+        guard depth < 8, relations.count < 8, let left = lhs as? any PropertyRelating, let right = rhs as? any PropertyRelating else {
+            return false
+        }
+        return left.add(to: &relations, root, depth: depth + 1) && right.add(to: &relations, root, depth: depth + 1)
     }
 }
 
 extension PredicateExpressions.Equal: PropertyRelating {
-    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot) -> Bool {
+    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot, depth: Int) -> Bool {
         if let property = property(lhs, of: root), let operand = value(rhs) {
             relations.append(.init(property, .isEqual(operand)))
         } else if let property = property(rhs, of: root), let operand = value(lhs) {
@@ -58,7 +61,7 @@ extension PredicateExpressions.Equal: PropertyRelating {
 }
 
 extension PredicateExpressions.Comparison: PropertyRelating {
-    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot) -> Bool {
+    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot, depth: Int) -> Bool {
         guard PropertyOrder.matchesIndexOrder(LHS.Output.self) else { return false }
         if let property = property(lhs, of: root), let operand = value(rhs), let relation = op.relation(to: operand) {
             relations.append(.init(property, relation))
@@ -95,7 +98,7 @@ extension PredicateExpressions.ComparisonOperator {
 }
 
 extension PredicateExpressions.SequenceStartsWith: PropertyRelating {
-    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot) -> Bool {
+    fileprivate func add(to relations: inout [PropertyQuery.Relation], _ root: PropertyRoot, depth: Int) -> Bool {
         guard Base.Output.self == String.self, let start = value(prefix) as? String, let property = property(base, of: root) else {
             return false
         }

@@ -90,11 +90,32 @@ extension FileSystem {
         for line in mounts.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 3)
             guard fields.count > 2 else { continue }
-            let point = fields[1]
+            let point = unescaped(fields[1])
             let isAbove = point == [slash] || path.starts(with: point) && (path.count == point.count || path[point.count] == slash)
             if isAbove, point.count >= nearest.length { nearest = (point.count, fields[2]) }
         }
-        return ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone", "fuse.s3fs"]
-            .contains(String(decoding: nearest.type, as: UTF8.self))
+        return networkTypes.contains(String(decoding: nearest.type, as: UTF8.self))
+    }
+
+    /// Also those that share a folder of a virtual machine's host.
+    private static let networkTypes: Set = [
+        "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "9p", "virtiofs", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
+        "fuse.virtiofs", "fuse.glusterfs",
+    ]
+
+    /// A field of the mount table, in which spaces and some other bytes are a backslash and three octal digits.
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard field.contains(UInt8(ascii: "\\")) else { return field }
+        var (bytes, rest): (ArraySlice<UInt8>, ArraySlice<UInt8>) = ([], field)
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3, let escaped = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
+                bytes.append(escaped)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
     }
 }

@@ -30,7 +30,7 @@ extension Store {
         let reader = EntryReader(self, QueryOptions(undecodable: undecodable), batchSize: 4096)
         let request = IndexRequest(whole: whole, partial: nil, isAtOnce: true)
         guard let answer = try disk.answer(request, validAt: clock.now(), reading: reader.limit, reader.reads),
-            answer.looked == answer.entryIDs.count
+            answer.looked == answer.entryIDs.count, query.limit == nil || answer.entries.allSatisfy(\.isIntact)
         else { return nil }
         var values: [Value] = []
         values.reserveCapacity(answer.entries.count)

@@ -158,6 +158,12 @@ public import VellumCore
 
     // MARK: The owner
 
+    /// Throws if the archive is closed, or the file suspended or gone.
+    @usableFromInline func checkUsable() throws(VellumError) {
+        try archive.checkOpen()
+        try file.checkUsable()
+    }
+
     /// Whether relaxed writes of the file wait for their commit.
     @usableFromInline var hasOpenBatch: Bool { file.writing.openBatch.exists.load(ordering: .acquiring) }
 

@@ -57,23 +57,30 @@ extension ArchiveTables {
     func entries(of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit) throws(SQLiteError) -> (entries: [StoredEntry], looked: Int) {
         let cleared = try clearedThrough()
         let wanted = entryIDs.prefix(limit.entries)
-        var (entries, bytes, looked) = ([StoredEntry](), 0, 0)
+        var (entries, bytes, looked, atOnce) = ([StoredEntry](), 0, 0, EntryTable.mostAtOnce)
         entries.reserveCapacity(wanted.count)
         while looked < wanted.count, bytes < limit.bytes {
-            let some = wanted.dropFirst(looked).prefix(EntryTable.mostAtOnce)
+            let some = wanted.dropFirst(looked).prefix(atOnce)
             let read = try statement(some.count == 1 ? .readByID : .readByIDs)
             defer { read.reset() }
             EntryTable.bind(some, after: cleared, to: read)
-            var last: Int64?
-            while bytes < limit.bytes, try read.step() {
+            let (countBefore, bytesBefore) = (entries.count, bytes)
+            var (rest, isInOrder) = (some, true)
+            while bytes < limit.bytes, isInOrder, try read.step() {
                 let row = EntryRow(read)
+                let place = rest.firstIndex(of: row.id)
+                rest = place.map { rest[($0 + 1)...] } ?? []
+                isInOrder = place != nil
                 entries.append(row.stored(checksum))
                 bytes += entries.last?.entry.bytes.count ?? 0
-                last = row.id
             }
-            // After the last one that was read, if there is no room for the others.
-            let end = bytes < limit.bytes ? nil : last.flatMap(some.firstIndex)
-            looked += end.map { $0 - some.startIndex + 1 } ?? some.count
+            if isInOrder {
+                looked += bytes < limit.bytes ? some.count : some.count - rest.count
+            } else {
+                // SQLite returns the rows in the order of the numbers, and does not promise it: then one by one.
+                entries.removeSubrange(countBefore...)
+                (bytes, atOnce) = (bytesBefore, 1)
+            }
         }
         return (entries, looked)
     }

@@ -15,6 +15,12 @@ struct ColumnQuery: Hashable, Sendable {
     /// The sum of offset and limit, if there is a limit.
     var end: Int? { limit.map(offset.saturatingAdd) }
 
+    /// The values of LIMIT and OFFSET, as far as it has them. Of rows in an order that ``ReversedTies`` reads, the limit leaves room for some ties.
+    func window(ofRows isOfRows: Bool) -> [Int64] {
+        if isOfRows, ReversedTies(self) != nil { return end.map { [Int64($0.saturatingAdd(32))] } ?? [] }
+        return limit == nil && offset == 0 ? [] : [limit.map(Int64.init) ?? -1, Int64(offset)]
+    }
+
     /// Whether it has neither a condition nor an order.
     var isScan: Bool { if case .all(let parts) = filter { parts.isEmpty && order.isEmpty } else { false } }
 }

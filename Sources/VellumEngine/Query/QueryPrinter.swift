@@ -92,10 +92,9 @@ struct QueryPrinter {
         case .aggregate(let aggregate): write(aggregate)
         case .count: break
         }
-        if hasWindow, !reversesTies {
-            write(" LIMIT ?", .integer(query.limit.map(Int64.init) ?? -1))
-            write(" OFFSET ?", .integer(Int64(query.offset)))
-        }
+        let window = query.window(ofRows: purpose.isRows)
+        if let limit = window.first { write(" LIMIT ?", .integer(limit)) }
+        if window.count > 1 { write(" OFFSET ?", .integer(window[1])) }
         if case .count = purpose, hasWindow { sql = "SELECT count(*) FROM (\(sql))" }
     }
 
@@ -285,26 +284,30 @@ extension ColumnCondition {
 extension QueryPrinter {
     /// The numbers of the entries that match, in order.
     static func rows(of query: ColumnQuery, in tables: ArchiveTables, validAt now: WallInstant?) throws(SQLiteError) -> [Int64] {
-        let ties = ReversedTies(query)
-        let find = try bound(.rows, query, tables, validAt: now, window: ties == nil)
+        let find = try bound(.rows, query, tables, validAt: now)
         defer { find.clear() }
-        return if let ties { try ties.rows(find) } else { try find.ints() }
+        guard let ties = ReversedTies(query) else { return try find.ints() }
+        if let found = try ties.rows(find, most: query.window(ofRows: true).first) { return found }
+        // The last of them are equal to more than were asked for. The limit is the last parameter.
+        find.reset()
+        find.bind(-1, at: find.parameterCount)
+        return try ties.rows(find, most: nil) ?? []
     }
 
     /// How many entries match.
     static func count(of query: ColumnQuery, in tables: ArchiveTables, validAt now: WallInstant?) throws(SQLiteError) -> Int {
-        let count = try bound(.count, query, tables, validAt: now, window: true)
+        let count = try bound(.count, query, tables, validAt: now)
         defer { count.clear() }
         return try count.step() ? count.int(0).int : 0
     }
 
     /// The statement of the query, with its values.
     private static func bound(
-        _ purpose: Purpose, _ query: ColumnQuery, _ tables: ArchiveTables, validAt now: WallInstant?, window: Bool
+        _ purpose: Purpose, _ query: ColumnQuery, _ tables: ArchiveTables, validAt now: WallInstant?
     ) throws(SQLiteError) -> Statement {
         let shape = now == nil ? QueryShape(query, isCount: !purpose.isRows)?.code : nil
         if let shape, let statement = tables.shapes[shape] {
-            statement.bindValues(of: query, window: window)
+            statement.bindValues(of: query, isOfRows: purpose.isRows)
             return statement
         }
         let printer = QueryPrinter(purpose, of: query, archive: tables.id, validAt: now)
@@ -347,21 +350,31 @@ struct ReversedTies {
         (columns, offset, limit) = (query.order.count, query.offset, query.limit)
     }
 
-    func rows(_ read: Statement) throws(SQLiteError) -> [Int64] {
+    /// - Parameter most: How many rows the statement returns at most; `nil` for all.
+    /// - Returns: `nil` if the last ties that are needed may be more than those.
+    func rows(_ read: Statement, most: Int64?) throws(SQLiteError) -> [Int64]? {
         let end = limit.map(offset.saturatingAdd) ?? .max
-        var (found, ties, place) = ([Int64](), 0, [IndexValue]())
+        var (found, ties, place) = ([Int64](), 0, [IndexValue](repeating: .null, count: columns))
         while try read.step() {
-            let next = (1...columns).map { read.indexValue(Int32($0)) }
-            if next != place {
+            var isTie = true
+            for column in 0..<columns {
+                let value = read.indexValue(Int32(column + 1))
+                guard value != place[column] else { continue }
+                (isTie, place[column]) = (false, value)
+            }
+            if !isTie {
                 found[ties...].reverse()
-                (ties, place) = (found.count, next)
-                if ties >= end { break }
+                ties = found.count
+                if ties >= end { return window(of: found) }
             }
             found.append(read.int(0).value)
         }
+        if let most, found.count >= most, ties < end { return nil }
         found[ties...].reverse()
-        return Array(found.dropFirst(offset).prefix(limit ?? .max))
+        return window(of: found)
     }
+
+    private func window(of found: [Int64]) -> [Int64] { Array(found.dropFirst(offset).prefix(limit ?? .max)) }
 }
 
 extension Statement {

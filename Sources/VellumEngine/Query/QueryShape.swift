@@ -8,17 +8,16 @@ struct QueryShape {
 
     init?(_ query: ColumnQuery, isCount: Bool) {
         guard case .all(let parts) = query.filter, parts.count <= 4, query.order.count <= 4 else { return nil }
-        // Eight bits, eight for each comparison, and five for each column of the order.
-        var code = UInt64(parts.count) << 5 | UInt64(query.order.count) << 2
-        if isCount { code |= 2 }
-        if query.limit != nil || query.offset > 0 { code |= 1 }
+        // Nine bits, eight for each comparison, and five for each column of the order.
+        var code = UInt64(parts.count) << 6 | UInt64(query.order.count) << 3 | UInt64(query.window(ofRows: !isCount).count)
+        if isCount { code |= 4 }
         for (place, part) in parts.enumerated() {
             guard case .test(let test) = part, 0..<16 ~= test.column, let form = test.relation.form else { return nil }
-            code |= (UInt64(test.column) << 4 | form) << UInt64(8 + 8 * place)
+            code |= (UInt64(test.column) << 4 | form) << UInt64(9 + 8 * place)
         }
         for (place, ordering) in query.order.enumerated() {
             guard 0..<16 ~= ordering.column else { return nil }
-            code |= (UInt64(ordering.column) << 1 | (ordering.isDescending ? 1 : 0)) << UInt64(40 + 5 * place)
+            code |= (UInt64(ordering.column) << 1 | (ordering.isDescending ? 1 : 0)) << UInt64(41 + 5 * place)
         }
         self.code = code
     }
@@ -39,9 +38,7 @@ extension ColumnTest.Relation {
 
 extension Statement {
     /// Binds the values of a query that has a ``QueryShape``, in the order in which ``QueryPrinter`` writes them.
-    ///
-    /// - Parameter window: Whether the limit and the offset are among them.
-    func bindValues(of query: ColumnQuery, window: Bool) {
+    func bindValues(of query: ColumnQuery, isOfRows: Bool) {
         var last: Int32 = 0
         func bindNext(_ value: IndexValue) {
             last += 1
@@ -57,8 +54,6 @@ extension Statement {
             case .isNull, .isIn, .beginsWith, .hasElement: break
             }
         }
-        guard window, query.limit != nil || query.offset > 0 else { return }
-        bindNext(.integer(query.limit.map(Int64.init) ?? -1))
-        bindNext(.integer(Int64(query.offset)))
+        for value in query.window(ofRows: isOfRows) { bindNext(.integer(value)) }
     }
 }

@@ -35,6 +35,9 @@ package final class Statement {
 
     package func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
 
+    /// The number of parameters, and the place of the last.
+    var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
+
     package func bind(_ value: Int64?, at index: Int32) {
         if let value { bind(value, at: index) } else { check(sqlite3_bind_null(pointer, index)) }
     }

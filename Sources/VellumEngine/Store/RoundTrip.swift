@@ -44,7 +44,7 @@ extension VellumError {
                 guard let path = comparison.difference(value, try decode()) else { return }
                 let line = """
                     What decodes from an object of type \(Value.self) differs from what was passed, first at \
-                    \(path.isEmpty ? "the object itself" : path). While memory keeps it, it is returned as it was passed; queries, updates and \
+                    \(path.isEmpty ? "the object itself" : path). While memory keeps it, it is returned as it was passed; queries and \
                     the next launch see what decodes. Encode that property, or leave it out. Checked once for each type, in debug builds only.
                     """
                 Log.warning(line)

@@ -28,8 +28,9 @@ extension Store {
         guard forkGuard.isThisProcess else { throw VellumError.forked }
         let turn = try UpdateTurn.begin(for: key, in: disk)
         defer { turn.end() }
-        for _ in 0..<Retrying.most {
-            var found = try read(key, under: readers, after: nil)
+        for tries in 0..<Retrying.most {
+            // A lost race may be that of another key, which the disk tells apart.
+            var found = try read(key, under: readers, after: nil, fromMemory: tries == 0)
             var value = found.value
             var result: Result?
             try turn.run { result = try body(&value) }
@@ -65,7 +66,9 @@ extension Store {
     }
 
     /// Returns the valid value under the key, and the condition that it is still there. Affects the eviction order.
-    package func valueForUpdate(forKey key: EntryKey) throws(VellumError) -> FoundForWriting { try read(key, under: .never, after: nil) }
+    package func valueForUpdate(forKey key: EntryKey) throws(VellumError) -> FoundForWriting {
+        try read(key, under: .never, after: nil, fromMemory: false)
+    }
 
     /// Records the value if what was found is still there, unless both are the same.
     ///
@@ -82,7 +85,14 @@ extension Store {
     /// Whether the transaction would record what was found.
     @inlinable
     func isSame(_ transaction: StoreTransaction, _ value: Value, as found: FoundForWriting) throws(VellumError) -> Bool {
-        let bytes = if let old = found.valueInMemory { try encode(old) } else { found.bytes }
+        var bytes = found.bytes
+        if let old = found.valueInMemory {
+            do throws(VellumError) {
+                bytes = try encode(old)
+            } catch {
+                return false  // What cannot be encoded any more is another value.
+            }
+        }
         return transaction.stores(bytes, version: found.typeVersion) { try codec.isSame(value, $0, as: $1) }
     }
 
@@ -105,12 +115,16 @@ extension Store {
 
     /// Reads the value under the key for a write that depends on it. Affects the eviction order.
     ///
-    /// - Parameter other: Another condition of the same transaction, which must be met, too.
+    /// - Parameters:
+    ///   - other: Another condition of the same transaction, which must be met, too.
+    ///   - fromMemory: Whether what memory has of the disk will do. Its condition may also fail because of another key.
     @inlinable
-    func read(_ key: EntryKey, under readers: Expiration, after other: WriteCondition?) throws(VellumError) -> FoundForWriting {
+    func read(
+        _ key: EntryKey, under readers: Expiration, after other: WriteCondition?, fromMemory: Bool
+    ) throws(VellumError) -> FoundForWriting {
         guard forkGuard.isThisProcess else { throw .forked }
         let now = clock.now()
-        if let found = knownOnDisk(key, now, readers, after: other) { return found }
+        if fromMemory, let found = try knownOnDisk(key, now, readers, after: other) { return found }
         if memory.memoryOnlyCount > 0, let found = try readInMemory(key, now, readers, after: other) { return found }
         let (value, entry) = try lookOnDisk(forKey: key, now, readers)
         var found = FoundForWriting(condition(that: entry?.version, isUnder: key, now, readers, after: other))
@@ -122,12 +136,16 @@ extension Store {
     /// The valid value that memory has of an entry on disk. Neither one that was migrated, whose row may have another key, nor one of a batch that
     /// is not committed yet.
     @inlinable
-    func knownOnDisk(_ key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?) -> FoundForWriting? {
+    func knownOnDisk(
+        _ key: EntryKey, _ now: WallInstant, _ readers: Expiration, after other: WriteCondition?
+    ) throws(VellumError) -> FoundForWriting? {
         guard version == 0, keepsValues else { return nil }
         // Before the value is read. There is none as long as another process is stopped in the middle of a write of the key.
         guard let ticket = memory.ticket(forMissed: key), let item = memory.peek(key), item.entryID != 0,
             case .value(let value) = item.payload, item.isValid(at: now, key, under: readers), !disk.hasOpenBatch
         else { return nil }
+        // No closure runs if its result could not be recorded.
+        try disk.checkUsable()
         var notifiesDisk = false
         _ = memory.use(key, at: now, under: readers, notifiesDisk: &notifiesDisk) { _ in true }
         if notifiesDisk { disk.touchesArePending(isUrgent: false) }
@@ -136,6 +154,7 @@ extension Store {
                 memory.isUnchanged(key, since: ticket) ? .unchanged : .changed
             })
         (found.value, found.valueInMemory, found.validity) = (value, value, item.validity)
+        found.typeVersion = codec.version(of: value)
         return found
     }
 

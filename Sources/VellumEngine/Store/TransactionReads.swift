@@ -29,7 +29,9 @@ package struct TransactionReads {
     }
 
     private mutating func read<Value>(_ key: EntryKey, in store: Store<Value>) throws(VellumError) -> Value? {
-        let found = try store.read(key, under: .never, after: condition)
+        // A transaction that is tried again may have lost a race of another key.
+        let found = try store.read(
+            key, under: .never, after: condition, fromMemory: !store.disk.file.transactions.areRetried)
         requirements.require(found.condition, key, in: store)
         condition = found.condition
         return found.value

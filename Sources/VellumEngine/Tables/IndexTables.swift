@@ -202,12 +202,12 @@ enum IndexTables {
     /// In a transaction, after ``limitAnalysis``. A connection reads statistics with the schema, which the table that comes and goes changes.
     ///
     /// A limited analysis guesses the number of rows for each index, by a factor of three from one index to the next: SQLite would then search for each
-    /// value of the first column of a short one, where the long one answers at once.
+    /// value of the first column of a short one, where the long one answers at once. Of a table without indexes they have the number alone.
     static func analyse(_ n: Int64, rows: Int64, collections: Int) -> String {
         let tables = ["columns_\(n)"] + (0..<collections).map { "elements_\(n)_\($0)" }
         return """
             \(tables.map { "ANALYZE \($0);" }.joined(separator: "\n"))
-            UPDATE sqlite_stat1 SET stat = \(rows) || substr(stat, instr(stat, ' ')) WHERE tbl = 'columns_\(n)';
+            UPDATE sqlite_stat1 SET stat = \(rows) || substr(stat, instr(stat, ' ')) WHERE tbl = 'columns_\(n)' AND idx IS NOT NULL;
             CREATE TABLE unindexed_0(id INTEGER);
             DROP TABLE unindexed_0;
             """

@@ -49,6 +49,17 @@ struct IndexBuildingTests {
         #expect(try file.verify().isIntact)
     }
 
+    /// The table of an archive that has collections alone has no index, and SQLite counts its rows.
+    @Test func statisticsOfATableWithoutIndexesHaveItsRowsAlone() throws {
+        var tags = IndexCatalog<Person>()
+        tags.addCollection(\Person.tags, name: "tags", of: String.self) { $0.tags }
+        let (store, file) = (try setup.people(tags), try setup.open())
+        try store.record(Array(people.prefix(1500)))
+        file.waitForMaintenance()
+        try file.analyseIndexes()
+        #expect(try RawDatabase(setup.url).int("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_1'") == 1500)
+    }
+
     @Test func anIndexIsBuiltFromStoredEntries() throws {
         try fillWithoutIndex()
         let store = try setup.people()

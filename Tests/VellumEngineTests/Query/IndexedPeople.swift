@@ -82,6 +82,14 @@ enum Question {
             (left.age < right.age ? -1 : left.age > right.age ? 1 : 0) * (descending ? -1 : 1)
         }
     }
+
+    /// `nil` is first.
+    static func byCity(descending: Bool = false) -> Ordering<Person> {
+        Ordering(\Person.city, isDescending: descending) { left, right in
+            let (left, right) = (left.city ?? "", right.city ?? "")
+            return (left < right ? -1 : left > right ? 1 : 0) * (descending ? -1 : 1)
+        }
+    }
 }
 
 extension Array<Person> {

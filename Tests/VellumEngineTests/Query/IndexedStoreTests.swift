@@ -26,6 +26,9 @@ struct IndexedStoreTests {
             [.sort([Question.byAge()])],
             [.sort([Question.byAge(descending: true)]), .limit(10)],
             [.sort([Question.byAge(descending: true)]), .skip(5), .limit(10)],
+            [.sort([Question.byAge(descending: true)]), .skip(5)],
+            // More ties at its end than are read at first.
+            [.filter(Question.tagged("all")), .sort([Question.byCity(descending: true)]), .skip(5), .limit(10)],
             [.limit(20), .filter(Question.older(than: 10))],
             [.limit(20), .sort([Question.byAge(descending: true)])],
             [.filter(Question.older(than: 10)), .sort([Question.byAge()]), .limit(7), .filter(Question.isEvenlyNamed())],

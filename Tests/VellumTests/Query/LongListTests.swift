@@ -235,6 +235,7 @@ struct LongListTests {
     @Test func manyTestsDoNotOverflowTheStack() throws {
         #expect(try store.count(where: Self.chain(2000, isDeep: true, Self.equal)) == 2000)
         #expect(try store.count(where: Self.chain(1000, isDeep: true, Self.hasText)) == 2000)
+        #expect(try store.count(where: Self.chain(2000, isConjunction: true, isDeep: true, Self.equal)) == 0)
     }
 
     @Test func moreTestsThanAStatementTakesAreSaidToRemain() throws {

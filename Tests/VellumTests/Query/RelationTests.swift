@@ -65,11 +65,15 @@ struct RelationTests {
         var (generator, direct) = (SeededGenerator(seed: seed), 0)
         let orders: [[SortDescriptor<Sample>]] = [
             [], [SortDescriptor(\.integer)], [SortDescriptor(\.share, order: .reverse), SortDescriptor(\.name, comparator: .lexical)],
-            [SortDescriptor(\.name, comparator: .localizedStandard)], [SortDescriptor(\.ratio), SortDescriptor(\.ratio, order: .reverse)],
+            [SortDescriptor(\.ratio), SortDescriptor(\.ratio, order: .reverse)],
         ]
         for _ in 0..<80 {
-            let (one, other) = (RandomConditions.predicate(&generator), RandomConditions.predicate(&generator))
-            let predicate = [one, #Predicate { one.evaluate($0) && other.evaluate($0) }].random(&generator)
+            let (integer, name) = (Sample.integers.random(&generator), Sample.names.random(&generator))
+            let ratio = Sample.ratios.random(&generator)
+            let predicate = [
+                RandomConditions.predicate(&generator), #Predicate { $0.integer >= integer && $0.name == name && $0.ratio < ratio },
+                #Predicate { ratio <= $0.ratio && ($0.name.starts(with: name) && integer > $0.integer) },
+            ].random(&generator)
             let (limit, offset) = ([nil, 0, 7].random(&generator), [0, 3].random(&generator))
             let order = orders.random(&generator)
             guard let query = PropertyQuery(where: predicate, sortedBy: order, limit: limit, offset: offset),
