@@ -6,7 +6,8 @@ internal import VellumEngine
 extension MiniCache {
     /// Lets a closure change the value of a key, or make it, or remove it: atomically among all threads and processes.
     ///
-    /// The closure may run several times, each time with what is there then: when another thread or process wrote the value while it ran.
+    /// The closure may run several times, each time with what is there then: when another thread or process wrote the value while it ran. A value that memory
+    /// has is not read from the disk; then a write of another value may make it run a second time.
     ///
     /// ```swift
     /// try cache.update(forKey: "visits") { visits in

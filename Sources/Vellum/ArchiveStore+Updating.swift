@@ -6,7 +6,8 @@ public import VellumEngine
 extension ArchiveStore {
     /// Lets a closure change the object with the key, or make it, or delete it: atomically among all threads and processes.
     ///
-    /// The closure may run several times, each time with what is there then: when another thread or process wrote the object while it ran.
+    /// The closure may run several times, each time with what is there then: when another thread or process wrote the object while it ran. An object that memory
+    /// has is not read from the disk; then a write of another object may make it run a second time.
     ///
     /// ```swift
     /// let visits = try counters.update(archiveWithKey: "home") { counter in
