@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import VellumTestSupport
 
@@ -131,6 +132,37 @@ struct StoreUpdateTests {
             value = (value ?? "") + "2"
         }
         #expect(try (runs, store.value(forKey: "a")) == (2, "12"))
+    }
+
+    /// Values that say a version although their type has none, as those of a cache do, of which "refused" cannot be encoded any more.
+    private final class RefusingCodec: Codec {
+        let refuses = Atomic(false)
+
+        func encode(_ value: String) throws -> Data {
+            if refuses.load(ordering: .relaxed), value == "refused" { throw CocoaError(.coderInvalidValue) }
+            return Data(value.utf8)
+        }
+
+        func decode(_ bytes: Data) throws -> String { String(decoding: bytes, as: UTF8.self) }
+        func version(of value: String) -> Int64 { 2 }
+        func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<String> { .value(try decode(bytes)) }
+    }
+
+    @Test func whatMemoryHasIsComparedByItsVersionAndMayNotBeEncodableAnyMore() throws {
+        let codec = RefusingCodec()
+        var options = StoreOptions<String>()
+        options.caching = .values
+        let disk = try DatabaseFile.open(at: folder.file("Versions.sqlite"), clock: clock.wallClock)
+            .archive(named: "archive", capacity: Capacity(DataSize(bytes: 1000)))
+        let store = Store(disk: disk, codec: codec, memory: try Capacity(DataSize(bytes: 100_000)), options, clock: clock.wallClock)
+        let age = AgeOfUpdated(nil, ofNew: nil)
+        try store.record("refused", forKey: "a")
+        let stores = store.memory.stores
+        try store.update("a", age) { $0 = "refused" }
+        #expect(store.memory.stores == stores)
+        codec.refuses.store(true, ordering: .relaxed)
+        try store.update("a", age) { $0 = "accepted" }
+        #expect(try store.value(forKey: "a") == "accepted")
     }
 
     @Test func aValueThatIsOnlyInMemoryIsNotedAlthoughTheDiskIsUnchanged() throws {

@@ -115,7 +115,7 @@ struct QueryPrinter {
         sql += reversesTies ? ".id DESC" : ".id"
     }
 
-    /// The name of a column. Made once, which takes longer than all else that is written of a test.
+    /// The name of a column. Kept, because to make it takes longer than to write the rest of a test.
     private static func name(_ column: Int) -> String { column < names.count ? names[column] : "c.c\(column)" }
 
     private static let names = (0..<32).map { "c.c\($0)" }
