@@ -3,11 +3,6 @@
 import Foundation
 import PackageDescription
 
-/// What only Swift 5 has among the parity tests. The others of the folder are those of Swift 6; that they compile in Swift 5 is checked by
-/// `Scripts/check-clients.sh`.
-let ofSwift5 = ["ShallowsSupport.swift", "ShallowsSwift5Tests.swift", "ShallowsUnchangedTests.swift"]
-let paritySwift5 = FileManager.default.subpaths(atPath: "\(Context.packageDirectory)/Tests/ParityTests/Swift5") ?? []
-
 let package = Package(
     name: "Vellum",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -190,7 +185,8 @@ let package = Package(
         .testTarget(name: "VellumTestingTests", dependencies: ["VellumTesting", "Vellum", "MiniCache"]),
         .testTarget(name: "ShallowsTests", dependencies: ["Shallows", "VellumCore", "VellumTestSupport"]),
         .testTarget(
-            name: "ShallowsSQLiteTests", dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
+            name: "ShallowsSQLiteTests",
+            dependencies: ["ShallowsSQLite", "Shallows", "VellumCore", "VellumEngine", "VellumTestSupport"]),
         .testTarget(name: "VellumRemoteTests", dependencies: ["VellumRemote", "VellumCore", "VellumTestSupport"]),
         // With the trait `Metrics`; without it, nothing is compiled.
         .testTarget(
@@ -214,28 +210,27 @@ let package = Package(
         .target(
             name: "FleetSupport",
             dependencies: [
-                "VellumCore", "VellumRemote", "VellumValkey", "VellumTestSupport",
+                "TestThreads", "VellumCore", "VellumRemote", "VellumValkey", "VellumTestSupport",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
             ], path: "Tests/FleetSupport"),
         .executableTarget(
             name: "FleetClient", dependencies: ["MiniCacheValkey", "VellumCore", "VellumTestSupport", "FleetSupport"],
             path: "Tests/FleetClient"),
+        // What the originals' documents say. That those of Swift 6 compile in Swift 5 and for the main actor, too, is checked by
+        // `Scripts/check-clients.sh`.
         .testTarget(
             name: "ParitySwift6Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift6"
         ),
         .testTarget(
             name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
-            path: "Tests/ParityTests/Swift5", exclude: paritySwift5.filter { !ofSwift5.contains($0) },
-            swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(
-            name: "ParityMainActorTests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
-            path: "Tests/ParityTests/MainActor",
-            swiftSettings: [.defaultIsolation(MainActor.self)]),
+            path: "Tests/ParityTests/Swift5", swiftSettings: [.swiftLanguageMode(.v5)]),
+        // Threads for tests, and how they wait. Public, because the parity tests are compiled as clients are.
+        .target(name: "TestThreads", path: "Tests/TestThreads"),
         // Clocks, faults, counting codecs and temporary folders for tests.
         .target(
-            name: "VellumTestSupport", dependencies: ["CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],
+            name: "VellumTestSupport", dependencies: ["TestThreads", "CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],
             path: "Tests/VellumTestSupport"),
         .target(
             name: "CrashScript", dependencies: ["Vellum", "VellumFiles", "VellumCore", "VellumEngine", "VellumTestSupport"],
@@ -280,12 +275,21 @@ if ProcessInfo.processInfo.environment["VELLUM_FUZZING"] != nil {
             exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-/// `make quick` builds what most changes need: SwiftPM builds every test target that a package has.
-if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
+/// `make test` and `make quick` build no program that no test starts: SwiftPM builds all that a package has (decision 91).
+if ProcessInfo.processInfo.environment["VELLUM_TESTS"] != nil {
+    let programs: Set = [
+        "Airports", "AirportsBefore", "ExchangeRates", "Observe", "ObservingBenchmark", "Fleet", "Outage", "SharedBenchmark",
+        "FilesBenchmark", "Instructions", "Client",
+    ]
+    package.targets.removeAll { programs.contains($0.name) }
+    package.products.removeAll { $0.name == "ShallowsDynamic" }
+}
+
+/// `make quick` builds what most changes need.
+if ProcessInfo.processInfo.environment["VELLUM_TESTS"] == "quick" {
     let left: Set = [
-        "QueryModelTests", "ValkeyTests", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "ParityMainActorTests",
-        "CrashScript", "CrashChild", "CrashTests", "ReliabilityTests", "DamageTests", "Airports", "AirportsBefore",
-        "ExchangeRates", "Fleet", "Outage", "SharedBenchmark", "FilesBenchmark", "Instructions", "Client",
+        "QueryModelTests", "ValkeyTests", "FleetClient", "ParitySwift6Tests", "ParitySwift5Tests", "CrashScript", "CrashChild",
+        "CrashTests", "ReliabilityTests", "DamageTests",
     ]
     package.targets.removeAll { left.contains($0.name) }
     // Random models, many threads, and what needs large files.
@@ -308,6 +312,8 @@ if ProcessInfo.processInfo.environment["VELLUM_QUICK"] != nil {
     ]
     for target in package.targets { target.exclude += long[target.name] ?? [] }
 }
+
+for target in package.targets where target.type == .test { target.dependencies.append("TestThreads") }
 
 /// The privacy manifest is a resource where apps need one. It says what all modules call, because each that calls it needs `VellumCore`.
 for target in package.targets where target.name == "VellumCore" {

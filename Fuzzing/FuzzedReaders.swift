@@ -112,7 +112,7 @@ enum FuzzedReaders {
         for type in cacheKeyTypes { take(type) }
     }
 
-    private static let cacheKeyTypes: [any Codable.Type] = [
+    private static let cacheKeyTypes: [any (Codable & SendableMetatype).Type] = [
         String.self, Int.self, Double.self, Bool?.self, Data.self, Date.self, Decimal.self, URL.self, [String: [Double?]].self,
         [UInt64].self,
     ]

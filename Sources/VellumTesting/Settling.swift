@@ -3,8 +3,19 @@ internal import VellumEngine
 
 /// Waits until what runs in the background has nothing left to do.
 enum Settling {
-    /// How long to wait for code of the test itself: a loader, or the body of a loop.
-    private static let patience = Duration.seconds(1)
+    /// How long to wait for code of the test itself: a loader, or the body of a loop. A second, and so
+    /// many turns of others, which take longer where the machine is busy.
+    private struct Patience {
+        private static let turns = 5000
+
+        let begin: ContinuousClock.Instant
+        var turns = 0
+
+        mutating func isOver() -> Bool {
+            turns += 1
+            return turns > Self.turns && begin.duration(to: .now) > .seconds(1)
+        }
+    }
 
     /// Waits until the loads have ended that no gate holds, and then for the observers.
     static func settle(loadsIn files: [DatabaseFile], _ observers: [ChangeObserver]) async {
@@ -14,12 +25,12 @@ enum Settling {
     }
 
     /// Makes the observers ask, and waits until each waits for the next change. Those that do not ask for an answer are waited for as long as
-    /// ``patience`` says, from their last answer on.
+    /// ``Patience`` says, from their last answer on.
     static func settle(_ observers: [ChangeObserver]) async {
         for observer in observers {
-            while !observer.isPrompt, !observer.isAsking, let last = observer.lastAnswer, last.duration(to: .now) < patience {
-                await pause()
-            }
+            guard let last = observer.lastAnswer else { continue }
+            var patience = Patience(begin: last)
+            while !observer.isPrompt, !observer.isAsking, !patience.isOver() { await pause() }
         }
         let observers = observers.filter { $0.isPrompt || $0.isAsking }
         for observer in observers { observer.signal() }
@@ -30,10 +41,10 @@ enum Settling {
         }
     }
 
-    /// Waits until something is true, for as long as ``patience`` says.
+    /// Waits until something is true, for as long as ``Patience`` says.
     private static func wait(_ isTrue: () -> Bool) async {
-        let end = ContinuousClock.now + patience
-        while !isTrue(), ContinuousClock.now < end { await pause() }
+        var patience = Patience(begin: .now)
+        while !isTrue(), !patience.isOver() { await pause() }
     }
 
     /// Lets other tasks go on, also those of a lower priority, for which `Task.yield()` would not wait.

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Appendix A of RFC 8949", .timeLimit(.minutes(1)))
+@Suite("Appendix A of RFC 8949", .ownThreads)
 struct AppendixATests {
     /// A row of the table: bytes and a check.
     struct Row: Sendable, CustomTestStringConvertible {

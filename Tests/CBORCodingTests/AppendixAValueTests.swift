@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Appendix A as CBORValue", .timeLimit(.minutes(1)))
+@Suite("Appendix A as CBORValue", .ownThreads)
 struct AppendixAValueTests {
     /// The bytes, their diagnostic notation, and the preferred form if it differs.
     private static let rows: [(String, String, String?)] = [

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("CBOREncoder", .timeLimit(.minutes(1)))
+@Suite("CBOREncoder", .ownThreads)
 struct CBOREncoderTests {
     private struct Point: Codable, Equatable {
         var x: Double

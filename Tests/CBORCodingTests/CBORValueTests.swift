@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("CBORValue", .timeLimit(.minutes(1)))
+@Suite("CBORValue", .ownThreads)
 struct CBORValueTests {
     private let person: CBORValue = [
         "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true], 7: .bytes(Data([1, 2])),

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// FN10: the rows of the table of parameters that the coder has.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CoderInputTests {
     /// "CBOREncoder.nestingLimit", "CBORDecoder.nestingLimit"
     @Test(arguments: [Int.min, -1, 0, 1, 2, .max]) func aLimitOfNestingIsKept(_ limit: Int) throws {

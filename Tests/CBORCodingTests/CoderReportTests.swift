@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// Public bug reports of coders.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CoderReportTests {
     /// A value in arrays in arrays. Neither direction recurses.
     struct Onion<Core: Codable & Equatable>: Codable {

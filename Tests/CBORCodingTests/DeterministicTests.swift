@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Deterministic encoding", .timeLimit(.minutes(1)))
+@Suite("Deterministic encoding", .ownThreads)
 struct DeterministicTests {
     private func deterministic(_ value: some Encodable, integerKeys: Bool = false) throws -> String {
         try encoded(value) {

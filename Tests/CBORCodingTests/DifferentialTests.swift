@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// A value that round-trips through JSON or property lists round-trips through CBOR.
-@Suite("CBOR, JSON and property lists", .timeLimit(.minutes(1)))
+@Suite("CBOR, JSON and property lists", .ownThreads)
 struct DifferentialTests {
     private protocol Random: Codable, Equatable {
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// What another library, cbor2 for Python, wrote, and what it read in our encodings: `Tests/Fixtures/CBOR/make.py`.
-@Suite("Another library's CBOR", .timeLimit(.minutes(1)))
+@Suite("Another library's CBOR", .ownThreads)
 struct ForeignTests {
     private static let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../Fixtures/CBOR").standardizedFileURL
 

@@ -2,7 +2,8 @@ import CrashScript
 import Foundation
 import VellumEngine
 
-/// Writes a number of megabytes to the same few keys, and reports its progress.
+/// Writes a number of megabytes to the same few keys, reports its progress, and goes on with each
+/// line that it receives.
 ///
 ///     CrashChild flood FOLDER MEGABYTES
 enum FloodMode {
@@ -12,7 +13,9 @@ enum FloodMode {
         say("begins")
         for number in 0..<megabytes * 20 {
             try archives.put(.safe, "flood \(number % 4)", number, filling: 50_000)
-            if number % 10 == 9 { say("written") }
+            guard number % 10 == 9 else { continue }
+            say("written")
+            _ = readLine()
         }
         try archives.file.close()
     }

@@ -1,5 +1,7 @@
 import CrashScript
 import Foundation
+import TestThreads
+import Testing
 import VellumCore
 import VellumEngine
 import Vellum
@@ -93,7 +95,7 @@ enum ForkMode {
             }
         }
         for thread in threads { thread.start() }
-        while try store.count() < 100 { sched_yield() }
+        try blockUntil("the threads have recorded a hundred objects") { try store.count() >= 100 }
         let identifier = try fork()
         if identifier != 0 { isOver.withLock { $0 = true } }
         return identifier

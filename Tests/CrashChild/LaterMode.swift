@@ -1,5 +1,7 @@
 import CrashScript
 import Foundation
+import TestThreads
+import Testing
 import Vellum
 
 /// A program of a later version: it keeps words of its own in `-changes`, in the places that this version leaves to it and behind the changes.
@@ -23,7 +25,9 @@ enum LaterMode {
         }
         say("done")
         // The other program may record for longer: its last number must be seen, too.
-        while try store.access(archiveWithKey: "other")?.number != count { sched_yield() }
+        func hasLast() throws -> Bool { try store.access(archiveWithKey: "other")?.number == count }
+        try blockUntil("the other program has recorded its last number", hasLast)
+        guard try hasLast() else { fail("The last number of the other program was not seen.") }
         guard words.areAll(UInt64(count)) else { fail("The words were changed by another program.") }
     }
 

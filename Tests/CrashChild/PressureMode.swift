@@ -8,9 +8,15 @@ import Vellum
 ///
 /// `held` prints the objects in memory and the resident kilobytes of the process; `warning` and `critical` announce a pressure; `ignore` does not
 /// follow the system; `read FILE` reads a file again and again from then on, as a program under pressure by its files does.
+///
+/// With `VELLUM_PRESSURE=announced` in its environment it does not follow the system from the
+/// beginning.
 enum PressureMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 4, let megabytes = Int(arguments[3]) else { exit(2) }
+        if ProcessInfo.processInfo.environment["VELLUM_PRESSURE"] == "announced" {
+            MemoryPressure.isFollowed = false
+        }
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]), durability: .relaxed)
         let store = try factory.store(for: Item.self, memoryLimit: .unlimited, diskLimit: .unlimited)
         for first in stride(from: 0, to: megabytes * 1000, by: 1000) {

@@ -63,8 +63,9 @@ extension Item: IndexedArchivable {
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
 let arguments = CommandLine.arguments
-// Ends a process that hangs, so that its observer does not hang.
-alarm(arguments[1] == "soak" ? 0 : ["count", "twins", "pairs"].contains(arguments[1]) ? 600 : 120)
+// Ends a process that hangs, so that its observer does not hang: after the limit of a test, which
+// says that it hangs.
+alarm(arguments[1] == "soak" ? 0 : ["count", "twins", "pairs"].contains(arguments[1]) ? 3600 : 1200)
 do {
     switch arguments[1] {
     case "script":

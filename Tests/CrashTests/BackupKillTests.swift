@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -9,7 +10,7 @@ import VellumTestSupport
 /// A backup whose process is killed is whole and of one moment, or is not there, while two other processes write.
 ///
 /// `VELLUM_BACKUP_KILLS` is the number of kills, and `VELLUM_SEED` another seed.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct BackupKillTests {
     private static func number(_ variable: String) -> Int? { ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } }
 

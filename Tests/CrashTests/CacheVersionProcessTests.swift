@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// A cache that another process opens with another version.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheVersionProcessTests {
     let folder: TemporaryDirectory
 

@@ -1,11 +1,12 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Updates of several processes, one of which is killed again and again.
-@Suite(.timeLimit(.minutes(Tally.minutes)))
+@Suite(.ownThreads(.longSuite))
 struct CountingTests {
     /// Four processes with two threads each.
     @Test func eachAcknowledgedUpdateCountsOnce() throws {

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
 import Vellum
 
 /// C6, and part of C10: processes that are killed, and several processes on one file.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct CrashTests {
     struct Item: ArchiveCodable, Equatable {
         static var archiveName: String { "crash item" }

@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C10: a process must not use a store that was open when it was forked. Attempts fail and do not affect the parent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ForkTests {
     @Test func aStoreOfTheParentIsRejectedInTheChild() throws {
         let folder = try TemporaryDirectory()

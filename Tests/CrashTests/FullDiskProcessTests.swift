@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// R2: a store that has filled its disk is emptied by another process.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.ownThreads, .serialized)
 struct FullDiskProcessTests {
     @Test(arguments: [4, 32], ["each", "all", "evict"])
     func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(_ megabytes: Int, _ way: String) throws {

@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// Every write is heard (decision 75): a sample of the cells of `ArchiveHeardTests`, in two processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct HeardProcessTests {
     /// What the other process does, and the version of the item that is there in the end if nothing else is stored.
     enum Write: String, CaseIterable, Sendable {

@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// A process stopped during a read prevents the log from restarting: it is identified, and writers continue.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.ownThreads, .serialized)
 struct HeldLogTests {
     private final class ReceivedEvent: Sendable {
         let process = Locked<Int32??>(nil)
@@ -34,16 +35,19 @@ struct HeldLogTests {
             try store.record(Data(repeating: 1, count: 10_000), forKey: EntryKey("\(number % 500)"))
             number += 1
         }
-        while received.process.withLock({ $0 == nil }) {
+        try await until("it is reported who holds the log") {
             try write()
-            await Task.yield()
+            return received.process.withLock { $0 != nil }
         }
         #expect(received.process.withLock { $0 } == .some(.some(reader.identifier)))
 
         #expect(reader.ask("go on") == "released")
         _ = reader.end()
         // A restarted log is truncated to four megabytes.
-        while folder.size(of: "Archives.sqlite-wal") > 5 << 20 { try write() }
+        try await until("the log has begun anew") {
+            try write()
+            return folder.size(of: "Archives.sqlite-wal") <= 5 << 20
+        }
         try store.close()
         try file.close()
         await listener.value
@@ -57,10 +61,9 @@ struct HeldLogTests {
             try archives?.put(.relaxed, "k", round)
             let last = Locked<SharedArchives?>(archives)
             archives = nil
-            let thread = Thread { last.withLock { $0 = nil } }
-            thread.start()
+            let releasing = OnThread { last.withLock { $0 = nil } }
             let next = try SharedArchives(in: folder.url.path)
-            while !thread.isFinished { sched_yield() }
+            releasing.result()
             #expect(try next.find(.relaxed, "k") == round)
             let who = try Spawned(["who", folder.url.path]).end().lines
             #expect(who == ["\(getpid())"], "round \(round)")

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
 import Vellum
 
 /// An index agrees with its rows, even if their writer is killed at any time.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct IndexCrashTests {
     struct Item: ArchiveCodable, IndexedArchivable, Equatable {
         static var archiveName: String { "crash item" }
@@ -39,7 +40,7 @@ struct IndexCrashTests {
     private func checkAgreement(isWhole: Bool) throws {
         let (factory, store) = try open(Item.self)
         if isWhole {
-            while try !store.indexProgress().isComplete { sched_yield() }
+            try blockUntil("the index is built") { try store.indexProgress().isComplete }
         }
         let items = try store.accessAll()
         for item in items {

@@ -54,17 +54,31 @@ struct Killer {
     }
 }
 
-/// Runs all work, with as many threads as there are processors, which no other test waits for.
+/// Runs all work, on so many threads at once, and waits for them. Blocks.
 ///
 /// - Returns: The errors that were thrown.
-func allTogether(_ work: [@Sendable () throws -> Void]) async -> [String] {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-            let failures = Locked<[String]>([])
-            DispatchQueue.concurrentPerform(iterations: work.count) { index in
-                do { try work[index]() } catch { failures.withLock { $0.append(String(reflecting: error)) } }
+func allTogether(
+    _ work: [@Sendable () throws -> Void],
+    threads: Int = ProcessInfo.processInfo.activeProcessorCount
+) async -> [String] {
+    let failures = Locked<[String]>([])
+    let next = Locked(0)
+    let running = (0..<min(threads, work.count)).map { _ in
+        OnThread {
+            while true {
+                let index = next.withLock { next in
+                    defer { next += 1 }
+                    return next
+                }
+                guard index < work.count else { return }
+                do {
+                    try work[index]()
+                } catch {
+                    failures.withLock { $0.append(String(reflecting: error)) }
+                }
             }
-            continuation.resume(returning: failures.withLock { $0 })
         }
     }
+    for thread in running { thread.result() }
+    return failures.withLock { $0 }
 }

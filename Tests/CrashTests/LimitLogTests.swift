@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// C2: the system log reports a change of a limit that people must know of, once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LimitLogTests {
     private let folder: TemporaryDirectory
 

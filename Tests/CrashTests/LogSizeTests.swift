@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C2: the size of the log is bounded, whatever other processes do.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.ownThreads, .serialized)
 struct LogSizeTests {
     private let folder: TemporaryDirectory
 
@@ -25,20 +26,28 @@ struct LogSizeTests {
         _ = writer.line()
         let reading = Reading()
         let store = try archives.store(.safe)
-        let reader = Thread {
-            while reading.continues.withLock({ $0 }) {
-                // At the end the file is closed during reads.
-                do { _ = try store.statistics() } catch { return }
-                reading.reads.withLock { $0 += 1 }
+        let reader = OnThread {
+            defer { reading.continues.withLock { $0 = false } }
+            return Result<Void, any Error> {
+                while reading.continues.withLock({ $0 }) {
+                    _ = try store.statistics()
+                    reading.reads.withLock { $0 += 1 }
+                }
             }
         }
-        reader.start()
         var largestLog = 0
         while let line = writer.line() {
             #expect(line == "written")
             largestLog = max(largestLog, folder.size(of: "Archives.sqlite-wal"))
+            // No read lasts for longer than a few writes, however slowly its thread runs.
+            let before = reading.reads.withLock { $0 }
+            blockUntil("another read is over") {
+                reading.reads.withLock { $0 } > before + 1 || !reading.continues.withLock { $0 }
+            }
+            #expect(writer.send("go on"))
         }
         reading.continues.withLock { $0 = false }
+        try reader.result().get()
         #expect(reading.reads.withLock { $0 } > 10)
         #expect(writer.end().end == .exited(0))
         #expect(largestLog <= 8 << 20)

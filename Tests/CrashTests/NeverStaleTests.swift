@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C10: this process reads what another has acknowledged, even if memory had an older value.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct NeverStaleTests {
     private let folder: TemporaryDirectory
     private let archives: SharedArchives

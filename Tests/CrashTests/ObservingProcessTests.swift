@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -7,7 +8,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// Observers of what two other processes change, one of which is killed again and again.
-@Suite(.timeLimit(.minutes(Tally.minutes)))
+@Suite(.ownThreads(.longSuite))
 struct ObservingProcessTests {
     /// The elements of one observer.
     private final class Watcher: Sendable {
@@ -193,14 +194,13 @@ struct ObservingProcessTests {
 
         for (question, watcher) in zip(questions, watchers) {
             let final = try question.answer(of: store)
-            while watcher.last != final { await Task.yield() }
+            await until("the observer has the final answer") { watcher.last == final }
             #expect(watcher.torn == 0, "seed \(seed), \(question)")
         }
         // Evicted by two processes, and gone at the end of their ages, until none is left that expires.
-        while true {
+        try await until("the observer has the leaves that are left") {
             let final = try leaves.fetch(where: #Predicate { $0.number >= low }, sortedBy: [SortDescriptor(\.number)])
-            if seenLeaves.last == final, !final.isEmpty { break }
-            await Task.yield()
+            return seenLeaves.last == final && !final.isEmpty
         }
         ofLeaves.cancel()
         try await ofLeaves.value

@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// A process without free file descriptors gets an error, and loses nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OpenFilesTests {
     @Test func tooManyOpenFilesAreATemporaryError() throws {
         let folder = try TemporaryDirectory()

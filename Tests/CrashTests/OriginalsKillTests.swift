@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -7,7 +8,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// A process that is killed while it imports data of an original library, or several that do it at once, lose nothing and change nothing.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct OriginalsKillTests {
     struct Item: ArchiveCodable {
         static var archiveName: String { "crash item" }
@@ -168,7 +169,7 @@ struct OriginalsKillTests {
                     let result = try live("originals", folder, nil, 0)
                     #expect(result.problems == [])
                 }
-            })
+            }, threads: 3)
         #expect(failures == [])
         #expect(try problems(folder) == [])
     }

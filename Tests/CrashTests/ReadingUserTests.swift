@@ -1,10 +1,11 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Files that belong to another user, in a folder in which the reader may not write. Only root can become another user.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0))
+@Suite(.ownThreads, .enabled(if: geteuid() == 0))
 struct ReadingUserTests {
     private let folder: TemporaryDirectory
 

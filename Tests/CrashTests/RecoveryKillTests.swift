@@ -1,6 +1,7 @@
 import CrashScript
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -8,7 +9,7 @@ import VellumTestSupport
 
 /// A process killed during the repair of a damaged file leaves everything that the next
 /// process needs to finish: every readable entry survives, and all damaged files are kept.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct RecoveryKillTests {
     /// How a file is damaged.
     enum Damage: String, CaseIterable {

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 import Vellum
 
 /// C2 and C3 when another process changes the limit of an open archive.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SharedLimitTests {
     private struct Item: ArchiveCodable, Equatable {
         static var archiveName: String { "crash item" }

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
 
 /// What a program writes to its standard streams never reaches a file, whichever of them were closed (FS1).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StreamsTests {
     @Test(arguments: 0..<8, ["first", "later"])
     func noFileHasTheDescriptorOfAStream(mask: Int, moment: String) throws {

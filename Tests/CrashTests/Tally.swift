@@ -19,9 +19,6 @@ final class Tally: Sendable {
     /// Whether this is the full run with thousands of kills.
     static var isFull: Bool { ProcessInfo.processInfo.environment["VELLUM_KILLS"] != nil }
 
-    /// The time limit of a suite.
-    static var minutes: Int { isFull ? 240 : 1 }
-
     /// The number of kills of a kind: `sample` in a short run.
     static func count(_ full: Int, sample: Int) -> Int { isFull ? full : sample }
 

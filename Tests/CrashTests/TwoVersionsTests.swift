@@ -1,12 +1,13 @@
 import CrashScript
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumEngine
 import VellumTestSupport
 
 /// C16: programs with two versions of a type share a file.
-@Suite(.timeLimit(.minutes(Tally.minutes)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct TwoVersionsTests {
     /// As the last program knows it.
     struct Last: ArchiveCodable, VersionedArchive {
@@ -69,9 +70,8 @@ struct TwoVersionsTests {
         let store = try factory.store(for: Last.self)
         let found = try store.fetch()
         #expect(Dictionary(uniqueKeysWithValues: found.map { ($0.key, $0.number) }) == owned)
-        let events = store.events
-        if try !store.migrationProgress().isComplete {
-            for await case .migrated(let progress) in events where progress.isComplete { break }
+        try await until("all objects have the last version") {
+            try store.migrationProgress().isComplete
         }
         #expect(try factory.archives().map(\.version) == [3])
         #expect(try store.fetch().count == owned.count)

@@ -9,9 +9,10 @@ enum CaseGuard {
     /// The names, where a signal handler can read them. Unsafe because each slice writes only its own slot, and the handler reads while all
     /// threads are stopped.
     nonisolated(unsafe) private static let names = UnsafeMutablePointer<CChar>.allocate(capacity: slots * length)
-    private static let started = Locked<[Int: ContinuousClock.Instant]>([:])
+    private static let started = Locked<[Int: SuspendingClock.Instant]>([:])
 
-    /// The time limit of a case in seconds, on a busy machine. A case that exceeds it hangs, and the process ends.
+    /// The time limit of a case in seconds, which only one that hangs reaches, on any machine:
+    /// cases take a fraction of a second. Then the process ends.
     private static let timeLimit = 1200.0
 
     /// On a queue of its own, because cases may occupy every thread of the others. Unsafe because only `install` uses it.
@@ -28,7 +29,7 @@ enum CaseGuard {
         }
         timer.schedule(deadline: .now() + 1, repeating: 1)
         timer.setEventHandler {
-            let now = ContinuousClock.now
+            let now = SuspendingClock.now
             if started.withLock({ $0.values.contains { (now - $0) / .seconds(1) > timeLimit } }) { abort() }
         }
         timer.resume()
@@ -39,7 +40,7 @@ enum CaseGuard {
         _ = install
         let text = Array(("CASE " + name + "\n").utf8CString.prefix(length - 1)) + [0]
         for (offset, character) in text.enumerated() { names[slice * length + offset] = character }
-        started.withLock { $0[slice] = ContinuousClock.now }
+        started.withLock { $0[slice] = SuspendingClock.now }
     }
 
     static func end(slice: Int) {

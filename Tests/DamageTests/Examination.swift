@@ -23,7 +23,6 @@ final class Examination {
 
     func examine(_ files: [String: Data], besides others: [SampleStore.Place: Set<Specimen>] = [:]) async -> Findings {
         self.others = others
-        let start = ContinuousClock.now
         do {
             try prepare(files)
             await visit(1)
@@ -34,7 +33,6 @@ final class Examination {
         } catch {
             findings.wrong.append("the examination failed: \(error)")
         }
-        findings.seconds = (ContinuousClock.now - start) / .seconds(1)
         return findings
     }
 

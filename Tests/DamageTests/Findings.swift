@@ -20,5 +20,4 @@ struct Findings: Sendable {
     var isBroken = false
     /// The damage after the last opening.
     var remains: [String] = []
-    var seconds = 0.0
 }

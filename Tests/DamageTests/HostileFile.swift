@@ -50,14 +50,12 @@ final class HostileFile {
         /// How many files were set aside.
         var setAside = 0
         var codes: Set<VellumError.Code> = []
-        var seconds = 0.0
         var wrong: [String] = []
     }
 
     /// Opens the file twice and uses it as a program would: reads, lists, queries, records, removes, verifies, reclaims.
     func use() -> Outcome {
         outcome = Outcome()
-        let start = ContinuousClock.now
         for visit in 1...2 {
             outcome.found = 0
             attempt("open") { () throws(VellumError) in
@@ -72,7 +70,6 @@ final class HostileFile {
                 attempt("close") { () throws(VellumError) in try file.close() }
             }
         }
-        outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
         outcome.setAside = names.count { name in
             name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) && !name.hasSuffix("-damaged")

@@ -1,6 +1,7 @@
 import CChecksum
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -9,7 +10,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// C15: a file is data. Whatever it contains, no part of it is executed, nothing hangs, and no process ends.
-@Suite(.timeLimit(.minutes(DamagePlan.isWhole ? 240 : 1)), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct HostileFileTests {
     // MARK: Values
 
@@ -66,7 +67,6 @@ struct HostileFileTests {
                     let outcome = hostile.use()
                     CaseGuard.end(slice: 0)
                     #expect(outcome.wrong == [], "\(case_)")
-                    try expectQuick(outcome, "\(case_)")
                 }
             }
         }
@@ -92,12 +92,6 @@ struct HostileFileTests {
             let sum = key.withUnsafeBytes { checksum.of(entry, key: $0) }
             try database.execute("UPDATE OR IGNORE \(table) SET checksum = \(sum) WHERE id = \(id)")
         }
-    }
-
-    /// Nothing may hang. The time limit is a multiple of the time that an intact file takes now, because the machine may be busy.
-    private func expectQuick(_ outcome: HostileFile.Outcome, _ case_: String) throws {
-        guard outcome.seconds > 5 else { return }
-        #expect(outcome.seconds < 100 * (try HostileFile().use().seconds), "\(case_)")
     }
 
     // MARK: Structure
@@ -145,7 +139,6 @@ struct HostileFileTests {
             #expect(outcome.wrong == [] && outcome.codes == [], "\(program)")
             #expect(outcome.setAside == 1, "\(program)")
             #expect(outcome.found == HostileFile.entries * SampleStore.archives.count, "\(program)")
-            try expectQuick(outcome, "\(program)")
         }
     }
 
@@ -211,7 +204,6 @@ struct HostileFileTests {
             let outcome = hostile.use()
             CaseGuard.end(slice: 2)
             #expect(outcome.wrong == [], "\(destruction)")
-            try expectQuick(outcome, "\(destruction)")
         }
     }
 
@@ -293,8 +285,9 @@ struct HostileFileTests {
         try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
         // The files are checked every few milliseconds.
         var code: VellumError.Code?
-        while code == nil {
+        blockUntil("the other change page is noticed") {
             do throws(VellumError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
+            return code != nil
         }
         #expect(code == .cannotOpen)
         #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("precious".utf8))

@@ -59,6 +59,20 @@
 
         package func isLoose(_ key: Int) -> Bool { loose >> UInt64(key) & 1 == 1 }
 
+        /// Whether a removal may be lost though the server acknowledged it. Then nobody waits long
+        /// for those that are left.
+        package var losesRemovals: Bool {
+            get { get(32) != 0 }
+            set { set(32, newValue ? 1 : 0) }
+        }
+
+        /// How many values that were loaded without the server were returned again.
+        package var inOutage: UInt64 { self.get(40) }
+
+        package func returnedInOutage() {
+            word(40).pointee.add(1, ordering: .sequentiallyConsistent)
+        }
+
         /// How many loaders run for a key at this moment.
         package func loaderBegan(_ key: Int) -> Int {
             Int(word(64 + key * 8).pointee.add(1, ordering: .sequentiallyConsistent).newValue)
@@ -70,6 +84,13 @@
         package func progressed(_ client: Int) { word(256 + client * 8).pointee.add(1, ordering: .relaxed) }
 
         package func progress(of client: Int) -> UInt64 { get(256 + client * 8) }
+
+        /// How often memory has answered a client.
+        package func setNearHits(_ hits: Int, of client: Int) {
+            set(320 + client * 8, UInt64(hits))
+        }
+
+        package var nearHits: UInt64 { (0..<Self.clients).reduce(0) { $0 + get(320 + $1 * 8) } }
 
         // MARK: Removals
 
@@ -102,10 +123,13 @@
         /// For how many milliseconds a process returns again what it has loaded itself while the server is out of reach.
         package static let outageMaxAge = 80
 
-        /// Whether a value that was loaded at one moment may not be returned by a call that begins at another. A process of a busy machine may stand
-        /// still for a second between the end of its loader and the moment from which the age counts.
-        package static func isOlderThanOutagesAllow(_ loaded: UInt64, at moment: UInt64) -> Bool {
-            loaded + UInt64(outageMaxAge) + 1000 < moment
+        /// Whether a value may not be returned by a call that begins at a moment.
+        ///
+        /// - Parameter returned: When the call had returned that loaded the value. Its age counts
+        ///   from an earlier moment.
+        package static func isOlderThanOutagesAllow(_ returned: UInt64, at moment: UInt64) -> Bool {
+            // The clocks of caches are some milliseconds coarse.
+            returned + UInt64(outageMaxAge) + 20 < moment
         }
 
         // MARK: Versions

@@ -1,5 +1,7 @@
 #if Valkey
     internal import Foundation
+    internal import TestThreads
+    internal import Testing
     internal import VellumCore
     internal import VellumTestSupport
     internal import VellumValkey
@@ -31,8 +33,11 @@
                 try command(number, "CLUSTER", "SET-CONFIG-EPOCH", "\(number + 1)")
             }
             for number in 1..<count * (replicas + 1) { try meet(number, 0) }
-            try waitUntil {
-                try (0..<count).allSatisfy { try self.command($0, "CLUSTER", "NODES").split(separator: "\n").count == self.size }
+            try waitUntil("the primaries know all nodes") {
+                try (0..<count).allSatisfy {
+                    let lines = try self.command($0, "CLUSTER", "NODES").split(separator: "\n")
+                    return lines.count == self.size
+                }
             }
             for number in count..<count * (replicas + 1) { try replicate(number, number % count) }
             try waitUntilWhole()
@@ -66,7 +71,9 @@
 
         private func replicate(_ replica: Int, _ primary: Int) throws {
             // It has to know it first.
-            try waitUntil { try self.command(replica, "CLUSTER", "NODES").contains(self.id(primary)) }
+            try waitUntil("the replica knows its primary") {
+                try self.command(replica, "CLUSTER", "NODES").contains(self.id(primary))
+            }
             try command(replica, "CLUSTER", "REPLICATE", id(primary))
         }
 
@@ -92,18 +99,21 @@
             return text.trimmingCharacters(in: .newlines)
         }
 
-        /// Asks until it is true, every twentieth of a second, for a minute.
-        package func waitUntil(_ isTrue: () throws -> Bool) throws {
-            for _ in 0..<1200 {
-                if try isTrue() { return }
+        /// Asks until it is true, every twentieth of a second.
+        ///
+        /// - Parameter what: As for `blockUntil`.
+        package func waitUntil(_ what: String, _ isTrue: () throws -> Bool) throws {
+            try blockUntil(what) {
+                if try isTrue() { return true }
+                // Each question is a process: many would keep the nodes from what is waited for.
                 usleep(50_000)
+                return false
             }
-            throw CommandFailed(words: ["wait"], output: "The cluster did not get there.")
         }
 
         /// Returns when all nodes that answer know one owner of each slot, and say that the cluster is well.
         package func waitUntilWhole() throws {
-            try waitUntil {
+            try waitUntil("the nodes agree that the cluster is well") {
                 let views = try (0..<self.size).map { try self.tell($0, ["CLUSTER", "INFO"]) }.filter { !$0.isEmpty }
                 let isWell = views.allSatisfy { $0.contains("cluster_state:ok") && $0.contains("cluster_slots_ok:16384") }
                 let owners = Set(try (0..<self.size).map { try self.owners($0) }.filter { !$0.isEmpty })
@@ -213,7 +223,11 @@
         package func grow() throws -> Int {
             let number = try addNode()
             try meet(number, 0)
-            try waitUntil { try (0..<self.size).allSatisfy { try self.tell($0, ["CLUSTER", "NODES"]).contains(self.id(number)) } }
+            try waitUntil("all nodes know the new one") {
+                try (0..<self.size).allSatisfy {
+                    try self.tell($0, ["CLUSTER", "NODES"]).contains(self.id(number))
+                }
+            }
             try waitUntilWhole()
             return number
         }

@@ -1,4 +1,6 @@
 #if Valkey
+    internal import TestThreads
+    internal import Testing
     internal import VellumValkey
 
     /// A primary with a replica and three Sentinels, two of which have to agree on a failover.
@@ -14,10 +16,10 @@
             let watched = primary
             sentinels = try (1...3).map { _ in try RedisServer(sentinelOf: watched) }
             for sentinel in sentinels {
-                while true {
-                    let knows = (try await property("num-slaves", sentinel), try await property("num-other-sentinels", sentinel))
-                    if knows == (1, 2) { break }
-                    await Task.yield()
+                try await until("each Sentinel knows the replica and the other two") {
+                    let replicas = try await property("num-slaves", sentinel)
+                    let others = try await property("num-other-sentinels", sentinel)
+                    return (replicas, others) == (1, 2)
                 }
             }
         }

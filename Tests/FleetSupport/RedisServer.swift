@@ -125,9 +125,23 @@
             let output: String
         }
 
-        deinit { kill() }
+        deinit {
+            guard process.isRunning else { return }
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            // The last reference may be that of a connection, whose thread must not wait.
+            Thread.detachNewThread { [process, folder] in
+                process.waitUntilExit()
+                Self.running.withLock { _ = $0.remove(process.processIdentifier) }
+                withExtendedLifetime(folder) {}
+            }
+        }
 
-        package var configuration: ServerConfiguration { ServerConfiguration(host: "127.0.0.1", port: port) }
+        /// With times that only a server that hangs reaches.
+        package var configuration: ServerConfiguration {
+            var configuration = ServerConfiguration(host: "127.0.0.1", port: port)
+            (configuration.connectTimeout, configuration.longestSilence) = (600_000, 600_000)
+            return configuration
+        }
 
         /// Ends the server as a crash would.
         package func kill() {

@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 
 /// What is awaited does what its namesake does (decision 86).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AsyncMiniCacheTests {
     let temporary = TemporaryCaches()
     let cache: MiniCache<String, [Int]>

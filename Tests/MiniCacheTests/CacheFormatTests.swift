@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite("The format of stored values", .timeLimit(.minutes(1)))
+@Suite("The format of stored values", .ownThreads)
 struct CacheFormatTests {
     private struct Rate: Codable, Equatable {
         var name = "EUR"

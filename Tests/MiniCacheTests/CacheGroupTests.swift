@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Groups of values: what is in one, and that removing one removes exactly that (decision 82).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheGroupTests {
     private let temporary = TemporaryCaches()
 

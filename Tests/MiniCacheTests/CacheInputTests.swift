@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that caches have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheInputTests {
     private static func expect(_ isTrue: Bool, _ what: String) throws {
         guard isTrue else { throw VellumError(.failedQuery, what) }

@@ -1,10 +1,14 @@
 import Foundation
-import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
+@testable import MiniCache
+@testable import VellumCore
+@testable import VellumEngine
+
 /// What a loader says of its value, how long callers wait for it, and loads ahead of the end of an age.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheLoadResultTests {
     let clock = ManualClock()
     let folder: TemporaryDirectory
@@ -27,7 +31,9 @@ struct CacheLoadResultTests {
 
         func close() { state.withLock { $0.isOpen = false } }
         func open() { state.withLock { $0.isOpen = true } }
-        func waitForCall(_ number: Int = 1) async { while calls < number { await Task.yield() } }
+        func waitForCall(_ number: Int = 1) async {
+            await until("the loader is called") { calls >= number }
+        }
 
         func load() async throws -> String {
             let number = state.withLock { state in
@@ -36,7 +42,7 @@ struct CacheLoadResultTests {
             }
             while !state.withLock({ $0.isOpen }) {
                 try Task.checkCancellation()
-                await Task.yield()
+                await pause()
             }
             return "\(number)"
         }
@@ -51,7 +57,10 @@ struct CacheLoadResultTests {
         }
     }
 
-    private func wait(until isOver: () throws -> Bool) async throws { while try !isOver() { await Task.yield() } }
+    /// Until all that it found is recorded, or is not.
+    private func waitForTheLoad() async throws {
+        try await until("the load has ended") { try cache.openStore().loads.count == 0 }
+    }
 
     // MARK: Results
 
@@ -226,7 +235,7 @@ struct CacheLoadResultTests {
         #expect(try await call.value == Loaded("old", .staleIfSlow))
         #expect(try await call.value.isStale)
         source.open()
-        try await wait { try cache.value(forKey: "a") == "1" }
+        try await until("the loaded value is recorded") { try cache.value(forKey: "a") == "1" }
         #expect(try cache.statistics().loading.staleIfSlow == 1)
     }
 
@@ -238,7 +247,9 @@ struct CacheLoadResultTests {
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         await source.waitForCall()
         let second = Task { try await load() }
-        try await wait { try cache.statistics().loading.joined == 1 }
+        try await until("the second caller waits, too") {
+            try cache.statistics().loading.joined == 1
+        }
         clock.advance(by: .seconds(1))
         await #expect { try await first.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
         source.open()
@@ -262,7 +273,9 @@ struct CacheLoadResultTests {
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         await source.waitForCall()
         let second = Task { try await load(ifError: .seconds(60)) }
-        try await wait { try cache.statistics().loading.joined == 1 }
+        try await until("the second caller waits, too") {
+            try cache.statistics().loading.joined == 1
+        }
         clock.advance(by: .seconds(1))
         #expect(try await first.value == Loaded("old", .staleIfSlow))
         source.open()
@@ -281,7 +294,7 @@ struct CacheLoadResultTests {
         clock.advance(by: .seconds(1))
         await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
         source.open()
-        try await wait { try cache.value(forKey: "a") == "1" }
+        try await until("the loaded value is recorded") { try cache.value(forKey: "a") == "1" }
     }
 
     @Test func aTimeoutOfZeroWaitsForNothing() async throws {
@@ -304,7 +317,7 @@ struct CacheLoadResultTests {
         for _ in 0..<10 { #expect(try await load(options: ahead) == Loaded("1", .cached)) }
         await source.waitForCall(2)
         source.open()
-        try await wait { try cache.value(forKey: "a") == "2" }
+        try await until("the loaded value is recorded") { try cache.value(forKey: "a") == "2" }
         #expect(source.calls == 2)
         #expect(try await load(options: ahead) == Loaded("2", .cached))
     }
@@ -340,18 +353,23 @@ struct CacheLoadResultTests {
         await source.waitForCall(2)
         try cache.set("set", forKey: "a")
         source.open()
-        try await wait { try cache.statistics().loading.loads == 2 }
+        try await waitForTheLoad()
+        #expect(try cache.statistics().loading.loads == 2)
         #expect(try cache.value(forKey: "a") == "set")
     }
 
-    @Test func aKeyThatIsRemovedStaysRemoved() async throws {
+    /// Removed while the loader runs, or at any time from its start on.
+    @Test(arguments: [true, false])
+    func aKeyThatIsRemovedStaysRemoved(_ isRunning: Bool) async throws {
         #expect(try await load(options: ahead) == Loaded("1", .loaded))
         clock.advance(by: .seconds(3000))
         let ended = try cache.statistics().loading.loads
+        source.close()
         #expect(try await load(options: ahead) == Loaded("1", .cached))
+        if isRunning { await source.waitForCall(2) }
         try cache.removeValue(forKey: "a")
-        // The loader may have been called before the removal.
-        for _ in 0..<200 { await Task.yield() }
+        source.open()
+        try await waitForTheLoad()
         #expect(try cache.value(forKey: "a") == nil)
         #expect(try cache.statistics().loading.loads <= ended + 1)
     }

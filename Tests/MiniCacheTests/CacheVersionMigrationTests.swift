@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Values whose type has changed, in a cache of one version.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheVersionMigrationTests {
     struct Old: Codable {
         var rate: Double

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Every write is heard: the table of decision 75, for caches.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheHeardTests {
     private final class Subject: HeardSubject {
         let clock = ManualClock()

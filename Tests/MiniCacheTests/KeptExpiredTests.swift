@@ -1,10 +1,11 @@
 import MiniCache
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
 
 /// How long a cache keeps expired values for loads that accept old ones. Ages are 100 seconds, and values are kept for 50 more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheKeptExpiredTests {
     private struct SourceDown: Error {}
 

@@ -1,9 +1,10 @@
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The table of the guide "Loading", for caches.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheLoadingTableTests {
     private struct Subject: LoadingSubject {
         let clock: ManualClock

@@ -1,11 +1,12 @@
 import Dispatch
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Caches used from several threads.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheConcurrencyTests {
     let temporary = TemporaryCaches()
 

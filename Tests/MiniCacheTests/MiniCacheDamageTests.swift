@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// Damaged and foreign files, and values of other types.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheDamageTests {
     let temporary = TemporaryCaches()
 

@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Expiry by age and by version.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheExpirationTests {
     let temporary = TemporaryCaches()
 

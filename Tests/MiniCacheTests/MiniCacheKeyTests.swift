@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 
 /// Which keys are equal, which are invalid, and how they are listed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheKeyTests {
     let temporary = TemporaryCaches()
 

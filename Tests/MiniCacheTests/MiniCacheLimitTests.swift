@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The disk limit belongs to the cache, and handles are independent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheLimitTests {
     let temporary = TemporaryCaches()
 

@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Random operations on handles of different ages and versions, compared with a dictionary.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheModelTests {
     struct Handle {
         var version: Int

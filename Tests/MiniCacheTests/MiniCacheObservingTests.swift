@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Observing a key of a cache.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheObservingTests {
     let temporary = TemporaryCaches()
 
@@ -40,7 +41,11 @@ struct MiniCacheObservingTests {
         #expect(try await answers.next() == 1)
         try FileManager.default.removeItem(at: temporary.manager.url.deletingLastPathComponent())
         // Within 20 ms the file is not looked for again.
-        while try cache.value(forKey: "a") != nil { try cache.set(1, forKey: "b") }
+        try await until("the cache has a new file") {
+            if try cache.value(forKey: "a") == nil { return true }
+            try cache.set(1, forKey: "b")
+            return false
+        }
         try cache.set(2, forKey: "a")
         var last = try await answers.next()
         while last == .some(nil) { last = try await answers.next() }
@@ -70,10 +75,11 @@ struct MiniCacheObservingTests {
         try FileManager.default.removeItem(at: temporary.manager.url.deletingLastPathComponent())
         var another = temporary.cache(maxAge: .hours(1))
         // Within 20 ms the file is not looked for again.
-        repeat {
+        try await until("the cache has a new file") {
             another = temporary.cache(maxAge: .hours(1))
             try another.set(1, forKey: "b")
-        } while !FileManager.default.fileExists(atPath: temporary.manager.url.path)
+            return FileManager.default.fileExists(atPath: temporary.manager.url.path)
+        }
         try another.set(2, forKey: "a")
         while try await answers.next() != 2 {}
         try temporary.manager.close()

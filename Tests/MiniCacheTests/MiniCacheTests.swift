@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The subscript and the throwing methods.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheTests {
     let temporary = TemporaryCaches()
 

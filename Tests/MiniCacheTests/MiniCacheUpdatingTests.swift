@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheUpdatingTests {
     private let caches = TemporaryCaches()
 

@@ -1,11 +1,12 @@
 import Foundation
 import MiniCache
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Values of many types, and their limits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheValueTests {
     let temporary = TemporaryCaches()
 

@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -9,7 +10,7 @@ import VellumTestSupport
 @testable import Originals
 
 /// Files of the original MiniCache, a Core Data store.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OriginalFileTests {
     let temporary = TemporaryCaches()
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumCore
 
 /// An aggregate is the same by an index, by an index that covers a part, by decoding, and of an array.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AggregateModelTests {
     private static let firstSeed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
@@ -10,7 +11,7 @@ import VellumTestSupport
 /// A query returns the same with indexes, without them, during a migration, and from an array.
 ///
 /// `VELLUM_FUZZ` is the number of pairs of data and query, `VELLUM_SEED` the seed of the random numbers.
-@Suite(.timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_FUZZ"] == nil ? 1 : 240)))
+@Suite(.ownThreads(.longSuite))
 struct DifferentialTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 

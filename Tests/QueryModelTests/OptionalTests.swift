@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -8,7 +9,7 @@ import VellumTestSupport
 
 /// A condition on an optional property matches the objects for which Swift's own operators are true, in both languages, with an index and
 /// without: for each type that an index holds, and for some that it does not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OptionalTests {
     // MARK: Types that only have equality
 

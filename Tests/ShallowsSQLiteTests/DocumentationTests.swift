@@ -1,9 +1,10 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 
 /// The code of the documentation, with `import ShallowsSQLite` alone.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DocumentationTests {
     private struct Image {
         var bytes: Data

@@ -1,5 +1,6 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Every write is heard: what of the table of decision 75 applies to a file that is read through (`loading`).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StorageHeardTests {
     enum Write: CaseIterable, Sendable { case set, remove, removeAll }
 

@@ -1,10 +1,11 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Files that are not what they should be, and storages that were closed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageFailureTests {
     let temporary: TemporaryStorages
 

@@ -1,10 +1,11 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The disk limit belongs to the file, and storages are independent handles on it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageHandleTests {
     private let folder: TemporaryDirectory
 

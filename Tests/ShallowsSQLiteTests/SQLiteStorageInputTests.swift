@@ -1,11 +1,12 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that storages on a file have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageInputTests {
     private static func expect(_ isTrue: Bool, _ what: String) throws {
         guard isTrue else { throw VellumError(.failedQuery, what) }

@@ -1,10 +1,11 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Limits and ages.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageLimitTests {
     let temporary: TemporaryStorages
 

@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import ShallowsSQLite
 
 /// Values in memory are returned synchronously, unless an earlier call may change them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageMemoryTests {
     let temporary: TemporaryStorages
 
@@ -76,7 +77,7 @@ struct SQLiteStorageMemoryTests {
         }
         #expect(try await storage.keys().isEmpty)
         // Callers are answered on other threads.
-        while answers.withLock({ $0.count < 2 }) { await Task.yield() }
+        await until("both callers are answered") { answers.withLock { $0.count == 2 } }
         #expect(answers.withLock { Set($0) } == ["new", "none"])
     }
 
@@ -85,10 +86,10 @@ struct SQLiteStorageMemoryTests {
         try await storage.set(data("value"), forKey: "key")
         try await whileBusy(storage) { () async throws in
             let task = Task { try await storage.set(data("new"), forKey: "key") }
-            while inMemory(storage, "key") != nil { await Task.yield() }
+            await until("the write waits") { inMemory(storage, "key") == nil }
             task.cancel()
         }
-        while inMemory(storage, "key") == nil { await Task.yield() }
+        await until("memory answers again") { inMemory(storage, "key") != nil }
         #expect(inMemory(storage, "key") == data("value"))
     }
 

@@ -1,12 +1,13 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// What is asked for first is done first, on whatever thread.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageOrderTests {
     let temporary: TemporaryStorages
 
@@ -50,9 +51,10 @@ struct SQLiteStorageOrderTests {
 
     @Test func syncCallsWorkInsideManyConcurrentTasks() async throws {
         let sync = temporary.storage(of: Int.self).makeSyncStorage()
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {
-                group.addTask {
+                // On the few threads of Swift's concurrency, and not on those of the test.
+                group.addTask(executorPreference: globalConcurrentExecutor) {
                     let key = Filename(rawValue: "\(number)")
                     try sync.set(number, forKey: key)
                     #expect(try sync.retrieve(forKey: key) == number)

@@ -1,10 +1,11 @@
 import Foundation
 import ShallowsSQLite
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageTests {
     let temporary: TemporaryStorages
 
@@ -286,7 +287,7 @@ struct SQLiteStorageTests {
 }
 
 /// Apart from the others, and one after another, because it counts for all.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.ownThreads, .serialized)
 struct SQLiteStorageWorkTests {
     let temporary: TemporaryStorages
 

@@ -1,11 +1,12 @@
 import Foundation
 import ShallowsSQLite
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// `update(forKey:_:)` on a file that others write, too.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SQLiteStorageUpdatingTests {
     let temporary: TemporaryStorages
 

@@ -1,10 +1,11 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 
 /// What errors say: what happened and why, and no key and no value of this module's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsErrorTests {
     struct Unreachable: LocalizedError {
         var host = "secret"

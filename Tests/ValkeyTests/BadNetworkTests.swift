@@ -1,10 +1,11 @@
 #if Valkey
     import FleetSupport
+    import TestThreads
     import Testing
     import VellumRemote
     import VellumValkey
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct BadNetworkTests {
         @Test func aNetworkWithoutFaultsPassesEverything() async throws {
             let redis = try RedisServer()

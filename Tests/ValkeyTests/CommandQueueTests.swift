@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumRemote
 import VellumTestSupport
 
 @testable import VellumValkey
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CommandQueueTests {
     @Test func repliesGoToTheCallersInTheOrderOfTheCommands() {
         var queue = CommandQueue<Int>()

@@ -16,11 +16,18 @@
         ///   - place: Where the server is, as for `FleetClient`.
         ///   - padding: The bytes that fill a value.
         ///   - fills: Whether they also set values that nobody needs.
-        init(_ place: [String], seed: UInt64, padding: Int = 10, fills: Bool = false) throws {
+        ///   - isCalm: Whether nothing will go wrong, so that no call may end for its time.
+        ///   - losesRemovals: Whether a removal may be lost though the server acknowledged it.
+        init(
+            _ place: [String], seed: UInt64, padding: Int = 10, fills: Bool = false, isCalm: Bool,
+            losesRemovals: Bool
+        ) throws {
             self.place = place
             folder = try TemporaryDirectory()
             oracle = try Oracle(folder.file("oracle"))
-            settings = ["\(seed)", "\(Self.trust)", "\(padding)", fills ? "1" : "0"]
+            oracle.losesRemovals = losesRemovals
+            settings =
+                ["\(seed)", "\(Self.trust)", "\(padding)"] + [fills, isCalm].map { $0 ? "1" : "0" }
             for number in 0..<Oracle.clients { clients.append(try client(number)) }
         }
 
@@ -60,10 +67,20 @@
             }
         }
 
-        /// Returns when the server has acknowledged something to each process anew.
+        /// Returns when the server has acknowledged something to each process anew, and memory has
+        /// answered.
         func waitForProgress() throws {
-            let before = (0..<Oracle.clients).map(oracle.progress)
-            while (0..<Oracle.clients).contains(where: { oracle.progress(of: $0) < before[$0] + 100 }) { try tick() }
+            let (before, hits) = ((0..<Oracle.clients).map(oracle.progress), oracle.nearHits)
+            while oracle.nearHits <= hits { try tick() }
+            for (client, count) in before.enumerated() {
+                while oracle.progress(of: client) < count + 100 { try tick() }
+            }
+        }
+
+        /// Returns when a process has returned again what it had loaded without the server.
+        func waitForOutage() throws {
+            let before = oracle.inOutage
+            while oracle.inOutage == before { try tick() }
         }
 
         /// Returns when each key that is loose was written again.
@@ -76,8 +93,11 @@
             oracle.loose = 0
         }
 
+        /// Waits for so many tenths of a second, at least.
         func wait(_ ticks: Int) throws -> Int {
-            for _ in 0..<ticks { try tick() }
+            let end = Oracle.now() + UInt64(ticks) * 100
+            // Earlier ticks may not have been read yet.
+            while Oracle.now() < end { try tick() }
             return ticks
         }
     }

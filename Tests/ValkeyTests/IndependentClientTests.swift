@@ -2,6 +2,7 @@
     import FleetSupport
     import Foundation
     import MiniCacheValkey
+    import TestThreads
     import Testing
     import VellumCore
 
@@ -24,7 +25,7 @@
     }
 
     /// redis-py beside us, which knows only the documented bytes (`RemoteRecord`, `RemoteKeys`).
-    @Suite(.timeLimit(.minutes(1)), .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis"))
+    @Suite(.ownThreads, .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis"))
     struct IndependentClientTests {
         private let redis: RedisServer
         private let cache: SharedCache<String, String>
@@ -63,13 +64,16 @@
 
         @Test func itsWritesEndOurNearHits() async throws {
             try await cache.set("hello", forKey: "USD")
-            while cache.statistics.nearHits == 0 {
-                #expect(try await cache.value(forKey: "USD") == "hello")
-                await Task.yield()
+            try await until("memory answers") {
+                let found = try await cache.value(forKey: "USD")
+                #expect(found == "hello")
+                return cache.statistics.nearHits > 0
             }
             let script = "import redis, sys; redis.Redis(port=int(sys.argv[1])).delete(b'v1:{kShop:rates:3\\0USD}')"
             #expect(try Python.run(script, ["\(redis.port)"]).status == 0)
-            while try await cache.value(forKey: "USD") != nil { await Task.yield() }
+            try await until("memory has forgotten the value") {
+                try await cache.value(forKey: "USD") == nil
+            }
             let damage = "import redis, sys; redis.Redis(port=int(sys.argv[1])).set(b'v1:{kShop:rates:3\\0USD}', b'x' * 40)"
             #expect(try Python.run(damage, ["\(redis.port)"]).status == 0)
             let error = await #expect(throws: VellumError.self) { try await cache.value(forKey: "USD", freshness: .confirmed) }

@@ -1,6 +1,7 @@
 #if Valkey
     import FleetSupport
     import Foundation
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
@@ -8,7 +9,7 @@
     @testable import VellumValkey
 
     /// The link to a real server.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct LinkTests {
         /// What a link told its observer.
         final class Record: Sendable {
@@ -81,6 +82,14 @@
                 return nil
             } catch {
                 return error
+            }
+        }
+
+        /// Returns when a command of another connection waits for an element of a list.
+        private func waitForBlockedClient(_ link: Link) async throws {
+            try await until("the server has a command that waits") {
+                let reply = try await link.call(RESPCommand("INFO", "clients"), within: Self.long)
+                return reply.text?.contains("blocked_clients:1") == true
             }
         }
 
@@ -157,16 +166,17 @@
         /// Its reply arrives later, and is not given to another.
         @Test func aCallerThatLeavesDoesNotShiftReplies() async throws {
             let server = try RedisServer()
-            let link = link(to: server)
-            _ = try await link.call(RESPCommand("PING"), within: Self.long)
-            server.stop()
+            let (link, other) = (link(to: server), link(to: server))
             let call = Task {
-                await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("ECHO", "a"), within: 1000) }
+                await failure { () async throws(RemoteFailure) in
+                    try await link.call(RESPCommand("BLPOP", "list", "0"), within: Self.long)
+                }
             }
+            try await waitForBlockedClient(other)
             call.cancel()
             #expect(await call.value == .cancelled)
             async let reply = link.call(RESPCommand("ECHO", "b"), within: Self.long)
-            server.resume()
+            _ = try await other.call(RESPCommand("RPUSH", "list", "a"), within: Self.long)
             #expect(try await reply.text == "b")
         }
 
@@ -176,7 +186,11 @@
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             await record.waitForConnections(1)
             server.kill()
-            while await failure({ () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 1000) }) == nil {}
+            await until("a call fails") {
+                await failure { () async throws(RemoteFailure) in
+                    try await link.call(RESPCommand("PING"), within: Self.long)
+                } != nil
+            }
             let next = try RedisServer(port: server.port)
             await record.waitForConnections(2)
             #expect(try await link.call(RESPCommand("PING"), within: Self.long) == .simple("PONG"))
@@ -193,6 +207,8 @@
             let link = Link(to: configuration, clock: CoarseClock { time.withLock { $0 } }, observer: record.observer(of: server))
             server.stop()
             async let reply = link.call(RESPCommand("PING"), within: Self.long)
+            // What it sends afterwards waits for a shorter time: this can only miss a defect.
+            await until("there is a connection, which is not ready") { link.isConnected }
             time.withLock { $0 = 5000 }
             server.resume()
             #expect(try await reply == .simple("PONG"))
@@ -279,7 +295,7 @@
                 await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("BLPOP", "list", "0"), within: Self.long)
                 }
             }
-            while try await other.call(RESPCommand("INFO", "clients"), within: Self.long).text?.contains("blocked_clients:1") != true {}
+            try await waitForBlockedClient(other)
             server.kill()
             #expect(await kind(of: waiting.value) == .unanswered)
             let later = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("INCR", "k"), within: Self.long) }

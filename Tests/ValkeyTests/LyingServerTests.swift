@@ -2,6 +2,7 @@
     import FleetSupport
     import Foundation
     import MiniCacheValkey
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
@@ -9,12 +10,12 @@
     import VellumValkey
 
     /// What a server says is a value, a miss or a failure, and never ends the process.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct LyingServerTests {
         private func cache(_ server: LyingServer) throws -> SharedCache<String, Int> {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: server.port)
-            configuration.readTimeout = .seconds(10)
-            configuration.writeTimeout = .seconds(10)
+            (configuration.readTimeout, configuration.writeTimeout) = (.seconds(600), .seconds(600))
+            configuration.connectTimeout = .seconds(600)
             return try SharedCacheManager(name: "lies", server: ValkeyServer(configuration)).cache(
                 cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
         }
@@ -165,7 +166,8 @@
         @Test func aValueThatIsTooLargeIsNotRead() async throws {
             let server = try RedisServer()
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: server.port)
-            (configuration.readTimeout, configuration.writeTimeout) = (.seconds(10), .seconds(10))
+            (configuration.readTimeout, configuration.writeTimeout) = (.seconds(600), .seconds(600))
+            configuration.connectTimeout = .seconds(600)
             let cache: SharedCache<String, Int> = try SharedCacheManager(
                 name: "sizes", server: ValkeyServer(configuration)
             ).cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))

@@ -2,6 +2,7 @@
     import FleetSupport
     import Foundation
     import MiniCacheValkey
+    import TestThreads
     import Testing
     import VellumTestSupport
 
@@ -10,7 +11,7 @@
     @testable import VellumValkey
 
     /// Shared caches as callers see them, on a real server. Each `Program` has a connection of its own, like a machine.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct SharedCacheTests {
         private struct SourceDown: Error {}
 
@@ -90,10 +91,10 @@
             for value in 2...20 {
                 try await one.cache.set(value, forKey: "a")
                 // No read of the server in between: the server says that it changed.
-                repeat {
+                try await until("the other program reads the new value") {
                     seen = try await other.cache.value(forKey: "a")
-                    await Task.yield()
-                } while seen != value
+                    return seen == value
+                }
             }
             #expect(seen == 20)
         }
@@ -109,7 +110,7 @@
                     return 1
                 }
             }
-            while loads.count == 0 { await Task.yield() }
+            await until("the loader runs") { loads.count > 0 }
             switch write {
             case "removeValue": try await other.cache.removeValue(forKey: "a")
             default: try await other.cache.set(2, forKey: "a")
@@ -136,23 +137,28 @@
                     return 2
                 }
             }
-            while loads.count == 0 { #expect(try await read() == 1) }
+            try await until("a load ahead of the end runs") {
+                let found = try await read()
+                #expect(found == 1)
+                return loads.count > 0
+            }
             for _ in 0..<50 { #expect(try await read() == 1) }
             #expect(loads.count == 1)
             gate.continuation.yield()
-            while try await read() != 2 { await Task.yield() }
+            try await until("the new value is read") { try await read() == 2 }
         }
 
         @Test func oneLoaderRunsForManyPrograms() async throws {
             let programs = try (1...8).map { _ in try Program(redis.port) }
-            let loads = Counter()
+            let (asking, loads) = (Counter(), Counter())
             let values = try await withThrowingTaskGroup(of: Int.self) { group in
                 for program in programs {
                     for _ in 1...4 {
                         group.addTask {
-                            try await program.cache.value(forKey: "slow") {
+                            asking.add()
+                            return try await program.cache.value(forKey: "slow") {
                                 loads.add()
-                                try await Task.sleep(for: .milliseconds(50))
+                                await until("all programs ask") { asking.count == 32 }
                                 return 7
                             }
                         }
@@ -226,7 +232,9 @@
             _ = try await program.cache.load("a", maxAge: .timeInterval(0), staleWhileRevalidate: window) { 1 }
             let stale = try await program.cache.load("a", staleWhileRevalidate: window) { 2 }
             #expect(stale == Loaded(1, .staleWhileRevalidate))
-            while try await program.cache.value(forKey: "a", freshness: .confirmed) != 2 { await Task.yield() }
+            try await until("the new value is stored") {
+                try await program.cache.value(forKey: "a", freshness: .confirmed) == 2
+            }
         }
 
         @Test func aStaleValueIsReturnedIfTheLoaderFails() async throws {
@@ -242,10 +250,13 @@
                 cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: .seconds(600))
             try await cache.set(1, forKey: "a", maxAge: .timeInterval(0))
             // The other program knows the server's time to within what a reply takes: the value may not have ended for it yet.
-            var stale: Loaded<Int>
-            repeat {
-                stale = try await other.cache.load("a", staleIfError: .seconds(600)) { () -> Int in throw SourceDown() }
-            } while stale.source == .cached
+            var stale = Loaded(0, .cached)
+            try await until("the value has ended for the other program, too") {
+                stale = try await other.cache.load("a", staleIfError: .seconds(600)) { () -> Int in
+                    throw SourceDown()
+                }
+                return stale.source != .cached
+            }
             #expect(stale == Loaded(1, .staleIfError))
         }
 
@@ -254,14 +265,14 @@
             try await program.cache.set(1, forKey: "a")
             redis.kill()
             var code: VellumError.Code?
-            repeat {
-                do {
+            await until("the program knows that the connection is lost") {
+                do throws(VellumError) {
                     try await program.cache.set(2, forKey: "a")
                 } catch {
                     code = error.code
                 }
-                await Task.yield()
-            } while code == .outcomeUnknown
+                return code != .outcomeUnknown
+            }
             #expect(code == .unreachable)
             #expect(try await program.cache.value(forKey: "b") { 3 } == 3)
         }
@@ -311,11 +322,14 @@
                 }
             }
             #expect(try await load(one) == 1)
-            while counter.count < 2 {
-                #expect(try await load(other) >= 1)
-                await Task.yield()
+            try await until("a load ahead of the end runs") {
+                let found = try await load(other)
+                #expect(found >= 1)
+                return counter.count >= 2
             }
-            while try await one.cache.value(forKey: "a", freshness: .confirmed) == 1 { await Task.yield() }
+            try await until("the new value is stored") {
+                try await one.cache.value(forKey: "a", freshness: .confirmed) != 1
+            }
         }
 
         @Test func aRemovalThatCouldNotBeSentIsSentLater() async throws {
@@ -325,38 +339,44 @@
             let administrator = Link(
                 to: redis.configuration,
                 observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
-            var hasFailed = false
-            while !hasFailed {
-                // A call that fails at once, like a hit in memory, leaves other tasks no thread.
-                await Task.yield()
-                do { try await other.cache.set(1, forKey: "a") } catch { continue }
-                _ = try await administrator.call(RESPCommand("CLIENT", "KILL", "TYPE", "normal"), within: 600_000)
-                do { try await one.cache.removeValue(forKey: "a") } catch { hasFailed = true }
+            try await until("a removal fails of a value that is there") {
+                do throws(VellumError) { try await other.cache.set(1, forKey: "a") } catch { return false }
+                let kill = RESPCommand("CLIENT", "KILL", "TYPE", "normal")
+                _ = try await administrator.call(kill, within: 600_000)
+                do throws(VellumError) { try await one.cache.removeValue(forKey: "a") } catch { return true }
+                return false
             }
             // Nobody asks for the removal again.
-            while true {
-                do {
-                    if try await other.cache.value(forKey: "a", freshness: .confirmed) == nil { break }
-                } catch { await Task.yield() }
+            await until("the removal has arrived") {
+                do throws(VellumError) {
+                    return try await other.cache.value(forKey: "a", freshness: .confirmed) == nil
+                } catch {
+                    return false
+                }
             }
         }
 
         @Test func nearHitsEndWhenTheServerIsSilent() async throws {
-            let program = try Program(redis.port) { ($0.trust, $0.readTimeout) = (.milliseconds(200), .milliseconds(100)) }
-            var isSet = false
-            while !isSet {
-                await Task.yield()
-                do {
+            // When a read has waited in vain, whatever the server had said before it was silent is
+            // trusted no longer.
+            let program = try Program(redis.port) {
+                ($0.trust, $0.readTimeout) = (.milliseconds(200), .milliseconds(400))
+            }
+            await until("the value can be set") {
+                do throws(VellumError) {
                     try await program.cache.set(1, forKey: "a")
-                    isSet = true
-                } catch { #expect([.outcomeUnknown, .unreachable].contains(error.code)) }
+                    return true
+                } catch {
+                    #expect([.outcomeUnknown, .unreachable].contains(error.code))
+                    return false
+                }
             }
             redis.stop()
             defer { redis.resume() }
             var code: VellumError.Code?
-            while code == nil {
-                do { _ = try await program.cache.value(forKey: "a") } catch { code = error.code }
-                await Task.yield()
+            await until("memory answers no more") {
+                do throws(VellumError) { _ = try await program.cache.value(forKey: "a") } catch { code = error.code }
+                return code != nil
             }
             #expect(code == .outcomeUnknown || code == .unreachable)
             // What is remembered answers nobody any more, however long the silence lasts.
@@ -369,15 +389,18 @@
             let program = try Program(redis.port)
             try await program.cache.set(1, forKey: "a")
             // The first read may be older than the connection's word about our own writing.
-            while program.cache.statistics.nearHits == 0 {
-                #expect(try await program.cache.value(forKey: "a") == 1)
-                await Task.yield()
+            try await until("memory answers") {
+                let found = try await program.cache.value(forKey: "a")
+                #expect(found == 1)
+                return program.cache.statistics.nearHits > 0
             }
             let administrator = Link(
                 to: redis.configuration,
                 observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
             _ = try await administrator.call(RESPCommand("FLUSHALL"), within: 600_000)
-            while try await program.cache.value(forKey: "a") != nil { await Task.yield() }
+            try await until("memory has forgotten the value") {
+                try await program.cache.value(forKey: "a") == nil
+            }
         }
 
         @Test func aServerThatEvictsIsAMissAndOneThatIsFullAnError() async throws {

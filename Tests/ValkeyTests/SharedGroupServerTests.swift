@@ -2,6 +2,7 @@
     import FleetSupport
     import Foundation
     import MiniCacheValkey
+    import TestThreads
     import Testing
     import VellumTestSupport
 
@@ -10,7 +11,7 @@
     @testable import VellumValkey
 
     /// Groups on a real server. Each `Program` has a connection of its own, like a machine.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct SharedGroupServerTests {
         private struct SourceDown: Error {}
 
@@ -39,15 +40,18 @@
             /// Reads until there is a near hit.
             func warm(_ key: String, _ value: Int) async throws {
                 let hits = cache.statistics.nearHits
-                while cache.statistics.nearHits == hits {
-                    #expect(try await cache.value(forKey: key) == value)
-                    await Task.yield()
+                try await until("memory answers") {
+                    let found = try await cache.value(forKey: key)
+                    #expect(found == value)
+                    return cache.statistics.nearHits > hits
                 }
             }
 
             /// Returns when near reads find nothing more; no read asks for the key before.
             func waitUntilRemoved(_ key: String) async throws {
-                while try await cache.value(forKey: key) != nil { await Task.yield() }
+                try await until("near reads find nothing") {
+                    try await cache.value(forKey: key) == nil
+                }
             }
         }
 
@@ -144,14 +148,16 @@
             for round in 0..<20 {
                 if round % 2 == 0 { try await command("DEL", epoch(of: "g")) } else { try await programs[0].cache.removeAll(group: "g") }
                 for program in programs { try await program.waitUntilRemoved("a") }
-                let before = counter.count
+                let (before, asking) = (counter.count, Counter())
                 let values = try await withThrowingTaskGroup(of: Int.self) { group in
                     for program in programs {
                         for _ in 0..<4 {
                             group.addTask {
-                                try await program.cache.loading(into: ["g", "h"]).value(forKey: "a") {
+                                asking.add()
+                                let cache = program.cache.loading(into: ["g", "h"])
+                                return try await cache.value(forKey: "a") {
                                     counter.add()
-                                    for _ in 0..<20 { await Task.yield() }
+                                    await until("all programs ask") { asking.count == 16 }
                                     return counter.count
                                 }
                             }
@@ -175,7 +181,7 @@
                     return 1
                 }
             }
-            while loads.count == 0 { await Task.yield() }
+            await until("the loader runs") { loads.count > 0 }
             try await (isOwn ? one : other).cache.removeAll(group: "g")
             // The server says it before its next answer.
             _ = try await one.cache.value(forKey: "b", freshness: .confirmed)
@@ -275,36 +281,45 @@
         @Test func aRemovalThatCouldNotBeSentIsSentLater() async throws {
             let (one, other) = (try Program(redis.port), try Program(redis.port))
             try await one.cache.set(1, forKey: "a", groups: ["g"])
-            var hasFailed = false
-            while !hasFailed {
-                await Task.yield()
-                do { try await other.cache.set(1, forKey: "a", groups: ["g"]) } catch { continue }
+            try await until("a removal fails of a value that is there") {
+                do throws(VellumError) {
+                    try await other.cache.set(1, forKey: "a", groups: ["g"])
+                } catch { return false }
                 try await command("CLIENT", "KILL", "TYPE", "normal")
-                do { try await one.cache.removeAll(group: "g") } catch { hasFailed = true }
+                do throws(VellumError) { try await one.cache.removeAll(group: "g") } catch { return true }
+                return false
             }
             // Nobody asks for the removal again.
-            while true {
-                do {
-                    if try await other.cache.value(forKey: "a", freshness: .confirmed) == nil { break }
-                } catch { await Task.yield() }
+            await until("the removal has arrived") {
+                do throws(VellumError) {
+                    return try await other.cache.value(forKey: "a", freshness: .confirmed) == nil
+                } catch {
+                    return false
+                }
             }
         }
 
         @Test func nearValuesOfAGroupEndWhenTheServerIsSilent() async throws {
-            let program = try Program(redis.port) { ($0.trust, $0.readTimeout) = (.milliseconds(200), .milliseconds(100)) }
-            while true {
-                await Task.yield()
-                do {
+            // When a read has waited in vain, whatever the server had said before it was silent is
+            // trusted no longer.
+            let program = try Program(redis.port) {
+                ($0.trust, $0.readTimeout) = (.milliseconds(200), .milliseconds(400))
+            }
+            await until("the value can be set") {
+                do throws(VellumError) {
                     try await program.cache.set(1, forKey: "a", groups: ["g"])
-                    break
-                } catch { #expect([.outcomeUnknown, .unreachable].contains(error.code)) }
+                    return true
+                } catch {
+                    #expect([.outcomeUnknown, .unreachable].contains(error.code))
+                    return false
+                }
             }
             redis.stop()
             defer { redis.resume() }
             var code: VellumError.Code?
-            while code == nil {
-                do { _ = try await program.cache.value(forKey: "a") } catch { code = error.code }
-                await Task.yield()
+            await until("memory answers no more") {
+                do throws(VellumError) { _ = try await program.cache.value(forKey: "a") } catch { code = error.code }
+                return code != nil
             }
             #expect(code == .outcomeUnknown || code == .unreachable)
             let nearHits = program.cache.statistics.nearHits
@@ -352,7 +367,9 @@
                     #expect(try await program.cache.setIfAbsent(number, forKey: key) == (model[key] == nil), "\(number)")
                     if model[key] == nil { model[key] = (number, []) }
                 case 7:
-                    while try await program.cache.value(forKey: key) != model[key]?.value { await Task.yield() }
+                    try await until("a near read is that of the model") {
+                        try await program.cache.value(forKey: key) == model[key]?.value
+                    }
                 default:
                     #expect(try await program.cache.value(forKey: key, freshness: .confirmed) == model[key]?.value, "\(number)")
                     #expect(try await program.cache.values(forKeys: keys, freshness: .confirmed) == model.mapValues(\.value), "\(number)")

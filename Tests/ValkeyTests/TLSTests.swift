@@ -2,9 +2,10 @@
     import FleetSupport
     import Foundation
     import MiniCacheValkey
+    import TestThreads
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct TLSTests {
         private func cache(_ port: Int, _ tls: ValkeyConfiguration.TLS) throws -> SharedCache<String, Int> {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: port)

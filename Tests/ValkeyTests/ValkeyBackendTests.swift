@@ -1,6 +1,7 @@
 #if Valkey
     import FleetSupport
     import Foundation
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
@@ -8,7 +9,7 @@
     @testable import VellumValkey
 
     /// Entries and leases on a real server. Its clock is that of the machine.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct ValkeyBackendTests {
         private let server: RedisServer
         private let link: Link

@@ -1,11 +1,12 @@
 #if Valkey
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
 
     @testable import VellumValkey
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct ValkeyConfigurationTests {
         @Test func aURLNamesServerUserPasswordAndDatabase() throws {
             let configuration = try ValkeyConfiguration(url: "valkey://shop:s%40cret@cache.internal:7000/3")

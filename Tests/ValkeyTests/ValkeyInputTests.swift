@@ -3,6 +3,7 @@
     import Foundation
     import MiniCacheValkey
     import ShallowsValkey
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
@@ -11,7 +12,7 @@
     @testable import VellumValkey
 
     /// FN10: the rows of the table of parameters that shared caches have, on a real server.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct ValkeyInputTests {
         struct Negative: Codable, VersionedArchive {
             static var archiveVersion: Int { -1 }

@@ -2,9 +2,10 @@
     import FleetSupport
     import Foundation
     import ShallowsValkey
+    import TestThreads
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct ValkeyStorageTests {
         private let redis: RedisServer
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// Strings without case and without diacritics are those of Unicode 15.0, whatever tables the system has (decision 77).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CaseFoldingTests {
     /// The digests, and how they were made: `Tests/Fixtures/Unicode/make.py`.
     private static func digests(_ name: String) throws -> [[String]] {

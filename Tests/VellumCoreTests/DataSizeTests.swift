@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DataSizeTests {
     private static let units: [(DataSize, Int)] = [
         (1.kiloByte, 1024), (10.megaByte, 10_485_760), (2.gigaBytes, 2_147_483_648), (7.bytes, 7), (8.bits, 1), (9.bits, 2),

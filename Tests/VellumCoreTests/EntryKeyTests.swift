@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct EntryKeyTests {
     /// P4, P54: canonically equivalent strings are one key.
     @Test(arguments: [

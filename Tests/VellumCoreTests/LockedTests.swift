@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LockedConcurrencyTests {
     /// Fails under ThreadSanitizer, and by its count, if `withLock` does not lock.
     @Test func incrementsOfManyThreadsAddUp() async {

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// Normal forms are those of Unicode 15.0, whatever tables the system has (findings FK1).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NormalFormTests {
     /// The data, and how it was made: `Tests/Fixtures/Unicode/make.py`.
     private static func lines(_ name: String) throws -> [Substring] {

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UseStampTests {
     @Test(arguments: 0..<4)
     func stampsIncreaseWhileTheClockStandsStillOrGoesBack(number: Int) {

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StoreErrorTests {
     /// C11: a cause may contain personal data, so only the debug description contains it.
     @Test func theCauseAppearsOnlyInTheDebugDescription() {

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveRuleTests {
     @Test(arguments: ArchiveRule.all)
     func archivesFollowTheRule(_ rule: ArchiveRule) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// An archive that holds one version of a cache at a time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CacheVersionTests {
     let setup: Setup
 

@@ -1,9 +1,10 @@
 import CChecksum
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ChecksumTests {
     /// The check value of CRC-32C, and the vectors of RFC 3720, appendix B.4.
     private static let vectors: [([UInt8], UInt32)] = [

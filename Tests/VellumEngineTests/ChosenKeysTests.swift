@@ -1,6 +1,7 @@
 import CChecksum
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Keys that somebody chose because they have one checksum are found as quickly as others.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ChosenKeysTests {
     /// Keys of sixteen bytes that have the same CRC-32C, whatever comes before them.
     private static func keys(_ count: Int) -> [String] {

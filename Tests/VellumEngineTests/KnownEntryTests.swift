@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
 /// A write need not look for the entry that memory knows under its key. What memory knows may be outdated, whatever it says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct KnownEntryTests {
     private let setup: Setup
     private let driver: ArchiveHarness

@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// P8: contents and totals match a dictionary, also after reopening.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StoreModelTests {
     @Test(arguments: UInt64(1)...3, [Durability.relaxed, .crashSafe, .powerSafe])
     func randomOperationsMatchADictionary(_ seed: UInt64, _ durability: Durability) throws {

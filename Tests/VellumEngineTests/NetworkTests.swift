@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 
 import VellumCore
 
 /// Network file systems are recognized by the mount table.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NetworkTests {
     private static let mounts = """
         /dev/vda / ext4 rw 0 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// A call for many keys returns what they had at one moment. Never fails by chance: what is right for one schedule is right for all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OneMomentTests {
     private static let keys = (0..<50).map { EntryKey("key \($0)") }
 
@@ -27,7 +28,7 @@ struct OneMomentTests {
         let isDone = Flag()
         let mixed = Locked(0)
         let calls = Locked(0)
-        DispatchQueue.concurrentPerform(iterations: 3) { thread in
+        onThreads(3) { thread in
             do {
                 if thread == 0 {
                     for number in 1...400 { try write(number) }
@@ -61,7 +62,7 @@ struct OneMomentTests {
         try write(0)
         let isDone = Flag()
         let mixed = Locked(0)
-        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+        onThreads(2) { thread in
             do {
                 if thread == 0 {
                     for number in 1...300 { try write(number) }

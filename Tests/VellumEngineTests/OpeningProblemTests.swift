@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What is advised when a file cannot be opened.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OpeningProblemTests {
     private static let problem = OpeningProblem(path: "/data/file", kind: .file, folder: "/data")
 
@@ -79,7 +80,7 @@ struct OpeningProblemTests {
 }
 
 /// Names and paths that are too long, and how many files may be open (FS5, FS7).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PathLengthTests {
     /// A file that can be opened can also be repaired: the names of all that is made of it fit, too.
     @Test(arguments: [100, 200, 207, 208, 215, 216, 219, 230, 240, 255, 300])

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReadConnectionTests {
     private let setup: Setup
 

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C4: the order of use, in memory and on disk.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RecencyModelTests {
     private let setup: Setup
 
@@ -127,7 +128,7 @@ struct RecencyModelTests {
 }
 
 /// C12: the clock may go back between two openings.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ClockTests {
     @Test func anEntryRecordedAfterTheClockWentBackIsTheNewest() throws {
         let setup = try Setup()

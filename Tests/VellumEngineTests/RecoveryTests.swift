@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
 /// C14: damage is detected and reported, and hides no other entry.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RecoveryTests {
     private let setup: Setup
 

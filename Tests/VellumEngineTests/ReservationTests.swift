@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Room is reserved without a lock that would keep another process from copying the log into the file meanwhile.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReservationTests {
     private let folder: TemporaryDirectory
     private let other: RawDatabase

@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
 /// A commit has room in the file, however full the disk is when the log is copied into it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RoomTests {
     private let setup: Setup
 

@@ -1,7 +1,11 @@
+import Dispatch
 import Foundation
+import TestThreads
+import Testing
 import VellumCore
-import VellumEngine
 import VellumTestSupport
+
+@testable import VellumEngine
 
 /// A store of strings in a temporary folder.
 final class Setup: Sendable {
@@ -47,4 +51,28 @@ final class Flag: Sendable {
     private let value = Locked(false)
     var isSet: Bool { value.withLock { $0 } }
     func set() { value.withLock { $0 = true } }
+}
+
+/// Runs `body` on so many threads at once, and waits for them.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    let threads = (0..<count).map { number in OnThread { body(number) } }
+    for thread in threads { thread.result() }
+}
+
+extension DatabaseFile {
+    /// Runs `body` while nothing runs in the background, but the building of indexes.
+    func withoutMaintenance<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let (began, working) = (DispatchSemaphore(value: 0), DispatchGroup())
+        working.enter()
+        defer { working.leave() }
+        blockUntil("the work in the background stands still") {
+            // Not taken if another sweep is due.
+            maintenance.schedule(.sweep, after: .nanoseconds(0)) {
+                began.signal()
+                working.wait()
+            }
+            return began.wait(timeout: .now()) == .success
+        }
+        return try body()
+    }
 }

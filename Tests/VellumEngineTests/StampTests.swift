@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// A use that is dated impossibly is damage: it switches no limit off and hides nothing (FS3).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StampTests {
     private static let stamps: [Int64] = [.max, .max - 1, .max - (1 << 20), .min, -1, .max - (.max >> 3) + 1]
     private static let places = [

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StoreTests {
     /// A store with access to its parts.
     private struct Setup {
@@ -237,8 +238,9 @@ struct StoreTests {
     }
 }
 
-struct Unexpected: Error {
-
+/// The disk limit of a store that is open is lowered.
+@Suite(.ownThreads)
+struct LoweredLimitTests {
     @Test func anEntryThatIsRecordedAgainWhileTheDiskLimitIsLoweredIsListedOnce() throws {
         let setup = try Setup()
         let store = try setup.store(memory: 10.megaByte)
@@ -246,7 +248,7 @@ struct Unexpected: Error {
         for number in 0..<1000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
         try transaction.commit()
         let recording = OnThread {
-            while store.capacities.disk.bytes > 100_000 { sched_yield() }
+            blockUntil("the new limit holds") { store.capacities.disk.bytes <= 100_000 }
             return code { for number in 0..<50 { try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)")) } }
         }
         try store.reconfigure(memory: Capacity(10.megaByte), disk: Capacity(DataSize(bytes: 100_000)), caching: .values)
@@ -256,3 +258,5 @@ struct Unexpected: Error {
         #expect(try keys.count == store.count())
     }
 }
+
+struct Unexpected: Error {}

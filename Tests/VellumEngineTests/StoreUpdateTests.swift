@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What an update requires of the disk and of memory.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StoreUpdateTests {
     private let clock = ManualClock()
     private let folder: TemporaryDirectory

@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P42: iOS kills an app that is suspended while it holds a file lock.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SuspendingTests {
     private let setup: Setup
 
@@ -111,7 +112,7 @@ struct SuspendingTests {
         let file = try setup.open()
         let (suspending, resuming) = file.log.checkpointing.withLock { _ in
             let suspending = OnThread { code { try file.suspend() } }
-            while file.state != .suspended { sched_yield() }
+            blockUntil("the file is being suspended") { file.state == .suspended }
             return (suspending, OnThread { code { try file.resume() } })
         }
         #expect((suspending.result(), resuming.result()) == (nil, nil))

@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 
 @testable import VellumEngine
 
 /// Which caller syncs, which waits, and which needs neither.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SyncQueueTests {
     private var queue = SyncQueue()
 

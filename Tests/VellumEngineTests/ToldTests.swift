@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Whom each change is told to, whatever it comes from: a transaction, memory, the clock, or another process.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ToldTests {
     private let setup: Setup
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// A transaction as the engine passes it down: what it does goes with it, and its commit says what it changed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct TransactionTests {
     private struct Failure: Error {}
 

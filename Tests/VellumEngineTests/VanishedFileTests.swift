@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P7: files that disappear while they are open.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct VanishedFileTests {
     private let setup: Setup
 
@@ -115,7 +116,9 @@ struct VanishedFileTests {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         try loss.happen(to: setup)
-        while try store.valueInMemory(forKey: "a", setup.clock.now, .never) != nil { await Task.yield() }
+        try await until("memory has forgotten the entry") {
+            try store.valueInMemory(forKey: "a", setup.clock.now, .never) == nil
+        }
         #expect(code { _ = try store.value(forKey: "a") } == .vanished)
     }
 
@@ -127,22 +130,27 @@ struct VanishedFileTests {
         try FileManager.default.removeItem(atPath: setup.url.path + "-changes")
         // As another process does.
         let other = try ChangesFile(besides: file.path)
-        while file.location.changesFile.isReplaced {
+        try await until("the new change page is used") {
             _ = try store.valueInMemory(forKey: "a", setup.clock.now, .never)
-            await Task.yield()
+            return !file.location.changesFile.isReplaced
         }
         #expect(file.location.changesFile.page.now == other.page.now)
         #expect(try store.value(forKey: "a") == Data("one".utf8))
     }
 
-    /// Not even if its number is that of a process that lives. Otherwise this takes five seconds.
+    /// Not even if its number is that of a process that lives: setting aside waits for nobody who
+    /// cannot be committing.
     @Test func aFileIsSetAsideWithoutWaitingForADeadWriter() throws {
         let store = try setup.store()
         let file = try setup.open()
         _ = file.location.changesFile.page.announce(
             [.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 77, of: getpid())
-        let clock = ContinuousClock()
-        #expect(try clock.measure { try ChangesFile.retire(besides: file.path) } < .seconds(5))
+        let identity = try #require(FileIdentity(path: file.path))
+        // Other tests commit to other files of this process.
+        blockUntil("nobody is taken for one who commits") {
+            !OpenDatabases.shared.mayBeCommitting(identity, at: file.path)
+        }
+        try ChangesFile.retire(besides: file.path)
         #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
     }
 

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WaitingWritersTests {
     @Test func theThreadsThatWaitForTheWriterAreCounted() throws {
         let folder = try TemporaryDirectory()
@@ -20,7 +21,7 @@ struct WaitingWritersTests {
                     ended.leave()
                 }
             }
-            while file.waitingWriters < 2 { sched_yield() }
+            blockUntil("two threads wait for the writer") { file.waitingWriters == 2 }
             return true
         }
         ended.wait()

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Writes of tasks that wait for their turn are committed together, and each fails alone (decision 86).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WriteLaneTests {
     private let setup: Setup
     private let store: Store<Data>
@@ -28,11 +29,6 @@ struct WriteLaneTests {
         try await transaction.commitInTurn()
     }
 
-    /// Takes no thread from tasks.
-    private static func wait(until isTrue: @escaping @Sendable () -> Bool) async {
-        do { try await Lane().run { while !isTrue() { sched_yield() } } } catch { Issue.record(error) }
-    }
-
     /// How many calls wait behind those that the lane has taken; `nil` if it has taken none.
     private static func waiting(_ file: DatabaseFile) -> Int? {
         let waiting = file.writes.waiting
@@ -44,16 +40,16 @@ struct WriteLaneTests {
         _ calls: [@Sendable () async throws -> Void], until isReady: @escaping @Sendable () -> Bool = { true },
         then body: @escaping @Sendable (Writer) throws(SQLiteError) -> Void = { _ in }
     ) async -> [(any Error)?] {
-        let (file, isHeld, gate) = (file, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (file, isHeld, gate) = (file, Flag(), DispatchSemaphore(value: 0))
         Lane().start {
             file.withWriter { writer in
-                isHeld.signal()
+                isHeld.set()
                 gate.wait()
                 do throws(SQLiteError) { try body(writer) } catch { Issue.record(error) }
                 return true
             }
         }
-        await Self.wait { isHeld.wait(timeout: .now()) == .success }
+        await until("the writer is held") { isHeld.isSet }
         var tasks: [Task<(any Error)?, Never>] = []
         for (number, call) in calls.enumerated() {
             tasks.append(
@@ -66,9 +62,9 @@ struct WriteLaneTests {
                     }
                 })
             // In their order, the first alone: the lane has taken it.
-            await Self.wait { Self.waiting(file) == number }
+            await until("\(number) calls wait behind the first") { Self.waiting(file) == number }
         }
-        await Self.wait { isReady() && Self.waiting(file) == calls.count - 1 }
+        await until("all calls wait") { isReady() && Self.waiting(file) == calls.count - 1 }
         gate.signal()
         var errors: [(any Error)?] = []
         for task in tasks { errors.append(await task.value) }
@@ -131,7 +127,9 @@ struct WriteLaneTests {
                 { try await Self.record("a", in: store) },
                 {
                     let cancelled = Task { try await Self.record("b", in: store) }
-                    await Self.wait { file.writes.waiting.count == 1 }
+                    await until("the call waits that is cancelled") {
+                        file.writes.waiting.count == 1
+                    }
                     cancelled.cancel()
                     await #expect(throws: CancellationError.self) { try await cancelled.value }
                     isCancelled.set()
@@ -154,7 +152,9 @@ struct WriteLaneTests {
                         transaction.remove("a", in: store)
                         return try await transaction.commitInTurn()
                     }
-                    await Self.wait { Self.waiting(store.disk.file) == 0 }
+                    await until("the lane has taken the call") {
+                        Self.waiting(store.disk.file) == 0
+                    }
                     task.cancel()
                     isCancelled.set()
                     let removed = try await task.value
@@ -176,7 +176,13 @@ struct WriteLaneTests {
                     for number in 0..<200 {
                         let key = EntryKey("\(caller) \(number)")
                         let task = Task { try await Self.record(key, in: store) }
-                        for _ in 0..<Int.random(in: 0..<8, using: &random) { await Task.yield() }
+                        // At once, a little later, or when it has probably begun. Nothing depends
+                        // on it.
+                        switch Int.random(in: 0..<8, using: &random) {
+                        case 0..<3: break
+                        case 3..<6: await Task.yield()
+                        default: await pause()
+                        }
                         if number % 4 > 0 { task.cancel() }
                         let isThere: Bool
                         switch await task.result {

@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumFiles
 import VellumTestSupport
 
 /// Exports, and what is imported of them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ExportTests {
     private let folder: TemporaryDirectory
 

@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -7,7 +8,7 @@ import VellumFiles
 import VellumTestSupport
 
 /// The rows of the table of parameters that files without types have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FilesInputTests {
     struct Item: ArchiveCodable, Sendable {
         var id: String

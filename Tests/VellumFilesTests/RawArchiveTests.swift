@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumFiles
 import VellumTestSupport
 
 /// What a file shows of its archives without their types.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RawArchiveTests {
     private struct Note: ArchiveCodable, Equatable {
         static var archiveName: String { "Note" }
@@ -183,18 +184,22 @@ struct RawArchiveTests {
         let store = try factory.store(for: Note.self)
         let file = try factory.file()
         var changes = file.changes().makeAsyncIterator()
-        let writing = Task {
-            // Until the first change is told.
-            var number = 0
-            while !Task.isCancelled {
-                try store.record(Note(primaryKey: "k\(number % 3)"))
-                try store.delete(archiveWithKey: "gone")
-                number += 1
-                await Task.yield()
+        let isTold = Flag()
+        let writing = OnThread { () -> Result<Void, any Error> in
+            Result {
+                var number = 0
+                try blockUntil("the first change is told") {
+                    try store.record(Note(primaryKey: "k\(number % 3)"))
+                    try store.delete(archiveWithKey: "gone")
+                    number += 1
+                    return isTold.isSet
+                }
             }
         }
+        defer { isTold.set() }
         let change = try await changes.next()
-        writing.cancel()
+        isTold.set()
+        try writing.result().get()
         #expect(change?.archive == "Note" && change?.present.allSatisfy { $0.hasPrefix("k") } == true)
     }
 }

@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import Vellum
 import VellumFiles
 import VellumTestSupport
 
 /// Queries as text, of objects without their type.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RawQueryTests {
     private static let firstSeed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
 

@@ -1,10 +1,11 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 import VellumFiles
 
 /// Values as a person reads them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RawValueTests {
     private struct Everything: Encodable {
         enum State: Encodable { case open, at(Int), between(Int, high: Int) }

@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -8,7 +9,7 @@ import VellumFiles
 import VellumTestSupport
 
 /// Files that are only read.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReadingOnlyTests {
     // MARK: Reading
 

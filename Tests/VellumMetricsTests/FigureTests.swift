@@ -1,3 +1,4 @@
+import TestThreads
 import Testing
 import VellumCore
 
@@ -5,7 +6,7 @@ import VellumCore
 @testable import VellumRemote
 
 /// What two moments become: the pure part, which needs no trait.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FigureTests {
     @Test(
         arguments: [

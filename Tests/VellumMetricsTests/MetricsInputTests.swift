@@ -1,13 +1,14 @@
 #if Metrics
     import MetricsTestKit
     import MiniCache
+    import TestThreads
     import Testing
     import VellumCore
     import VellumMetrics
     import VellumTestSupport
 
     /// FN10: the rows of the table of parameters that a reporter has.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct MetricsInputTests {
         static let table: [InputCase] = [
             // Whatever the interval is: a reporter reports at once, and again when it is cancelled.

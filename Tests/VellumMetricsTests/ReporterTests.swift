@@ -2,6 +2,7 @@
     import Foundation
     import MetricsTestKit
     import MiniCache
+    import TestThreads
     import Testing
     import Vellum
     import VellumCore
@@ -16,7 +17,7 @@
     }
 
     /// What a backend gets of archives and caches that are opened, closed, opened again and released.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct ReporterTests {
         private let metrics = TestMetrics()
         private let reporter: MetricsReporter
@@ -113,7 +114,9 @@
             reporter.report()
             #expect(released == nil && metrics.meters.isEmpty)
             // The last handle that closes removes the log.
-            #expect(!FileManager.default.fileExists(atPath: folder.file("Archives.sqlite-wal").path))
+            blockUntil("the file is closed") {
+                !FileManager.default.fileExists(atPath: folder.file("Archives.sqlite-wal").path)
+            }
         }
 
         @Test func aSuspendedFileLeavesOutItsDiskAndComesBack() throws {

@@ -4,6 +4,7 @@
     import MetricsTestKit
     import MiniCache
     import ServiceContextModule
+    import TestThreads
     import Testing
     import Tracing
     import VellumCore
@@ -21,7 +22,7 @@
     }
 
     /// The observer is one of the whole process, so one test runs at a time, and looks at what has its names.
-    @Suite(.timeLimit(.minutes(1)), .serialized)
+    @Suite(.ownThreads, .serialized)
     final class TracingTests {
         private let tracer = InMemoryTracer()
         private let metrics = TestMetrics()
@@ -63,7 +64,7 @@
                 return span.spanID
             }
             for await _ in ends {}
-            while spans.isEmpty { await Task.yield() }
+            await until("the span of the load has ended") { !spans.isEmpty }
             #expect(spans.map(\.parentSpanID) == [requestID])
         }
 

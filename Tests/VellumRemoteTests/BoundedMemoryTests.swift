@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 
 /// As in `VellumTests`: nothing that a process remembers of a server grows with the number of operations.
 @Suite(
-    .timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"] == nil ? 1 : 60)), .serialized,
+    .ownThreads(.longSuite), .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"] != nil))
 struct BoundedMemoryTests {
     private static let operations = ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"].flatMap(Int.init) ?? 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumRemote
 
 /// The table of the guide "Loading", for shared caches, on a server in memory.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SharedLoadingTableTests {
     private struct Subject: LoadingSubject {
         let clock: ManualClock

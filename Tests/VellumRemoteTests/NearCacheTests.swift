@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import VellumRemote
 
 /// What a process may answer without asking the server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NearCacheTests {
     private let time: ManualTime
     private let trust: Trust

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumRemote
 
 /// What a process remembers that it has loaded itself while the server was out of reach.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OutageTests {
     private let clock = ManualClock()
     private let backend: ScriptedBackend
@@ -182,7 +183,9 @@ struct OutageTests {
         #expect(try await load(other) == Loaded("1", .cached))
         clock.advance(by: .seconds(90))
         #expect(try await load(store) == Loaded("1", .cached))
-        while try await other.value(forKey: "a", asksServer: true) != "2" { await Task.yield() }
+        try await until("the other machine reads the new value") {
+            try await other.value(forKey: "a", asksServer: true) == "2"
+        }
         #expect(try await load(other) == Loaded("2", .cached))
         #expect(calls.count == 2)
     }
@@ -212,7 +215,7 @@ struct OutageTests {
         var iterator = failures.makeAsyncIterator()
         #expect(await iterator.next()?.code == .unreachable)
         // It is not asked again with every hit.
-        while store.loads.count > 0 { await Task.yield() }
+        await until("no load runs any more") { store.loads.count == 0 }
         let asked = backend.calls.count
         for _ in 0..<10 { #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached)) }
         #expect(backend.calls.count == asked)
@@ -245,10 +248,10 @@ struct OutageTests {
         let token = LeaseToken.random()
         _ = try await backend.entryOrLease(forKey: "a", token: token, ignoresEntry: true, atReply: {})
         #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
-        while store.loads.count > 0 { await Task.yield() }
+        await until("no load runs any more") { store.loads.count == 0 }
         let asked = backend.calls.count
         for _ in 0..<10 { #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached)) }
-        while store.loads.count > 0 { await Task.yield() }
+        await until("no load runs any more") { store.loads.count == 0 }
         #expect(backend.calls.count == asked)
         #expect(store.statistics.loading.loads == 1)
     }
@@ -262,7 +265,7 @@ struct OutageTests {
         // Another machine has removed it, and this one does not know it yet.
         try await backend.drop(["a"])
         #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
-        while backend.calls.last != "giveBack" { await Task.yield() }
+        await until("the lease was given back") { backend.calls.last == "giveBack" }
         #expect(store.statistics.loading.loads == 1)
         #expect(backend.record("a") == nil)
     }
@@ -291,13 +294,13 @@ struct OutageTests {
                         return "late"
                     }))
         }
-        while backend.lease("a") == nil { await Task.yield() }
+        await until("the load has its lease") { backend.lease("a") != nil }
         let begin = clock.now
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: backend.leaseDuration / 3))
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         clock.advance(by: .milliseconds(backend.leaseDuration / 3))
-        while backend.lease("a") != nil { await Task.yield() }
+        await until("the lease was given back") { backend.lease("a") == nil }
         #expect(try await self.load() == Loaded("1", .loaded))
         gate.open()
     }
@@ -305,7 +308,7 @@ struct OutageTests {
     private final class Gate: Sendable {
         private let isOpen = Locked(false)
         func open() { isOpen.withLock { $0 = true } }
-        func wait() async { while !isOpen.withLock({ $0 }) { await Task.yield() } }
+        func wait() async { await until("the gate is open") { isOpen.withLock { $0 } } }
     }
 
     /// A caller that begins after a set gets nothing older from a load that runs.
@@ -323,7 +326,9 @@ struct OutageTests {
                         return "late"
                     }))
         }
-        while store.loads.interim(forKey: "a") == nil { await Task.yield() }
+        await until("the load has found the expired value") {
+            store.loads.interim(forKey: "a") != nil
+        }
         try await store.set("set", forKey: "a", under: .never)
         #expect(try await load(ifError: .seconds(600)) == Loaded("set", .cached))
         gate.open()
@@ -363,7 +368,7 @@ struct OutageTests {
             try await store.load(
                 LoadRequest(
                     key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)),
-                    options: LoadOptions(softTimeout: .seconds(1)),
+                    options: LoadOptions(softTimeout: .seconds(1), timeout: .seconds(5)),
                     loader: .plain {
                         try await Task.sleep(for: .seconds(3600))
                         return "never"
@@ -371,7 +376,8 @@ struct OutageTests {
         }
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         clock.advance(by: .seconds(1))
-        for _ in 0..<100 { await Task.yield() }
+        // It has found nothing after the soft timeout, and goes on waiting.
+        await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 5000))
         gate.open()
         #expect(try await call.value == Loaded("1", .staleIfSlow))
     }

@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import VellumRemote
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PendingRemovalsTests {
     private let one = PendingRemovals.Lot.primary(0)
 

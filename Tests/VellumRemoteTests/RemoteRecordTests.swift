@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumRemote
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RemoteRecordTests {
     private static let records = [
         RemoteRecord(value: Data("value".utf8), typeVersion: 0, written: WallInstant(rawValue: 1_800_000_000_000), expires: .never),

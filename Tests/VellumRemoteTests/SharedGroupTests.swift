@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumRemote
 
 /// Groups of shared caches on a server in memory, which tells its clients of every change.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SharedGroupTests {
     private struct SourceDown: Error {}
 
@@ -187,7 +188,7 @@ struct SharedGroupTests {
     @Test func aLeaseEndsWithTheGroup() async throws {
         let loaded = try await load { [other, backend] _ in
             try await other.removeAll(group: "g")
-            while backend.lease("a") != nil { await Task.yield() }
+            await until("the lease has ended") { backend.lease("a") == nil }
             return .value("old")
         }
         #expect(loaded == Loaded("old", .loaded))
@@ -238,7 +239,7 @@ struct SharedGroupTests {
         await #expect(throws: VellumError.self) { try await set("2", "b", ["g"]) }
         for key in ["a", "c"] as [EntryKey] {
             #expect(try await load(key) { _ in .value("alone") } == Loaded("alone", .loaded))
-            while backend.lease(key) != nil { await Task.yield() }
+            await until("the lease was given back") { backend.lease(key) == nil }
         }
         #expect(backend.record("b") == nil && backend.record("c") == nil)
         backend.failEpochs(nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumRemote
 
 /// Every write of a shared cache is heard by everyone whom it concerns: each kind of write, from each place, for each bystander.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SharedHeardTests {
     enum Write: CaseIterable, Sendable {
         case set, setIfAbsent, removeValue, removeAll, removeGroup
@@ -58,15 +59,18 @@ struct SharedHeardTests {
 
         func answer(_ answer: Result<String?, any Error>) { state.withLock { $0.answer = answer } }
 
-        func waitForCall() async { while calls == 0 { await Task.yield() } }
+        func waitForCall() async { await until("the loader was called") { calls > 0 } }
 
         func load() async throws -> String? {
             state.withLock { $0.calls += 1 }
-            while true {
-                if let answer = state.withLock({ $0.answer }) { return try answer.get() }
-                try Task.checkCancellation()
-                await Task.yield()
+            var answer: Result<String?, any Error>?
+            try await until("the test says what the loader returns") {
+                answer = state.withLock { $0.answer }
+                if answer == nil { try Task.checkCancellation() }
+                return answer != nil
             }
+            guard let answer else { throw SourceDown() }
+            return try answer.get()
         }
     }
 
@@ -123,7 +127,7 @@ struct SharedHeardTests {
 
     /// In the end the server has what was written, and memory nothing else.
     private func expectStored(_ cell: Cell) async throws {
-        while store.loads.count > 0 { await Task.yield() }
+        await until("no load runs any more") { store.loads.count == 0 }
         let stored = try await store.value(forKey: "a", asksServer: true)
         if cell.isWritten { #expect(stored == cell.write.value) }
         #expect(try await store.value(forKey: "a", asksServer: false) == stored)
@@ -225,7 +229,7 @@ struct SharedHeardTests {
         }
         #expect(loader.calls == 1)
         loader.answer(.success("new"))
-        while store.loads.count > 0 { await Task.yield() }
+        await until("no load runs any more") { store.loads.count == 0 }
         #expect(try await read() == Loaded("new", .cached))
     }
 
@@ -237,9 +241,12 @@ struct SharedHeardTests {
         let late = Task { try await load(options, in: store) { try await hanging.load() } }
         await hanging.waitForCall()
         let waiting = Task { try await load(options, in: other) { "loaded" } }
-        while store.loads.count + other.loads.count > 0 {
+        let end = clock.now.advanced(byMilliseconds: 10_000)
+        while clock.now < end {
+            // One waits to renew the lease, one for the end of the loader's time, and one for the
+            // lease. Whoever the clock has woken waits anew before it goes on.
+            await until("all three wait") { clock.sleeperCount == 3 }
             clock.advance(by: .milliseconds(500))
-            for _ in 0..<50 { await Task.yield() }
         }
         #expect(await Self.code(late) == .loadTimedOut)
         #expect(try await waiting.value == Loaded("loaded", .loaded))
@@ -252,11 +259,9 @@ struct SharedHeardTests {
     @Test func aLoadBesideTheOneOfAnotherMachineIsCounted() async throws {
         _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false, atReply: {})
         let loading = Task { try await load { "mine" } }
-        while store.loads.count == 0 { await Task.yield() }
-        while store.loads.count > 0 {
-            clock.advance(by: .seconds(1))
-            for _ in 0..<50 { await Task.yield() }
-        }
+        // A loader may run for 30 seconds.
+        await clock.waitForSleeper(until: clock.now.advanced(byMilliseconds: 31_000))
+        clock.advance(by: .seconds(31))
         #expect(try await loading.value == Loaded("mine", .loaded))
         #expect(store.statistics.loadsAfterLongestWait == 1 && backend.record("a") == nil)
     }

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumRemote
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct TrustTests {
     private let now = ManualTime()
 

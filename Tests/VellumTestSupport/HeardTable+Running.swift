@@ -1,3 +1,5 @@
+internal import TestThreads
+internal import Testing
 package import VellumCore
 
 /// A store of some kind whose clock is a test's, and the others that write to it.
@@ -125,13 +127,15 @@ extension HeardCell {
         await source.waitForCall()
         if bystander == .earlyCaller {
             asked.append(ask(subject, source))
-            while subject.waiters < 2 { await Task.yield() }
+            await until("both callers wait for the load") { subject.waiters >= 2 }
         }
         try await subject.write(write, from: origin)
         if [.lateCaller, .lateCallerOfExpired, .lateRevalidation].contains(bystander) {
             let (late, waiting) = (ask(subject, source), bystander == .lateRevalidation ? 1 : 2)
-            // Until it has loaded, joined or found something.
-            while source.calls < 2, !late.hasEnded, !(subject.waiters == waiting && subject.runningLoads == 1) { await Task.yield() }
+            await until("the late caller loads, has joined, or has found something") {
+                source.calls >= 2 || late.hasEnded
+                    || subject.waiters == waiting && subject.runningLoads == 1
+            }
             if subject.runningLoads == 2 {
                 await source.waitForCall(2)
                 source.answer(2, "new")
@@ -143,7 +147,7 @@ extension HeardCell {
         source.answer(1, ending)
         var outcome = Outcome()
         for call in asked { outcome.answers.append(await call.answer) }
-        while subject.runningLoads > 0 { await Task.yield() }
+        await until("no load runs any more") { subject.runningLoads == 0 }
         outcome.calls = source.calls
         switch bystander {
         case .emptyLoad, .emptyLoadOfExpired, .failingLoad: return await next(subject, outcome)
@@ -157,8 +161,9 @@ extension HeardCell {
         case .staleIfSlow:
             await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
             clock.advance(by: .seconds(1))
-            // It takes an old value, or goes on waiting.
-            while !call.hasEnded, !clock.hasSleeper(until: begin.advanced(byMilliseconds: 5000)) { await Task.yield() }
+            await until("the caller has taken an old value, or goes on waiting") {
+                call.hasEnded || clock.hasSleeper(until: begin.advanced(byMilliseconds: 5000))
+            }
         case .staleIfTimedOut, .staleIfLate:
             await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 5000))
             clock.advance(by: .seconds(5))
@@ -182,9 +187,9 @@ extension HeardCell {
         let result: Result<LoadResult<String>, any Error> = fails ? .failure(SourceDown()) : .success(.value("new"))
         let source = NumberedSource()
         let asked = ask(subject, source)
-        while !asked.hasEnded {
+        await until("the next call has its answer") {
             source.answer(1, result)
-            await Task.yield()
+            return asked.hasEnded
         }
         var outcome = before
         outcome.answers.append(await asked.answer)

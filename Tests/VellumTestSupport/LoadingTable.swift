@@ -1,3 +1,5 @@
+internal import TestThreads
+internal import Testing
 package import VellumCore
 
 /// The table of the guide "Loading", cell by cell: what is under the key, times what the loader does. The same for archives, caches and shared
@@ -150,16 +152,16 @@ extension LoadingCell {
 
         func open() { state.withLock { $0.isOpen = true } }
 
-        func waitForCall() async { while calls == 0 { await Task.yield() } }
+        func waitForCall() async { await until("the loader was called") { calls > 0 } }
 
         func load(_ previous: String?) async throws -> LoadResult<String> {
             state.withLock { $0.calls += 1 }
             switch behaviour {
             case .quick: break
             case .slow, .tooSlow, .isCancelled:
-                while !state.withLock({ $0.isOpen }) {
+                try await until("the test lets the loader go on") {
                     try Task.checkCancellation()
-                    await Task.yield()
+                    return state.withLock { $0.isOpen }
                 }
             case .fails: throw SourceDown()
             case .saysUnchanged: return .unchanged(maxAge: .seconds(100))
@@ -204,15 +206,14 @@ extension LoadingCell {
         source.open()
         if expected.calls > 0 { await source.waitForCall() }
         // A load that was cancelled stores nothing, and what one in the background stores comes soon.
-        result.stored = try await subject.stored()
-        while result.stored != expected.stored {
-            await Task.yield()
+        try await until("there is what the table says") {
             result.stored = try await subject.stored()
+            return result.stored == expected.stored
         }
         if loader == .saysUnchanged, expected.stored != nil, present != .fresh {
             // Its age counts from now.
             clock.advance(by: .seconds(50))
-            while try await subject.stored() == nil { await Task.yield() }
+            try await until("the value has a new date") { try await subject.stored() != nil }
         }
         result.calls = source.calls
         return result

@@ -1,3 +1,5 @@
+internal import TestThreads
+internal import Testing
 package import VellumCore
 internal import VellumTesting
 
@@ -60,6 +62,6 @@ package final class ManualClock: Sendable {
 
     /// Returns once somebody waits for that moment.
     package func waitForSleeper(until end: WallInstant) async {
-        while !hasSleeper(until: end) { await Task.yield() }
+        await until("somebody waits for that moment") { hasSleeper(until: end) }
     }
 }

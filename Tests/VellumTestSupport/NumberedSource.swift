@@ -1,3 +1,5 @@
+internal import TestThreads
+internal import Testing
 package import VellumCore
 
 /// A loader whose calls the test answers one by one.
@@ -55,6 +57,6 @@ package final class NumberedSource: Sendable {
 
     /// Returns once there is such a call without an answer.
     package func waitForCall(_ number: Int = 1) async {
-        while !open.contains(number) { await Task.yield() }
+        await until("call \(number) of the loader waits for its answer") { open.contains(number) }
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
 /// What goes wrong when a test says so, and is well again afterwards.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FaultsTests {
     let faults = Faults()
 
@@ -90,8 +91,8 @@ struct FaultsTests {
         try notes.record(Note(title: "a"))
         try faults.removeFiles()
         var noticed = 0
-        while noticed < 3 {
-            // Within some milliseconds.
+        // Within some milliseconds.
+        try blockUntil("three records have found that the file is gone") {
             do {
                 try notes.record(Note(title: "b"))
                 #expect(noticed == 0)
@@ -99,6 +100,7 @@ struct FaultsTests {
                 #expect(error.code == .vanished)
                 noticed += 1
             }
+            return noticed == 3
         }
         let again: ArchiveStore<Note> = try archives.store()
         #expect(try again.count() == 0)
@@ -121,7 +123,7 @@ struct FaultsTests {
 }
 
 /// Loaders that wait for the test, and objects as old programs recorded them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoaderGateTests {
     let cache: MiniCache<String, Int> = MiniCacheManager.inMemory()
         .cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))

@@ -1,15 +1,20 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
 /// Checks of archives and caches, as a route of a server calls them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct HealthTests {
     static let faultsOfWrites: [(begin: @Sendable (Faults) -> Void, code: VellumError.Code)] = [
         ({ $0.fillDisk() }, .diskFull), ({ $0.lockFile() }, .busy),
     ]
+
+    /// How long a check of a file that is well waits for others that write: as long as a busy
+    /// machine takes.
+    private static let long = Duration.seconds(3600)
 
     @Test(arguments: 0..<faultsOfWrites.count) func aFileThatCannotBeWrittenIsReportedUntilItIsMended(_ number: Int) throws {
         let (begin, code) = Self.faultsOfWrites[number]
@@ -18,14 +23,17 @@ struct HealthTests {
         let notes: ArchiveStore<Note> = try factory.store()
         let manager = MiniCacheManager.inMemory(faults: others)
         try notes.record(Note(title: "a"))
-        let checks: [(Faults, () throws -> FileHealth)] = [(faults, { try factory.check() }), (others, { try manager.check() })]
+        let checks: [(Faults, (Duration) throws -> FileHealth)] = [
+            (faults, { try factory.check(timeout: $0) }),
+            (others, { try manager.check(timeout: $0) }),
+        ]
         for (faults, check) in checks {
-            #expect(try check().isHealthy)
+            #expect(try check(Self.long).isHealthy)
             begin(faults)
-            let health = try check()
+            let health = try check(code == .busy ? .milliseconds(250) : Self.long)
             #expect(!health.isHealthy && health.writeFailure?.code == code)
             faults.heal()
-            #expect(try check().isHealthy)
+            #expect(try check(Self.long).isHealthy)
         }
         #expect(try notes.access(archiveWithKey: "a") != nil)
     }
@@ -35,7 +43,7 @@ struct HealthTests {
         let factory = ArchivesFactory.inMemory(faults: faults)
         let notes: ArchiveStore<Note> = try factory.store()
         try notes.record(Note(title: "a"))
-        #expect(try factory.check().isHealthy)
+        #expect(try factory.check(timeout: Self.long).isHealthy)
         // A failure at each step: whatever it is, the file is well afterwards.
         for calls in 0..<20 {
             faults.fail(after: calls)
@@ -43,7 +51,7 @@ struct HealthTests {
                 if let failure = try factory.check().writeFailure { #expect(failure.code == .inputOutput, "\(calls): \(failure)") }
             } catch { #expect([.inputOutput, .cannotOpen].contains(error.code), "\(calls): \(error)") }
             faults.heal()
-            let health = try factory.check()
+            let health = try factory.check(timeout: Self.long)
             #expect(health.isHealthy, "\(calls): \(health)")
         }
         #expect(try notes.access(archiveWithKey: "a") != nil)
@@ -57,29 +65,29 @@ struct HealthTests {
         for _ in 0..<2 { #expect(throws: VellumError.self) { _ = try factory.check() } }
         #expect(throws: VellumError.self) { try notes.record(Note(title: "a")) }
         _ = try factory.store(for: Note.self)
-        #expect(try factory.check().isHealthy)
+        #expect(try factory.check(timeout: Self.long).isHealthy)
     }
 
     /// A cache begins anew by itself.
     @Test func removedCachesAreMadeAnew() throws {
         let faults = Faults()
         let manager = MiniCacheManager.inMemory(faults: faults)
-        #expect(try manager.check().isHealthy)
+        #expect(try manager.check(timeout: Self.long).isHealthy)
         try faults.removeFiles()
         let error = #expect(throws: MiniCacheError.self) { _ = try manager.check() }
         #expect(error?.code == .vanished)
-        #expect(try manager.check().isHealthy)
+        #expect(try manager.check(timeout: Self.long).isHealthy)
         try manager.suspend()
         #expect(throws: MiniCacheError.self) { _ = try manager.check() }
         try manager.resume()
-        #expect(try manager.check().isHealthy)
+        #expect(try manager.check(timeout: Self.long).isHealthy)
     }
 
     @Test func aFactoryThatOnlyReadsIsHealthyWithoutWriting() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Health-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
-        #expect(try factory.check().isHealthy)
+        #expect(try factory.check(timeout: Self.long).isHealthy)
         try factory.store(for: Note.self).record(Note(title: "a"))
         try factory.close()
         let file = folder.appendingPathComponent("Archives.sqlite")
@@ -97,13 +105,13 @@ struct HealthTests {
         #expect(throws: VellumError.self) { _ = try ArchivesFactory(readingOnly: missing).check() }
         #expect(!FileManager.default.fileExists(atPath: missing.path))
         // A factory that was closed opens its file again.
-        #expect(try factory.check().isHealthy)
+        #expect(try factory.check(timeout: Self.long).isHealthy)
     }
 
     @Test func aClosureOfAnUpdateOrATransactionMayCheck() throws {
         let factory = ArchivesFactory.inMemory()
         let notes: ArchiveStore<Note> = try factory.store()
-        func isHealthy() -> Bool { (try? factory.check().isHealthy) ?? false }
+        func isHealthy() -> Bool { (try? factory.check(timeout: Self.long).isHealthy) ?? false }
         try notes.update(archiveWithKey: "a") { note in
             #expect(isHealthy())
             note = Note(title: "a", number: 1)
@@ -134,7 +142,7 @@ struct HealthTests {
                 group.addTask {
                     try await notes.perform { _ in
                         for _ in 0..<25 {
-                            let health = try factory.check(timeout: .seconds(20))
+                            let health = try factory.check(timeout: Self.long)
                             #expect(health.isHealthy && health.lastFailure == nil, "\(health)")
                         }
                     }

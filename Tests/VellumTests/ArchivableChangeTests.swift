@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Types that have changed since their objects were recorded. (P44)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivableChangeTests {
     enum Yesterday {
         struct Account: ArchiveCodable {

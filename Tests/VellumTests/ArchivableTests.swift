@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
@@ -11,7 +12,7 @@ struct Wrapper<Content: Codable & Sendable>: ArchiveCodable {
     var content: Content
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivableTests {
     @available(*, deprecated)
     struct Nothing: Archivable {

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// C2: the disk limit belongs to the archive, and an archive never shrinks by accident.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveDiskLimitTests {
     let temporary = TemporaryArchives()
 

@@ -1,8 +1,9 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
-@Suite("What Codable archivables are stored as", .timeLimit(.minutes(1)))
+@Suite("What Codable archivables are stored as", .ownThreads)
 struct ArchiveFormatTests {
     private struct Note: ArchiveCodable, Equatable {
         static let archiveName = "Note"

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Changing a recorded or accessed object does not change the archive. (C13)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreAliasingTests {
     let temporary = TemporaryArchives()
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
 /// Events and statistics.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreEventTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Expiration of objects. (C12)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreExpirationTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Parcel>

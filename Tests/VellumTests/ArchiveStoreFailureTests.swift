@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
 
 /// A failing disk never appears as an empty archive. (C5)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreFailureTests {
     let temporary = TemporaryArchives()
 

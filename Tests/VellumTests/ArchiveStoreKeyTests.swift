@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Keys of archives. (C9)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreKeyTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Limits hold when a call returns, and objects that are too large evict nothing. (C2, C3)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreLimitTests {
     let temporary = TemporaryArchives()
 

@@ -1,9 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
+import VellumTesting
 
 /// Loading of missing objects.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreLoadingTests {
     let temporary = TemporaryArchives()
     let users: ArchiveStore<User>
@@ -34,7 +36,7 @@ struct ArchiveStoreLoadingTests {
             for _ in 0..<200 {
                 group.addTask {
                     try await users.value(forKey: "ann") {
-                        await Task.yield()
+                        await users.waitForCallers(200)
                         return User(name: "ann", age: await starts.next())
                     }
                 }
@@ -60,7 +62,11 @@ struct ArchiveStoreLoadingTests {
         await #expect(throws: Outage.self) { try await users.value(forKey: "ann", staleIfError: .seconds(5), orLoad: fail) }
         let stale = try await users.load("ann", staleWhileRevalidate: .seconds(60)) { User(name: "ann", age: 2) }
         #expect(stale == Loaded(User(name: "ann", age: 1), .staleWhileRevalidate))
-        while try await users.value(forKey: "ann", staleWhileRevalidate: .seconds(60), orLoad: fail).age == 1 { await Task.yield() }
+        try await until("the refreshed object is there") {
+            let minute = Duration.seconds(60)
+            let user = try await users.value(forKey: "ann", staleWhileRevalidate: minute, orLoad: fail)
+            return user.age == 2
+        }
     }
 
     @Test func loadedObjectsHaveTheExpirationOfTheHandleByDefault() async throws {

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Work on a thread that may block.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStorePerformTests {
     let temporary = TemporaryArchives()
     let store: ArchiveStore<Note>

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Which operations affect the eviction order. (C4, P15)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreRecencyTests {
     let temporary = TemporaryArchives()
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
@@ -21,7 +22,7 @@ private struct Order: ArchiveCodable {
     var counter: Counter
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreUpdatingTests {
     private let temporary = TemporaryArchives()
     private let counters: ArchiveStore<Counter>

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Each write encodes once, and each hit decodes at most once. (C1)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStoreWorkTests {
     let temporary = TemporaryArchives()
     let key = UUID().uuidString

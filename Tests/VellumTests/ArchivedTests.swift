@@ -1,8 +1,9 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivedTests {
     struct Settings {
         @Archived var user: User?

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Invalid limits, folders and files.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivesFactoryInputTests {
     let temporary = TemporaryArchives()
 

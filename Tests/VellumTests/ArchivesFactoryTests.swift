@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivesFactoryTests {
     let temporary = TemporaryArchives()
 

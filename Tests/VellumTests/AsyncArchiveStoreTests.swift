@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
 
 /// What is awaited does what its namesake does, and blocks no thread that runs tasks (decision 86).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AsyncArchiveStoreTests {
     let temporary = TemporaryArchives()
     let users: ArchiveStore<User>
@@ -268,7 +269,7 @@ private struct Counted: Archivable {
         }
 
         func decode() {
-            while cancels == nil { sched_yield() }
+            blockUntil("the test says what cancels the query") { cancels != nil }
             let isLast = state.withLock { state in
                 state.count += 1
                 return state.count == Self.last

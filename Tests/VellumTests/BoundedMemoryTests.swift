@@ -2,6 +2,7 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
@@ -9,7 +10,7 @@ import VellumTestSupport
 /// No cache and no storage grows with the number of operations. `VELLUM_OPERATIONS` is their number; without it, nothing is run, because other
 /// tests of the process would be measured, too.
 @Suite(
-    .timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"] == nil ? 1 : 60)), .serialized,
+    .ownThreads(.longSuite), .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["VELLUM_OPERATIONS"] != nil))
 struct BoundedMemoryTests {
     enum Kind: CaseIterable {

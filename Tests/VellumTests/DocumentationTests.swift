@@ -1,8 +1,9 @@
 import Foundation
+import TestThreads
 import Testing
 
 /// The documentation agrees with the code.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DocumentationTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -87,38 +88,6 @@ struct DocumentationTests {
         let examples = article.split(separator: "```swift\n").dropFirst().map { $0.prefix(upTo: $0.range(of: "```")!.lowerBound) }
         #expect(examples.count == 8)
         for example in examples { #expect(tested.contains(String(example).withoutIndentation), "\(example)") }
-    }
-
-    /// Suites that a variable of CONTRIBUTING.md makes longer, and how they say so.
-    private static let longSuites: KeyValuePairs = [
-        "BackupKillTests": "Tally.minutes", "CountingTests": "Tally.minutes", "CrashTests": "Tally.minutes",
-        "IndexCrashTests": "Tally.minutes", "KillTests": "Tally.minutes",
-        "ManyProcessesTests": "Tally.minutes", "ObservingProcessTests": "Tally.minutes",
-        "NeverStaleTests": "Tally.minutes", "OpeningTests": "Tally.minutes", "OriginalsKillTests": "Tally.minutes",
-        "RecoveryKillTests": "Tally.minutes", "TwoVersionsTests": "Tally.minutes", "SoakTests": "VELLUM_SOAK",
-        "PowerLossTests": "VELLUM_IMAGES", "DiskPowerLossTests": "VELLUM_IMAGES", "FailingDiskTests": "VELLUM_FAULTS",
-        "NthFailureTests": "VELLUM_FAULTS", "DamageTests": "DamagePlan", "HostileFileTests": "DamagePlan",
-        "HostileWordsTests": "VELLUM_DAMAGE",
-        "DifferentialTests": "VELLUM_FUZZ", "BoundedMemoryTests": "VELLUM_OPERATIONS", "FleetTests": "VELLUM_FLEET",
-        "ClusterFleetTests": "VELLUM_FLEET",
-    ]
-
-    @Test func everySuiteHasATimeLimitOfAMinuteButThoseOnTheList() throws {
-        let tests = root.appendingPathComponent("Tests")
-        let files = try #require(FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil))
-        var suites = 0
-        for case let file as URL in files where file.pathExtension == "swift" && file.lastPathComponent != "DocumentationTests.swift" {
-            // An attribute may take several lines.
-            let text = try String(contentsOf: file, encoding: .utf8).replacingOccurrences(of: "@Suite(\n", with: "@Suite(")
-            let variable = Self.longSuites.first { $0.key + ".swift" == file.lastPathComponent }?.value
-            for line in text.split(separator: "\n") where line.contains("@Suite") {
-                suites += 1
-                #expect(
-                    line.contains(".timeLimit(.minutes(1))") || variable.map { line.contains(".timeLimit(") && line.contains($0) } ?? false,
-                    "\(file.lastPathComponent): \(line)")
-            }
-        }
-        #expect(suites > 200)
     }
 
     /// The tests that `Reliability.md` names for the guarantees exist.

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
 
 /// Of the sizes that are given in the spelling of version 1, the first one decides.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FirstSizeTests {
     let temporary = TemporaryArchives()
 

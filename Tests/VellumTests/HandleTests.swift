@@ -1,10 +1,11 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 
 /// Handles are independent: closing one does not affect others. (C10)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct HandleTests {
     let temporary = TemporaryArchives()
 

@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Factories and managers that leave nothing behind, and folders with attributes of Apple platforms.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct InMemoryTests {
     @Test func handlesOfOneFactoryShareItsArchivesAndOthersDoNot() throws {
         let factory = ArchivesFactory.inMemory()

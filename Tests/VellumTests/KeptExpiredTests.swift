@@ -1,3 +1,4 @@
+import TestThreads
 import Testing
 import VellumEngine
 import VellumTestSupport
@@ -5,7 +6,7 @@ import VellumTestSupport
 @testable import Vellum
 
 /// How long an archive keeps expired objects for loads that accept old ones. Ages are 100 seconds, and objects are kept for 50 more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveKeptExpiredTests {
     struct Page: ArchiveCodable, Equatable {
         var primaryKey = "a"

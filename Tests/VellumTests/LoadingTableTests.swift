@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// The table of the guide "Loading", for archives.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveLoadingTableTests {
     struct Page: ArchiveCodable, Equatable {
         var primaryKey = "a"

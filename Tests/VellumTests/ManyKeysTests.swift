@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Many keys at once, and keys with a prefix.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ManyKeysTests {
     let temporary = TemporaryArchives()
     let users: ArchiveStore<User>

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Classes that reference objects and each other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NestedClassTests {
     class Node: Archivable {
         let primaryKey: String

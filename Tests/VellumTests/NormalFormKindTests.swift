@@ -2,12 +2,13 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Two spellings that Swift's `==` finds equal are one key, one indexed value and one name, wherever a string is given (FK1).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NormalFormKindTests {
     /// A Korean syllable and a final consonant, a syllable in parts, marks in another order, a letter and a mark, a singleton.
     static let spellings = [

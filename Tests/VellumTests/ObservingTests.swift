@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// The contract of observing, line by line: what an observer gets, and when.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ObservingTests {
     struct Item: ArchiveCodable, Equatable, Sendable {
         var primaryKey: String { name }
@@ -99,7 +100,9 @@ struct ObservingTests {
             try store.record(Named(name: "a", number: number))
             #expect(try await key.next()??.number == number)
             #expect(try await all.next()?.map(\.number) == [number])
-            while result.value?.number != number || results.value.map(\.number) != [number] { await Task.yield() }
+            await until("both models show the change") {
+                result.value?.number == number && results.value.map(\.number) == [number]
+            }
         }
     }
 
@@ -187,7 +190,10 @@ struct ObservingTests {
         var count = small.observeCount().makeAsyncIterator()
         #expect(try await all.next()?.count == 1)
         #expect(try await count.next() == 1)
-        while clock.sleeperCount < 2 { await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 10_000)) }
+        let end = begin.advanced(byMilliseconds: 10_000)
+        await until("both observers wait for the end of the age") {
+            clock.sleeperCount >= 2 && clock.hasSleeper(until: end)
+        }
         clock.advance(by: .seconds(10))
         #expect(try await all.next() == [])
         #expect(try await count.next() == 0)
@@ -246,7 +252,7 @@ struct ObservingTests {
                 state.count += 1
                 if !isPool { state.onOthers += 1 }
             }
-            while !state.withLock({ $0.isOpen }) { usleep(100) }
+            blockUntil("the test lets objects be decoded") { state.withLock { $0.isOpen } }
         }
     }
 
@@ -261,7 +267,7 @@ struct ObservingTests {
 
         Watched.decoding.reset(isOpen: false)
         let task = Task { for try await _ in watched.observe() {} }
-        while Watched.decoding.count == 0 { await Task.yield() }
+        await until("an object is being decoded") { Watched.decoding.count > 0 }
         task.cancel()
         Watched.decoding.open()
         try await task.value
@@ -306,14 +312,17 @@ struct ObservingTests {
     // MARK: The end
 
     @Test func closingEndsTheSequence() async throws {
-        var answers = items.observe().makeAsyncIterator()
-        #expect(try await answers.next() == [])
-        let next = Task { [answers] in
-            var answers = answers
+        let items = items
+        let asking = Task {
+            var answers = items.observe().makeAsyncIterator()
+            #expect(try await answers.next() == [])
+            #expect(try await answers.next() == nil)
+            // Whoever asks after it was closed.
             return try await answers.next()
         }
+        await until("the task waits for the next answer") { observers.contains(where: \.isSettled) }
         try factory.close()
-        #expect(try await next.value == nil)
+        #expect(try await asking.value == nil)
     }
 
     @Test func cancellingEndsTheSequence() async throws {
@@ -323,16 +332,15 @@ struct ObservingTests {
             for try await _ in items.observe() { count += 1 }
             return count
         }
-        while !Task.isCancelled, try await !Self.isWaiting(task) { await Task.yield() }
+        await until("the loop waits for the second answer") {
+            observers.contains(where: \.isSettled)
+        }
         task.cancel()
-        #expect(try await task.value <= 1)
+        #expect(try await task.value == 1)
     }
 
-    /// Gives the task some turns.
-    private static func isWaiting(_ task: Task<Int, any Error>) async throws -> Bool {
-        for _ in 0..<1000 { await Task.yield() }
-        return true
-    }
+    /// Those of the file.
+    private var observers: [ChangeObserver] { items.fileAndArchive.file.observers() }
 
     @Test func anErrorEndsTheSequence() async throws {
         try items.record(Item(name: "a", number: 1))
@@ -348,6 +356,7 @@ struct ObservingTests {
             var answers = answers
             return try await answers.next()
         }
+        await until("the task asks for the next answer") { observers.contains(where: \.isAsking) }
         try factory.resume()
         try items.record(Item(name: "a", number: 1))
         #expect(try await next.value == Item(name: "a", number: 1))
@@ -395,10 +404,10 @@ struct ObservingTests {
         let page = items.store.disk.file.location.changesFile.page
         // Until the thread has waited.
         let waking = Task {
-            while !Task.isCancelled {
+            await until("the observer was told") {
                 _ = page.beginWaiting()
                 page.wakeWaiters()
-                await Task.yield()
+                return Task.isCancelled
             }
         }
         do {
@@ -425,7 +434,7 @@ struct ObservingTests {
     @Test func aLoopOfAClosedArchiveEnds() async throws {
         let other = try factory.store(for: Opaque.self)
         let loop = Task { for try await _ in items.observeCount() {} }
-        while items.store.observerCount == 0 { await Task.yield() }
+        await until("the loop observes") { items.store.observerCount > 0 }
         try items.record(Item(name: "a", number: 1))
         try items.close()
         try await loop.value

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// `Scripts/read_archives.py`: it reads, and changes and creates nothing.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .ownThreads,
     .enabled(if: ["/usr/bin", "/usr/local/bin"].contains { FileManager.default.fileExists(atPath: $0 + "/python3") }))
 struct ReaderScriptTests {
     private let temporary = TemporaryArchives()

@@ -4,13 +4,14 @@
     import Observation
     import ShallowsSQLite
     import Synchronization
+    import TestThreads
     import Testing
     import Vellum
     import VellumCore
     import VellumTestSupport
 
     /// In debug builds, the first object of a type is decoded and compared with what was recorded. Each type is used by one test only.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.ownThreads)
     struct RoundTripTests {
         private let temporary = TemporaryArchives()
 

@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import TestThreads
 import Testing
 import VellumTestSupport
 import VellumTesting
@@ -7,7 +8,7 @@ import VellumTesting
 @testable import Vellum
 
 /// Models of screens: what they show, and when.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 @MainActor
 struct ScreenTests {
     struct City: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
@@ -104,7 +105,7 @@ struct ScreenTests {
             results.ask(limit: 3)
             await cities.observersSettled()
         }
-        while cities.fileAndArchive.file.observers().count > 0 { await Task.yield() }
+        await until("no model observes any more") { cities.fileAndArchive.file.observers().isEmpty }
     }
 
     // MARK: Asking something else
@@ -133,7 +134,8 @@ struct ScreenTests {
         let shown = Shown(results)
         for limit in 2...200 {
             results.ask(where: #Predicate { $0.people < limit })
-            if limit % 7 == 0 { await Task.yield() }
+            // Answers to some of the earlier questions come meanwhile. Nothing depends on which.
+            if limit % 7 == 0 { await pause() }
         }
         await cities.observersSettled()
         #expect(results.value.count == 200)
@@ -146,7 +148,8 @@ struct ScreenTests {
         await cities.observersSettled()
         for round in 1...30 {
             results.ask(where: #Predicate { $0.note! > "" })
-            for _ in 0..<round % 5 { await Task.yield() }
+            // It fails before or after the next question. Nothing depends on which.
+            if !round.isMultiple(of: 5) { await pause() }
             results.ask(where: #Predicate { $0.people < round })
             #expect(results.isAsking)
             await cities.observersSettled()
@@ -189,7 +192,7 @@ struct ScreenTests {
             try results.showMore(after: #require(results.value.last), by: 20)
             #expect(results.limit == 20 * (page + 1) && results.value.count == 20 * page)
             // Without the forced question that settling is.
-            while results.isAsking { await Task.yield() }
+            await until("the model has its answer") { !results.isAsking }
             #expect(results.value.map(\.people) == Array(50..<70 + 20 * page))
             #expect(City.decoded - before == 20)
         }
@@ -272,18 +275,22 @@ struct ScreenTests {
         for number in 0..<30 {
             let name = "own \(number)"
             try results.record(City(name: name, people: -number - 1))
-            for _ in 0..<10 {
-                await Task.yield()
+            // Earlier questions may be answered meanwhile. Where none is, the test can only miss a
+            // defect, never fail without one.
+            for _ in 0..<3 {
+                await pause()
                 #expect(results.value.first?.name == name)
             }
             if number % 3 == 0 {
                 try results.delete(allKeys: [name])
-                for _ in 0..<10 {
-                    await Task.yield()
+                for _ in 0..<3 {
+                    await pause()
                     #expect(results.value.first?.name != name)
                 }
             }
         }
+        await cities.observersSettled()
+        #expect(results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)])))
     }
 
     @Test func aWriteThatFailsLeavesTheValue() async throws {
@@ -324,11 +331,12 @@ struct ScreenTests {
         await cities.observersSettled()
         try factory.store(for: City.self).record(City(name: "other", people: 0))
         var number = 0
-        while !results.value.contains(where: { $0.name == "other" }) {
+        try await until("what the other wrote is shown") {
+            guard !results.value.contains(where: { $0.name == "other" }) else { return true }
             number += 1
             try results.record(City(name: "own \(number % 7)", people: number))
             #expect(results.value.contains { $0.name == "own \(number % 7)" && $0.people == number })
-            await Task.yield()
+            return false
         }
         await cities.observersSettled()
         #expect(results.value == (try cities.fetch(where: #Predicate { $0.name.contains("o") })))
@@ -363,8 +371,11 @@ struct ScreenTests {
         models[1].stop()
         models[2].ask(limit: 3)
         try cities.close()
-        while models[0].error == nil || late.error == nil { await Task.yield() }
-        #expect(models[0].error?.code == .closed && late.error?.code == .closed && models[1].error == nil)
+        let ended = [models[0], models[2], late]
+        await until("each model that was not stopped has an error") {
+            ended.allSatisfy { $0.error != nil }
+        }
+        #expect(ended.allSatisfy { $0.error?.code == .closed } && models[1].error == nil)
         for model in models + [late] {
             model.ask(limit: 2)
             #expect(!model.isAsking)
@@ -400,7 +411,8 @@ struct ScreenTests {
                 let expected = try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)
                 #expect(results.value == expected, "seed \(seed), step \(step)")
             }
-            if Bool.random(using: &random) { await Task.yield() }
+            // Some answers come meanwhile. Nothing depends on which.
+            if Bool.random(using: &random) { await pause() }
         }
         await cities.observersSettled()
         #expect(results.value == (try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)))

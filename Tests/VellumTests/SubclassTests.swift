@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Objects of a subclass in the archive of its superclass.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SubclassTests {
     private let temporary = TemporaryArchives()
     private let animals: ArchiveStore<Animal>

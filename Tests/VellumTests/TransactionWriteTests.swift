@@ -1,11 +1,12 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Writes inside the closure of a transaction that are not by the transaction.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct TransactionWriteTests {
     let temporary = TemporaryArchives()
     let parcels: ArchiveStore<Parcel>

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Updates that leave an object as it is: nothing is written, in whatever order its sets and dictionaries are encoded this time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UnchangedObjectTests {
     private let temporary = TemporaryArchives()
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Errors say what to do, and contain no keys and values in their descriptions. (C11)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct VellumErrorTests {
     struct Diary: ArchiveCodable {
         var primaryKey: String { "my secret key" }

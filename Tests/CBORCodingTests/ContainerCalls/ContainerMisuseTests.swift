@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Container misuse", .timeLimit(.minutes(1)))
+@Suite("Container misuse", .ownThreads)
 struct ContainerMisuseTests {
     private static let misuses: [(String, @Sendable (any Encoder) throws -> Void)] = [
         (

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// Makes container calls in any order; the decoded result must match a model of plain objects.
-@Suite("Container calls compared with a model", .timeLimit(.minutes(1)))
+@Suite("Container calls compared with a model", .ownThreads)
 struct ContainerModelTests {
     /// Stops at the first seed that fails.
     private func check(_ seeds: Range<UInt64>, _ options: ContainerScript.Options) {

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// A value throws while it is encoded; the caller catches the error and continues.
-@Suite("Values that fail to encode", .timeLimit(.minutes(1)))
+@Suite("Values that fail to encode", .ownThreads)
 struct FailingValueTests {
     private final class Kept {
         var map: KeyedEncodingContainer<TextKey>?

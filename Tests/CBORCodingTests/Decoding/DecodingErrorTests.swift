@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Decoding errors", .timeLimit(.minutes(1)))
+@Suite("Decoding errors", .ownThreads)
 struct DecodingErrorTests {
     private struct Inner: Codable { var secret: Int }
     private struct Outer: Codable { var list: [Inner]; var map: [String: [Inner]] }

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// A map never loses an entry: two keys that become one key of the type are an error, and so is a key that a dictionary cannot have.
-@Suite("Equal keys", .timeLimit(.minutes(1)))
+@Suite("Equal keys", .ownThreads)
 struct EqualKeysTests {
     private enum Day: String, Codable, CodingKeyRepresentable { case one = "1", two = "2" }
     private enum Level: Int, Codable, CodingKeyRepresentable { case low = 1, high = 2 }

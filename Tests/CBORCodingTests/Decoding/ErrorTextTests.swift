@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// What an error says leads to its cause, and names only what a reader of the documentation knows.
-@Suite("Texts of errors", .timeLimit(.minutes(1)))
+@Suite("Texts of errors", .ownThreads)
 struct ErrorTextTests {
     private struct Inner: Codable { var number: Int }
     private struct Outer: Codable { var inner: Inner; var list: [Inner] }

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Keyed decoding", .timeLimit(.minutes(1)))
+@Suite("Keyed decoding", .ownThreads)
 struct KeyedDecodingTests {
     private struct Missing: Decodable {
         var one: Int?

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Unkeyed decoding", .timeLimit(.minutes(1)))
+@Suite("Unkeyed decoding", .ownThreads)
 struct UnkeyedDecodingTests {
     /// Calls the function with an unkeyed container from each source of decoders.
     private func withArray(_ hex: String, _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void) throws {

@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// Decoding any bytes returns a value or throws a `DecodingError`.
-@Suite("Mutated and random bytes", .timeLimit(.minutes(1)))
+@Suite("Mutated and random bytes", .ownThreads)
 struct MutationTests {
     /// Decodes the data as all types, or as a selected seventh of them.
     private func checkAll(_ data: Data, _ note: @autoclosure () -> String, types: Int? = nil) {

@@ -1,9 +1,10 @@
 import CBORCoding
 import Dispatch
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Nesting", .timeLimit(.minutes(1)))
+@Suite("Nesting", .ownThreads)
 struct NestingTests {
     private static let bombs: [(String, [UInt8], [UInt8], [UInt8])] = [
         ("arrays", [0x81], [0x80], []), ("arrays without lengths", [0x9F], [0x9F, 0xFF], [0xFF]),

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Malformed data", .timeLimit(.minutes(1)))
+@Suite("Malformed data", .ownThreads)
 struct NotWellFormedTests {
     /// All examples of RFC 8949, appendix F.1.
     static let examples =

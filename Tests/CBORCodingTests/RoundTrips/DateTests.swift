@@ -1,9 +1,10 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
 /// Dates as RFC 3339, RFC 8949 and RFC 8943 define them, in the Gregorian calendar for all years.
-@Suite("Dates", .timeLimit(.minutes(1)))
+@Suite("Dates", .ownThreads)
 struct DateTests {
     private func decodedText(_ text: String, tag: [UInt8] = [0xC0]) throws -> Date { try decoded(Date.self, Data(tag) + encoded(text)) }
 
@@ -145,7 +146,7 @@ struct DateTests {
 }
 
 /// A text is a decimal only if all of it is a number.
-@Suite("Decimals as texts", .timeLimit(.minutes(1)))
+@Suite("Decimals as texts", .ownThreads)
 struct DecimalTextTests {
     private static let numbers: [(text: String, decimal: String)] = [
         ("0", "0"), ("-0", "0"), ("+1", "1"), ("007", "7"), ("1.5", "1.5"), ("-12.050", "-12.05"), ("1e3", "1000"), ("1E+3", "1000"),

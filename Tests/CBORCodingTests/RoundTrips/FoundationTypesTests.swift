@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Foundation types", .timeLimit(.minutes(1)))
+@Suite("Foundation types", .ownThreads)
 struct FoundationTypesTests {
     private static let dates = [
         Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: -1),

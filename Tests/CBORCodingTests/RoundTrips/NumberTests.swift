@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Numbers", .timeLimit(.minutes(1)))
+@Suite("Numbers", .ownThreads)
 struct NumberTests {
     /// The limits of each head and integer width, and their neighbors.
     private static let edges: [Int128] = {

@@ -1,8 +1,9 @@
 import CBORCoding
 import Foundation
+import TestThreads
 import Testing
 
-@Suite("Types", .timeLimit(.minutes(1)))
+@Suite("Types", .ownThreads)
 struct TypesTests {
     private func check<Value: Codable & Equatable>(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try roundTrip(value) == value, sourceLocation: sourceLocation)

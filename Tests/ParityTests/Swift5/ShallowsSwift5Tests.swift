@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// What only clients in Swift 5 mode have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsSwift5Tests {
     let memory = MemoryStorage<Filename, Data>()
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 // Code as it was written for Shallows before Swift knew what may go from one thread to another: classes that anyone may change,
@@ -97,7 +98,7 @@ extension Storage where Key == Void {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsUnchangedTests {
     /// "Usage"
     @Test func theFirstBlockOfTheDocument() async {

@@ -3,6 +3,7 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 
@@ -20,7 +21,7 @@ private nonisolated final class Folder: Sendable {
 }
 
 /// All modules are imported in one file, and their main types are used by name: no two modules declare the same name.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AllModulesTests {
     private let folder = Folder()
     private let bern = City(name: "Bern", people: 134_591)

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The code blocks and the list of methods in "ArchiveManager".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveManagerTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

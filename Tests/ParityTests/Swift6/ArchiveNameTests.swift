@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
@@ -12,7 +13,7 @@ private struct PinnedSecret: ArchiveCodable, Equatable {
 }
 
 /// The row "Archivable": names of archives.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveNameTests {
     struct Item: ArchiveCodable, Equatable {
         var primaryKey: String { name }

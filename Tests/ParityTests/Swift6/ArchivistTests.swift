@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The row "Archivist": bulk methods of the manager and of a user-defined archivist.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchivistTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { name }

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The code blocks of "Basic Usage", "Archivable" and "ArchiveCodable".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct BasicUsageTests {
     struct MyArchivable: Archivable, Codable, Equatable {
         var primaryKey: String { key }

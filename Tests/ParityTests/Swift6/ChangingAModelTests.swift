@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
@@ -147,7 +148,7 @@ private nonisolated struct OldNote: Archivable {
 }
 
 /// The cases of the guide "Changing a model", in every mode of a client.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ChangingAModelTests {
     private let temporary = TemporaryArchives()
 

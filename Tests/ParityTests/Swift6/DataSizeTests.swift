@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The row "DataSize".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DataSizeTests {
     @Test(
         arguments: [

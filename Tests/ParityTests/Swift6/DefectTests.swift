@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Defects V1 to V8 of the original library, which this package does not have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DefectTests {
     enum Shop {
         struct Item: ArchiveCodable, Equatable {

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Failures of the methods that do not throw, where the document is silent: nothing is lost, and every failure is reported.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FailureTests {
     struct Number: Archivable, Equatable {
         var primaryKey: String { "number" }

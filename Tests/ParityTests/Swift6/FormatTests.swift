@@ -2,11 +2,12 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 
 /// Files of format 1, which every later version opens (`Documentation/Format.md`).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FormatTests {
     private let folder: URL
     private static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }

@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 
 /// Names of the shipped code of MiniCache that have a better one now. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheReturnedNameTests {
     @available(*, deprecated)
     @Test func aManagerMayHaveAnOwner() throws {

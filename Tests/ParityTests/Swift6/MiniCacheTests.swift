@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 
 /// A folder of a test's own for the caches in it, with a clock that only the test moves. Removed with the object.
@@ -25,7 +26,7 @@ extension MiniCacheManager {
 }
 
 /// The blocks of MiniCache's document, and what its text says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheDocumentTests {
     let temporary = TemporaryCaches()
     var cacheManager: MiniCacheManager { temporary.cacheManager }

@@ -1,9 +1,10 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 
 /// What a client's own types and isolation ask of MiniCache, in each mode.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MiniCacheTypeTests {
     let temporary = TemporaryCaches()
 

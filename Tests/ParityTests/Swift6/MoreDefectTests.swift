@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Defects V9 to V13 of the original library, which this package does not have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MoreDefectTests {
     class Note: Archivable {
         var primaryKey: String { title }

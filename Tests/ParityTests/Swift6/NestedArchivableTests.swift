@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The row "nested archivables": properties of recorded objects.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NestedArchivableTests {
     struct Part: ArchiveCodable, Equatable {
         var primaryKey = "key"

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The code blocks of "Property Wrapper".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PropertyWrapperTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The list of finders, each on a property and on an optional property.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryFinderTests {
     struct Post: Codable, Archivable {
         var primaryKey: String { name }

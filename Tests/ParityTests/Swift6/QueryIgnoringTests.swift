@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Searches that ignore case and diacritics, as clients write them (decision 77).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryIgnoringTests {
     struct City: Codable, IndexedArchivable {
         var primaryKey: String { name }

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Indexes that clients declare.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryIndexTests {
     enum Kind: String, Codable { case small, large }
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The code blocks of "Query".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }

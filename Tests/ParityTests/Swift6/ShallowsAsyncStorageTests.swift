@@ -1,4 +1,5 @@
 import Shallows
+import TestThreads
 import Testing
 
 // Storages of a user's own, by `async` functions.
@@ -22,7 +23,7 @@ private struct Lengths: AsyncReadOnlyStorageProtocol {
     func retrieve(forKey key: String) async throws -> Int { key.count }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsAsyncStorageTests {
     @Test func aStorageIsTwoAsynchronousFunctions() async throws {
         let server = Server()

@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 private nonisolated struct City: Codable, Equatable, Sendable {
@@ -8,7 +9,7 @@ private nonisolated struct City: Codable, Equatable, Sendable {
 }
 
 /// "There are several convenience methods defined on Storage with value of Data"
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsCodingTests {
     private let data = MemoryStorage<Filename, Data>()
     private let kharkiv = City(name: "Kharkiv", foundationYear: 1654)

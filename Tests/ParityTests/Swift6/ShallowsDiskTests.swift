@@ -1,10 +1,11 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// The blocks of the document that keep values in files. Their folders bear the names of the document's and a number, because the
 /// tests of three modes run at the same time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsDiskTests {
     nonisolated struct City: Codable {
         let name: String
@@ -143,7 +144,7 @@ struct ShallowsDiskTests {
 }
 
 /// Names that the shipped code has for files.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsFolderTests {
     private let own = OwnFolder("folder")
 

@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// The blocks of the document of Shallows, and what its text says. Those that need a disk are in a file of their own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsDocumentTests {
     enum ImageKeys: String {
         case kitten, puppy, fish

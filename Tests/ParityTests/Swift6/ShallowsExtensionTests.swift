@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 // What programs that use Shallows have of their own: extensions of its protocols and of its types, functions that take storages,
@@ -124,7 +125,7 @@ private func store(_ city: City, in storage: Storage<Filename, City>) async thro
     try await storage.set(city, forKey: Filename(rawValue: city.name))
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsExtensionTests {
     private let kharkiv = City(name: "Kharkiv", foundationYear: 1654)
 

@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 private nonisolated struct MyObject: Codable, Equatable, Sendable {
@@ -38,7 +39,7 @@ private final class RemoteStorage: StorageProtocol {
 }
 
 /// "3-layer composition?": what users asked for, in one expression, of storages of every sort.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsLayerTests {
     private let remote = RemoteStorage()
     private let disk = MemoryStorage<Filename, Data>()

@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// What lives in memory beside `MemoryStorage`: `NSCache`, and storages with limits and ages.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsMemoryTests {
     /// "Using NSCacheStorage"
     @Test func anNSCacheIsAStorageOfSwiftTypes() async throws {

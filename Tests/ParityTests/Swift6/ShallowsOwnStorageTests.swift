@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 // Storages of a user's own, as the document says to make them: "define these two methods". No type here says what it is isolated to,
@@ -78,7 +79,7 @@ private struct Constant<Element: Sendable>: ReadOnlyStorageProtocol {
 }
 
 /// "Making your own storage"
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsOwnStorageTests {
     @Test func aStorageOfTwoMethodsIsAStorage() async throws {
         let storage = MyStorage().asStorage()

@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// Names of the shipped code of Shallows that have a better one now. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsReturnedNameTests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)", isDirectory: true)
 

@@ -1,5 +1,6 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 private enum KeychainError: Error, StorageMiss {
@@ -9,7 +10,7 @@ private enum KeychainError: Error, StorageMiss {
 }
 
 /// What a composition makes of errors: the table of the article "Memory, disk and server".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsRuleTests {
     private let server = MemoryStorage<String, Int>(storage: ["a": 1])
     private let reports = Answers<StorageReport>()

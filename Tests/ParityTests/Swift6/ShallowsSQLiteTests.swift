@@ -1,5 +1,6 @@
 import Foundation
 import ShallowsSQLite
+import TestThreads
 import Testing
 
 private nonisolated struct City: Codable, Equatable, Sendable {
@@ -8,7 +9,7 @@ private nonisolated struct City: Codable, Equatable, Sendable {
 }
 
 /// The adapter where the document has a folder of files: only the first word changes, and one import is enough.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsSQLiteTests {
     private let own = OwnFolder("sqlite")
     private let kharkiv = City(name: "Kharkiv", foundationYear: 1654)

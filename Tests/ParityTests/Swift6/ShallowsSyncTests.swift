@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// "Synchronous storage": every test here is a synchronous function, but for the one of tasks.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ShallowsSyncTests {
     @Test func everyKindHasASynchronousForm() throws {
         let memory = MemoryStorage<String, Int>()

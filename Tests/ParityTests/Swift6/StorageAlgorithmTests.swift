@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// The steps of "Storage Algorithm", which has no code block.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 

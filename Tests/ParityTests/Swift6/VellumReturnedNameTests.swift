@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Names and habits of Vellum 1.x that its documents do not show. `Names.md` lists them all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct VellumReturnedNameTests {
     struct User: ArchiveCodable, Equatable {
         var primaryKey: String { userName }

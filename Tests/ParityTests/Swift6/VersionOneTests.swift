@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Types written for version 1, which have only `archiveData()` and `decode(archive:)`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct VersionOneTests {
     @available(*, deprecated)
     struct Song: Archivable, Equatable {

@@ -1,13 +1,15 @@
 import Foundation
 import ScriptedDisk
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
+import VellumTestSupport
 
 /// C5: whatever call fails, the caller gets a clear error, and no acknowledged write is lost.
 ///
 /// `VELLUM_FAULTS=all` makes every call fail in every way; a number makes that many calls fail in each way.
-@Suite(.timeLimit(.minutes(Amount.minutes("VELLUM_FAULTS"))), .serialized)
+@Suite(.ownThreads(.longSuite), .serialized)
 struct FailingDiskTests {
     struct Way: CustomTestStringConvertible, Sendable {
         var fault: DiskFault
@@ -45,6 +47,7 @@ struct FailingDiskTests {
             thrown += scenario.thrown
             reopened += scenario.neededReopening ? 1 : 0
         }
+        Work.faults.count(injected)
         if Amount.isFull("VELLUM_FAULTS") {
             print(
                 "FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) calls, \(injected) failed,"

@@ -2,13 +2,14 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// P33: a real file system without a free block.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FullDiskTests {
     private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))
@@ -108,7 +109,10 @@ struct FullDiskTests {
         try store.record(value(1, length), forKey: "again")
         let open = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         // In the background, when no reader needs the pages any more.
-        while open.fileSize.bytes > 4 << 20 { open.waitForMaintenance() }
+        blockUntil("the free pages are returned to the file system") {
+            open.waitForMaintenance()
+            return open.fileSize.bytes <= 4 << 20
+        }
         try open.close()
     }
 

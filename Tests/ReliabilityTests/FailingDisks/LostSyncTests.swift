@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedDisk
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -7,7 +8,7 @@ import VellumTestSupport
 
 /// C6: a system reports a failed write-back once, and the next sync may succeed although data is missing. So no sync is trusted after a
 /// failed one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LostSyncTests {
     private let folder: FastFolder
     private let script: DiskScript

@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// C11: permissions do not prevent root from writing, but a read-only volume does.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReadOnlyVolumeTests {
     private func open(_ volume: SmallVolume) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))

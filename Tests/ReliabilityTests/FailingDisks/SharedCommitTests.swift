@@ -1,12 +1,13 @@
 import Foundation
 import ScriptedDisk
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// Writes of tasks that share a commit on a disk that fails: what a call says is what was done (decision 86).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SharedCommitTests {
     private static func record(_ key: EntryKey, in store: Store<Data>) async -> Bool {
         do {

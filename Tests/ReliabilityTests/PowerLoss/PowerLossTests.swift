@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedDisk
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -9,7 +10,7 @@ import VellumTestSupport
 /// not earlier than the last guaranteed one.
 ///
 /// `VELLUM_IMAGES=all` opens every disk image; a number opens that many.
-@Suite(.timeLimit(.minutes(Amount.minutes("VELLUM_IMAGES"))))
+@Suite(.ownThreads(.longSuite))
 struct PowerLossTests {
     @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
         let day = try RecordedDay()
@@ -21,6 +22,7 @@ struct PowerLossTests {
         var statesSeen: Set<Int> = []
         for index in chosen {
             let cut = cuts[index]
+            Work.images.count()
             while done < cut.point {
                 moment.add(day.operations[done])
                 if case .mark(let number) = day.operations[done] { promise = day.promises[number] }

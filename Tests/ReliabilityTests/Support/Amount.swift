@@ -11,9 +11,6 @@ struct Amount {
         limit = said == "all" ? .max : said.flatMap(Int.init) ?? count
     }
 
-    /// The time limit of a suite that this variable makes longer.
-    static func minutes(_ variable: String) -> Int { isFull(variable) ? 240 : 1 }
-
     /// Whether the figures of this run should be printed.
     static func isFull(_ variable: String) -> Bool { ProcessInfo.processInfo.environment[variable] != nil }
 

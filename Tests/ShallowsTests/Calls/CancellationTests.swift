@@ -1,10 +1,11 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// A call that is cancelled ends early where the layer that is being asked can, and is not asked of the next.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CancellationTests {
     /// Ends when it is cancelled, and not before.
     private final class Endless: AsyncStorageProtocol {
@@ -74,15 +75,15 @@ struct CancellationTests {
         let endless = Endless()
         let storage = way.around(endless.asStorage())
         let reading = Task { try await storage.retrieve(forKey: "a") }
-        await until { endless.begun.value == 1 }
+        await until("the retrieval has begun") { endless.begun.value == 1 }
         reading.cancel()
         await #expect(throws: (any Error).self) { try await reading.value }
-        await until { endless.cancelled.value == 1 }
+        await until("the retrieval was cancelled") { endless.cancelled.value == 1 }
         let setting = Task { try await storage.set(1, forKey: "a") }
-        await until { endless.begun.value == 2 }
+        await until("the set has begun") { endless.begun.value == 2 }
         setting.cancel()
         await #expect(throws: (any Error).self) { try await setting.value }
-        await until { endless.cancelled.value == 2 }
+        await until("the set was cancelled") { endless.cancelled.value == 2 }
     }
 
     @Test(arguments: Way.allCases)
@@ -111,7 +112,7 @@ struct CancellationTests {
     func anUpdateIsCancelledToo() async {
         let endless = Endless()
         let updating = Task { try await endless.update(forKey: "a") { $0 += 1 } }
-        await until { endless.begun.value == 1 }
+        await until("the update has begun") { endless.begun.value == 1 }
         updating.cancel()
         await #expect(throws: CancellationError.self) { try await updating.value }
     }
@@ -122,7 +123,7 @@ struct CancellationTests {
         let back = Scripted("back", ["a": 1])
         let storage = front.combined(with: back)
         let reading = Task { try await storage.retrieve(forKey: "a") }
-        await until { front.begun.value == 1 }
+        await until("the front is asked") { front.begun.value == 1 }
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
         #expect(back.asked.isEmpty)
@@ -134,7 +135,7 @@ struct CancellationTests {
         let back = Scripted("back")
         let storage = front.combined(with: back)
         let setting = Task { try await storage.set(1, forKey: "a") }
-        await until { front.begun.value == 1 }
+        await until("the front is asked") { front.begun.value == 1 }
         setting.cancel()
         let error = await #expect(throws: ShallowsError.self) { try await setting.value }
         #expect(error?.succeededLayers == ["front"] && error?.cause is CancellationError && back.asked.isEmpty)

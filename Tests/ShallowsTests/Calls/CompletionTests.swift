@@ -1,9 +1,10 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 
 /// Every completion is called exactly once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CompletionTests {
     let own = Scripted("own", ["a": 1])
     let reports = Reports()
@@ -59,7 +60,7 @@ struct CompletionTests {
         own.always(.retrieve, .never)
         let storage = MemoryStorage<String, Int>().combined(with: own)
         let task = Task { try await storage.retrieve(forKey: "a") }
-        await until { own.asked.count == 1 }
+        await until("the storage is asked") { own.asked.count == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -92,7 +93,7 @@ struct CompletionTests {
         #expect(await (try? reading.first().get()) == 1)
         let memory = MemoryStorage<String, Int>()
         do { _ = queueStorage("queue", SerialQueue(), memory).setting(5, forKey: "a") }
-        await until { memory.storage == ["a": 5] }
+        await until("the value is set") { memory.storage == ["a": 5] }
     }
 
     @Test

@@ -1,11 +1,12 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// Storages that answer synchronously are answered synchronously; others are waited for, and never inside a task (S4, P25).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SyncTests {
     /// Nothing that a late storage needs: its completion is called by hand.
     let late = Scripted("late").always(.retrieve, .held).always(.set, .held)
@@ -62,7 +63,7 @@ struct SyncTests {
         let storage = late.makeSyncStorage()
         let retrieving = Task { try await onThread { try storage.retrieve(forKey: "a") } }
         let setting = Task { try await onThread { try storage.set(2, forKey: "b") } }
-        await until { late.held.count == 2 }
+        await until("both calls are held") { late.held.count == 2 }
         while !late.held.isEmpty { late.release() }
         await #expect(throws: Nothing.self) { try await retrieving.value }
         try await setting.value
@@ -126,7 +127,7 @@ struct SyncTests {
         let storage = Scripted("front").combined(with: back)
         back.always(.retrieve, .held)
         let first = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
-        await until { back.held.count == 1 }
+        await until("the back is asked") { back.held.count == 1 }
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
         back.release()
         #expect(try await first.value == 1)
@@ -135,14 +136,19 @@ struct SyncTests {
     @Test
     func callsThatMayWaitShareOneLoad() async throws {
         let back = Scripted("back", ["a": 1])
-        let storage = Scripted("front").always(.retrieve, .failing(Nothing())).combined(with: back)
+        let front = Scripted("front").always(.retrieve, .failing(Nothing()))
+        let storage = front.combined(with: back)
         back.always(.retrieve, .held)
         let completing = storage.answers(forKey: "a")
         let waiting = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
         let suspended = Task { try await storage.retrieve(forKey: "a") }
+        await until("all have missed in the front") {
+            front.asked.count { $0 == "retrieve a" } == 3
+        }
         #expect(back.held.count == 1)
-        back.release()
+        // Whoever has not joined until now asks for himself, and is answered.
         back.always(.retrieve, .normal)
+        back.release()
         #expect(completing.value == 1)
         #expect(try await waiting.value == 1)
         #expect(try await suspended.value == 1)
@@ -151,9 +157,9 @@ struct SyncTests {
     @Test
     func aCallThatWaitsForAKeyFailsWhenTheHolderMayBlock() async throws {
         let storage = Scripted("own", ["a": 1])
-        let (entered, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (entered, goOn) = (Counter(), DispatchSemaphore(value: 0))
         let holder = ReadOnlyStorage<String, Int>(storageName: "holder") { _, completion in
-            entered.signal()
+            entered.add()
             goOn.wait()
             storage.retrieve(forKey: "a", completion: completion)
         }
@@ -161,12 +167,14 @@ struct SyncTests {
         let shared = holder.synchronizedCalls()
         let first = Answers<Int>()
         Thread.detachNewThread { shared.retrieve(forKey: "a", completion: first.take) }
-        await until { entered.wait(timeout: .now()) == .success }
-        let waiting = Task.detached { try shared.makeSyncStorage().retrieve(forKey: "a") }
+        await until("the holder is asked") { entered.value == 1 }
+        // In a task of the test: it blocks until the holder goes on.
+        async let waiting = Result { try shared.makeSyncStorage().retrieve(forKey: "a") }
         goOn.signal()
-        let error = await #expect(throws: ShallowsError.self) { try await waiting.value }
+        let outcome = await waiting
+        let error = #expect(throws: ShallowsError.self) { try outcome.get() }
         #expect(error?.code == .wouldBlock)
-        await until { !storage.held.isEmpty }
+        await until("the storage is asked") { !storage.held.isEmpty }
         storage.release()
         #expect(try await first.first().get() == 1)
     }
@@ -179,7 +187,7 @@ struct SyncTests {
         let later = Task { try await storage.set(3, forKey: "c") }
         late.release()
         #expect(first.count == 1)
-        await until { late.held == ["set c 3"] }
+        await until("the last set is under way") { late.held == ["set c 3"] }
         late.release()
         try await later.value
         #expect(late.contents == ["a": 1, "c": 3])
@@ -231,7 +239,7 @@ struct SyncTests {
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let reading = storage.answers(forKey: "a")
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
-        await until { late.held.count == 1 }
+        await until("the storage is asked") { late.held.count == 1 }
         late.release()
         _ = await reading.first()
     }

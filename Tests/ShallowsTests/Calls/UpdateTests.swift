@@ -1,10 +1,11 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// Updates exclude each other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UpdateTests {
     @Test
     func anUpdateGivesTheNewValueAndSetsIt() async throws {
@@ -102,7 +103,7 @@ struct UpdateTests {
         let storage = Scripted("own", ["a": 0]).always(.retrieve, .late)
         let done = Counter()
         for _ in 0..<10_000 { storage.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() }) }
-        await until { done.value == 10_000 }
+        await until("all updates have ended") { done.value == 10_000 }
         #expect(storage.contents == ["a": 10_000])
     }
 
@@ -116,7 +117,7 @@ struct UpdateTests {
         for _ in 0..<30_000 { held.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() }) }
         #expect(first.asked.count == 1)
         first.release()
-        await until { done.value == 30_000 }
+        await until("all updates have ended") { done.value == 30_000 }
         #expect(storage.storage == ["a": 1], "each reads what the first has, and that does not change")
     }
 
@@ -203,6 +204,7 @@ struct UpdateTests {
     }
 }
 
+/// Answers later; no test depends on how much later.
 private final class AsyncNumbers: AsyncStorageProtocol {
     typealias Key = String
     typealias Value = Int

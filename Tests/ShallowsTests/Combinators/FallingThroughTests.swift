@@ -1,10 +1,11 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// Failure is not absence (S3).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FallingThroughTests {
     /// What a front may answer, and whether the back is asked then.
     enum FrontAnswer: String, CaseIterable, CustomTestStringConvertible {

@@ -1,8 +1,9 @@
 import Shallows
+import TestThreads
 import Testing
 
 /// What the back has fills the front, unless something newer was set meanwhile (P18).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FillTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1])
@@ -128,7 +129,7 @@ struct FillTests {
         let storage = storage
         front.answering(.set, .delayed)
         let task = Task { try await storage.retrieve(forKey: "a") }
-        await until { front.held == ["set a 1"] }
+        await until("the front is being filled") { front.held == ["set a 1"] }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let setting = storage.setting(2, forKey: "a")

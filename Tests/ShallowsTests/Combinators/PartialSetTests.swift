@@ -1,8 +1,9 @@
 import Shallows
+import TestThreads
 import Testing
 
 /// A set that reaches one layer and not the next says which (S2, P47).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PartialSetTests {
     let first = Scripted("first")
     let second = Scripted("second")
@@ -51,7 +52,7 @@ struct PartialSetTests {
 }
 
 /// Which layers an error names, whatever they are made of.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReachTests {
     let first = Scripted("first")
     let second = Scripted("second")

@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
 /// A back may ask for what is being asked of it (P46): no one waits for himself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReentrancyTests {
     let front = Scripted("front")
     let whole = Locker<Storage<String, Int>?>(nil)

@@ -1,8 +1,9 @@
 import Shallows
+import TestThreads
 import Testing
 
 /// Removal, through every composition.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RemovalTests {
     let front = Scripted("front", ["a": 1, "b": 2])
     let back = Scripted("back", ["a": 1, "b": 2])

@@ -1,10 +1,11 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 
 /// A set whose caller wants no answer, and which fails, is reported through every transform (D12).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReportingTests {
     private let reports = Reports()
     private var failing: Scripted { Scripted("own").always(.set, .failing(Outage())) }
@@ -15,7 +16,7 @@ struct ReportingTests {
         // In an asynchronous function the compiler would choose the `set` that answers.
         func set() { storage.set(value, forKey: key) }
         set()
-        await until { !reports.events.isEmpty }
+        await until("the failure is reported") { !reports.events.isEmpty }
         #expect(reports.events == [.setFailed])
         if let layer { #expect(reports.all.first?.error?.layer == layer) }
     }

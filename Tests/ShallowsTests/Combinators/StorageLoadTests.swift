@@ -1,10 +1,11 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// Concurrent misses of one key ask the back once (S5), and no one waits for himself (P46).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StorageLoadTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1, "b": 2])
@@ -127,7 +128,9 @@ struct StorageLoadTests {
         let storage = storage
         back.answering(.retrieve, .held)
         let tasks = (0..<3).map { _ in Task { try await storage.retrieve(forKey: "a") } }
-        await until { front.asked.count == 3 && back.held.count == 1 }
+        await until("all have missed in the front, and the back is asked") {
+            front.asked.count == 3 && back.held.count == 1
+        }
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         back.release()
@@ -138,22 +141,24 @@ struct StorageLoadTests {
     @Test
     func theBackIsCancelledWhenTheLastWaiterLeaves() async throws {
         let (started, cancelled) = (Counter(), Counter())
-        let stream = AsyncStream<Void>.makeStream()
         let source = ReadOnlyStorage<String, Int>(storageName: "source") { _ in
             started.add()
-            for await _ in stream.stream {}
+            // Of its own: the cancellation of a load would end the stream for the next.
+            for await _ in AsyncStream<Void>.makeStream().stream {}
             if Task.isCancelled { cancelled.add() }
             try Task.checkCancellation()
             return 9
         }
         let storage = front.backed(by: source)
         let tasks = (0..<2).map { _ in Task { try await storage.retrieve(forKey: "a") } }
-        await until { started.value == 1 && front.asked.count == 2 }
+        await until("both have missed in the front, and the source is asked") {
+            started.value == 1 && front.asked.count == 2
+        }
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         tasks[1].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[1].value }
-        await until { cancelled.value == started.value }
+        await until("what was started is cancelled") { cancelled.value == started.value }
     }
 
     @Test
@@ -162,7 +167,7 @@ struct StorageLoadTests {
         back.answering(.retrieve, .held)
         let kept = storage.answers(forKey: "a")
         let task = Task { try await storage.retrieve(forKey: "a") }
-        await until { front.asked.count == 2 }
+        await until("both have asked the front") { front.asked.count == 2 }
         task.cancel()
         _ = try? await task.value
         #expect(kept.isEmpty)
@@ -175,7 +180,7 @@ struct StorageLoadTests {
         let storage = storage
         back.answering(.retrieve, .held)
         let task = Task { try await storage.retrieve(forKey: "a") }
-        await until { back.held.count == 1 }
+        await until("the back is asked") { back.held.count == 1 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(storage.answers(forKey: "a").value == 1)

@@ -1,10 +1,11 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// What the transforms promise that no law says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct TransformTests {
     enum City: String, Sendable { case kharkiv, lviv }
 

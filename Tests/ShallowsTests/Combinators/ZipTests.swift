@@ -1,9 +1,10 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Two storages as one: both sides, or exactly what happened (S7, P47).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ZipTests {
     let left = Scripted("left")
     let right = Scripted("right")
@@ -109,7 +110,7 @@ struct ZipTests {
         left.always(.set, .delayed)
         let settings = (1...3).map { pairs.setting(($0, $0), forKey: "a") }
         for (index, setting) in settings.enumerated() {
-            await until { left.held == ["set a \(index + 1)"] }
+            await until("the next pair is being set") { left.held == ["set a \(index + 1)"] }
             #expect(left.asked.count == index + 1)
             left.release()
             _ = await setting.first()

@@ -1,8 +1,9 @@
 import Shallows
+import TestThreads
 import Testing
 
 /// Deep stacks and long lines do not end the stack of a thread.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DepthTests {
     @Test(arguments: [false, true])
     func twoHundredLayersMayBeComposed(_ isLate: Bool) async throws {
@@ -62,7 +63,7 @@ struct DepthTests {
         for number in 0..<100_000 { storage.set(number, forKey: "a") { _ in done.add() } }
         #expect(own.asked.count == 1)
         own.release()
-        await until { done.value == 100_000 }
+        await until("every call is answered") { done.value == 100_000 }
         #expect(own.contents == ["a": 99_999], "in the order in which they were made")
     }
 
@@ -85,6 +86,6 @@ struct DepthTests {
         storage.retrieve(forKey: "a") { _ in done.add() }
         for number in 0..<20_000 { storage.set(number, forKey: "a") { _ in done.add() } }
         front.release()
-        await until { done.value == 20_001 }
+        await until("every call is answered") { done.value == 20_001 }
     }
 }

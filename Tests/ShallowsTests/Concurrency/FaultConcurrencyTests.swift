@@ -1,12 +1,13 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// Whatever the storages at the bottom do, every caller is answered once, and with nothing that was never set.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FaultConcurrencyTests {
     /// A user's storage that does everything that one can do wrong, but for never answering.
     private final class Faulty: StorageProtocol, RemovableStorageProtocol {

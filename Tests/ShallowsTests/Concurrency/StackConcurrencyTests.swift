@@ -1,11 +1,12 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// Random stacks, with one writer and many readers: no reader gets what is older than what was written before he asked.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StackConcurrencyTests {
     /// What one key went through: each write has a number, and none is begun before the one before it has ended.
     private final class History: Sendable {
@@ -65,18 +66,23 @@ struct StackConcurrencyTests {
                 for manner in [Manner.completing, .suspending, .waiting] {
                     group.addTask {
                         repeat {
-                            await Task.yield()  // Storages that answer synchronously leave the others no thread.
-                            let ended = history.ended
-                            let value = try await manner.retrieve(storage, key)
-                            #expect(history.allows(value.flatMap { Int($0) }, since: ended), "\(manner):\(comment()) at \(ended)")
+                            // Storages that answer synchronously leave the others no thread.
+                            await pause()
+                            for _ in 0..<10 {
+                                let ended = history.ended
+                                let value = try await manner.retrieve(storage, key)
+                                #expect(
+                                    history.allows(value.flatMap { Int($0) }, since: ended),
+                                    "\(manner):\(comment()) at \(ended)")
+                            }
                         } while isOver.locked.withLock { $0 } < keys.count
                     }
                 }
             }
             group.addTask {
                 repeat {
-                    try await evicting()
-                    await Task.yield()
+                    for _ in 0..<10 { try await evicting() }
+                    await pause()
                 } while isOver.locked.withLock { $0 } < keys.count
             }
             try await group.waitForAll()
@@ -122,9 +128,12 @@ struct StackConcurrencyTests {
             for _ in 0..<4 {
                 group.addTask {
                     while !isOver.locked.withLock({ $0 }) {
-                        await Task.yield()
-                        guard let pair = try await pairs.retrieveIfPresent(forKey: "a") else { continue }
-                        #expect(pair.0 == pair.1, "seed \(seed)")
+                        await pause()
+                        for _ in 0..<10 {
+                            let found = try await pairs.retrieveIfPresent(forKey: "a")
+                            guard let pair = found else { continue }
+                            #expect(pair.0 == pair.1, "seed \(seed)")
+                        }
                     }
                 }
             }

@@ -1,12 +1,16 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 /// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ThreadConcurrencyTests {
+    /// The threads of Swift's concurrency, and not those of the test: calls go on with few.
+    private let few: any TaskExecutor = globalConcurrentExecutor
+
     /// Storages of this module: in memory, and in serial queues.
     private func ours() -> RemovableStorage<String, String> {
         let queues: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
@@ -19,15 +23,23 @@ struct ThreadConcurrencyTests {
     func aThousandTasksMayWaitForStoragesOfOurs() async throws {
         let storage = ours()
         try await storage.set("0", forKey: "a")
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
-                group.addTask {
+                group.addTask(executorPreference: few) {
                     let sync = storage.makeSyncStorage()
                     if number.isMultiple(of: 3) { try sync.set("\(number)", forKey: "a") }
                     _ = try sync.retrieve(forKey: "a")
                 }
-                if number.isMultiple(of: 5) { group.addTask { _ = try await storage.retrieve(forKey: "a") } }
-                if number.isMultiple(of: 7) { group.addTask { try await storage.setting("\(number)", forKey: "a").first().get() } }
+                if number.isMultiple(of: 5) {
+                    group.addTask(executorPreference: few) {
+                        _ = try await storage.retrieve(forKey: "a")
+                    }
+                }
+                if number.isMultiple(of: 7) {
+                    group.addTask(executorPreference: few) {
+                        try await storage.setting("\(number)", forKey: "a").first().get()
+                    }
+                }
             }
             try await group.waitForAll()
         }
@@ -49,7 +61,7 @@ struct ThreadConcurrencyTests {
             }
             storage.set("\(number)", forKey: "a") { _ in done.add() }
         }
-        await until { done.value == 800 }
+        await until("every call has ended") { done.value == 800 }
         #expect(failed.value == 0)
     }
 
@@ -71,7 +83,7 @@ struct ThreadConcurrencyTests {
                 done.add()
             }
         }
-        await until { done.value == 600 }
+        await until("every call has ended") { done.value == 600 }
     }
 
     @Test
@@ -80,9 +92,9 @@ struct ThreadConcurrencyTests {
         let own = TaskStorage()
         let storage = MemoryStorage<String, String>().combined(with: own).synchronizedCalls()
         let pairs = zip(storage, own)
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
-                group.addTask {
+                group.addTask(executorPreference: few) {
                     do {
                         switch number % 4 {
                         case 0: try storage.makeSyncStorage().set("1", forKey: "a")
@@ -112,15 +124,19 @@ struct ThreadConcurrencyTests {
                 done.add()
             }
         }
-        await withTaskGroup { group in
-            for _ in 0..<200 { group.addTask { _ = try? storage.makeSyncStorage().retrieve(forKey: "a") } }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask(executorPreference: few) {
+                    _ = try? storage.makeSyncStorage().retrieve(forKey: "a")
+                }
+            }
         }
-        await until { done.value == 20 }
+        await until("every thread has its answer") { done.value == 20 }
         #expect(try await storage.retrieve(forKey: "a") == "1")
     }
 
     @Test
-    func concurrentMissesAskTheBackOnceUntilTheyLand() async throws {
+    func concurrentMissesWhileLoadsLandGetTheValue() async throws {
         for _ in 0..<50 {
             let back = Scripted("back", ["a": 1]).always(.retrieve, .late)
             let front = MemoryStorage<String, Int>()
@@ -128,7 +144,25 @@ struct ThreadConcurrencyTests {
             await withTaskGroup { group in
                 for _ in 0..<50 { group.addTask { #expect((try? await storage.retrieve(forKey: "a")) == 1) } }
             }
-            #expect(back.asked.count < 50 && front.storage == ["a": 1])
+            #expect(front.storage == ["a": 1])
+        }
+    }
+
+    /// As above, with a back that answers when all have asked.
+    @Test
+    func concurrentMissesBeforeTheAnswerAreOneLoad() async throws {
+        for _ in 0..<50 {
+            let back = Scripted("back", ["a": 1]).answering(.retrieve, .held)
+            let front = MemoryStorage<String, Int>()
+            let storage = front.combined(with: back)
+            let all = await withTaskGroup(of: Answers<Int>.self) { group in
+                for _ in 0..<50 { group.addTask { storage.answers(forKey: "a") } }
+                return await group.reduce(into: [Answers<Int>]()) { $0.append($1) }
+            }
+            #expect(back.asked == ["retrieve a"])
+            back.release()
+            for answers in all { #expect(await (try? answers.first().get()) == 1) }
+            #expect(front.storage == ["a": 1])
         }
     }
 }

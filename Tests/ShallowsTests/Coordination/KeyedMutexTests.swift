@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
 /// Work under a key: one piece at a time, first come, first served.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct KeyedMutexTests {
     private let mutex = KeyedMutex()
 
@@ -35,7 +36,7 @@ struct KeyedMutexTests {
         let secondAnswers = begin(second, began)
         #expect(began.value == 1)
         first.fulfill(.success(1))
-        await until { began.value == 2 }
+        await until("the second has begun") { began.value == 2 }
         second.fulfill(.success(2))
         #expect(firstAnswers.value == 1)
         #expect(await (try? secondAnswers.first().get()) == 2)
@@ -72,7 +73,7 @@ struct KeyedMutexTests {
             reply.deliver { _ in done.add() }
         }
         first.fulfill(.success(0))
-        await until { done.value == 1_000 }
+        await until("all waiters have ended") { done.value == 1_000 }
         #expect(order.locked.withLock { $0 } == Array(0..<1_000))
     }
 
@@ -84,7 +85,7 @@ struct KeyedMutexTests {
             mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(index) }.deliver { _ in done.add() }
         }
         first.fulfill(.success(0))
-        await until { done.value == 20_000 }
+        await until("all waiters have ended") { done.value == 20_000 }
     }
 
     @Test

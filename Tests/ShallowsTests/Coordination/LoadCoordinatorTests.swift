@@ -1,11 +1,12 @@
 import Dispatch
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
 /// Retrievals of one key from the back of a composition are one load.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadCoordinatorTests {
     private let loads = LoadCoordinator<LoadKey, Outcome<Int>>()
 

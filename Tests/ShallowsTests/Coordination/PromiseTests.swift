@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
 /// An answer that comes later, once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PromiseTests {
     @Test
     func aPromiseIsFulfilledOnceAndCallsEveryObserver() {

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
 /// Work in the order in which it was asked for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SerialQueueTests {
     private let queue = SerialQueue()
     private let log = Locker<[Int]>([])
@@ -31,7 +32,7 @@ struct SerialQueueTests {
             entered.add()
             goOn.wait()
         }
-        await until { entered.value == 1 }
+        await until("the queue is blocked") { entered.value == 1 }
         return goOn
     }
 
@@ -40,7 +41,7 @@ struct SerialQueueTests {
         let all = (0..<1_000).map { ask($0) }
         for answers in all { _ = await answers.first() }
         #expect(logged == Array(0..<1_000))
-        await until { queue.isIdle }
+        await until("the queue is idle") { queue.isIdle }
     }
 
     /// As on the original's queue: code that was written for one does not expect its completions to run at once.
@@ -58,7 +59,7 @@ struct SerialQueueTests {
             }
             if number.isMultiple(of: 50) { _ = queue.run(layer: "test", .waiting) { .success(()) } }
         }
-        await until { called.locked.withLock { $0.count } == 500 }
+        await until("every completion was called") { called.locked.withLock { $0.count } == 500 }
         #expect(called.locked.withLock { $0 } == Array(0..<500) && overlaps.value == 0)
     }
 
@@ -72,7 +73,7 @@ struct SerialQueueTests {
             _ = promise.wait()
             done.add()
         }
-        await until { done.value == 1 }
+        await until("the completion goes on") { done.value == 1 }
     }
 
     @Test
@@ -122,8 +123,8 @@ struct SerialQueueTests {
         let done = Counter()
         for _ in 0..<100_000 { queue.run(layer: "test", .completing) { .success(()) }.deliver { _ in done.add() } }
         goOn.signal()
-        await until { done.value == 100_000 }
-        await until { queue.isIdle }
+        await until("all work is done") { done.value == 100_000 }
+        await until("the queue is idle") { queue.isIdle }
     }
 
     @Test
@@ -153,6 +154,6 @@ struct SerialQueueTests {
     func workThatNobodyWaitsForIsDoneThoughTheQueueIsReleased() async {
         let done = Counter()
         do { _ = SerialQueue().run(layer: "test", .completing) { .success(done.add()) } }
-        await until { done.value == 1 }
+        await until("the work is done") { done.value == 1 }
     }
 }

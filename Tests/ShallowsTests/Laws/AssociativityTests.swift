@@ -1,9 +1,10 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// Three layers answer the same however they are nested.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AssociativityTests {
     /// Three layers, and what two nestings of them are called.
     private struct Stack {

@@ -1,9 +1,10 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The laws, of stacks at random.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RandomStackLawsTests {
     @Test(arguments: UInt64(0)..<60)
     func aStackHoldsWhatWasSetToIt(_ seed: UInt64) async throws {

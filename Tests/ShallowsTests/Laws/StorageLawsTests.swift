@@ -1,9 +1,10 @@
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
 /// The laws, of every storage there is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StorageLawsTests {
     @Test(arguments: Subject.all, UInt64(0)..<4)
     func whatWasSetIsRetrievedAndWhatWasRemovedIsNot(_ subject: Subject, _ seed: UInt64) async throws {

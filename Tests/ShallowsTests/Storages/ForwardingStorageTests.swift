@@ -1,8 +1,9 @@
 import Shallows
+import TestThreads
 import Testing
 
 /// A type with one property is a storage of its own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ForwardingStorageTests {
     private final class Numbers: ForwardingStorageProtocol, RemovableStorageProtocol {
         typealias Key = String

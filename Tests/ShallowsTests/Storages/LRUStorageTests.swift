@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LRUStorageTests {
     @Test(arguments: [
         (nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25), (0, .critical, 0), (9, .critical, 100),

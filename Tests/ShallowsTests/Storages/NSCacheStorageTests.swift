@@ -1,8 +1,9 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NSCacheStorageTests {
     @Test func keysAndValuesAreConvertedInEitherOrder() async throws {
         let url = URL(fileURLWithPath: "/a")

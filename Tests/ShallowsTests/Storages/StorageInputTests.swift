@@ -1,11 +1,12 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that storages have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StorageInputTests {
     private static func expect(_ isTrue: Bool, _ what: String) throws {
         guard isTrue else { throw VellumError(.failedQuery, what) }

@@ -84,12 +84,6 @@ extension StorageProtocol {
     }
 }
 
-/// Lets others go on until the condition holds. The time limit of the suite ends what never does.
-func until(_ condition: () -> Bool) async {
-    // A test whose time is over goes on, and fails.
-    while !condition(), !Task.isCancelled { await Task.yield() }
-}
-
 /// Runs the body on a thread that runs no task, and waits for it without holding one that does.
 @discardableResult
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {

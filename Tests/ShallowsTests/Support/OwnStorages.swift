@@ -39,7 +39,7 @@ final class ImmediateStorage: StorageProtocol {
     }
 }
 
-/// Has asynchronous functions.
+/// Has asynchronous functions. They answer later, and no test depends on how much later.
 final class TaskStorage: AsyncStorageProtocol {
     typealias Key = String
     typealias Value = String

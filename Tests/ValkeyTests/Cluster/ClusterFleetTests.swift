@@ -2,6 +2,7 @@
     import FleetSupport
     import Foundation
     @testable import MiniCache
+    import TestThreads
     import Testing
     import VellumCore
     import VellumRemote
@@ -11,7 +12,7 @@
     /// Eight processes that share a cache on a cluster, while something goes wrong again and again. Each compares what it reads with an oracle.
     ///
     /// `VELLUM_FLEET` and `VELLUM_SEED` as in ``FleetTests``. Without the first, one of the troubles: a cluster takes seconds to start and to change.
-    @Suite(.timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_FLEET"] == nil ? 3 : 60)), .serialized)
+    @Suite(.ownThreads(.longSuite), .serialized)
     struct ClusterFleetTests {
         static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
         static let ticks = 10 * (number("VELLUM_FLEET") ?? 1)
@@ -19,9 +20,7 @@
         @Test(arguments: number("VELLUM_FLEET") == nil ? [.primaryKilled] : ClusterTrouble.allCases)
         func whatAClusterDoesMakesNothingStale(_ trouble: ClusterTrouble) async throws {
             let seed = UInt64(Self.number("VELLUM_SEED") ?? Int.random(in: 0..<1_000_000))
-            // A thread of its own, because reading what the processes print blocks it.
-            let ran = OnThread { Result { try ClusterFleet(trouble, seed: seed).run(ticks: Self.ticks) } }
-            let counts = try await Lane.visits.run { try ran.result().get() }
+            let counts = try ClusterFleet(trouble, seed: seed).run(ticks: Self.ticks)
             print("\(trouble), seed \(seed): \(counts.text)")
             #expect(counts.nearHits > 0 && counts.writes > 0, "seed \(seed)")
             // Of keys whose primary may lose what it acknowledged, the processes count nothing until they were written again.
@@ -58,7 +57,9 @@
             cluster = try RedisCluster()
             let keys = RemoteKeys(cacheName: "fleet:values:1")
             slots = try (0..<Oracle.keys).map { ClusterMap.slot(of: keys.value(of: try CacheKey.of($0))) }
-            fleet = try Fleet(["cluster"] + cluster.addresses.prefix(3), seed: seed)
+            fleet = try Fleet(
+                ["cluster"] + cluster.addresses.prefix(3), seed: seed, isCalm: trouble == .nothing,
+                losesRemovals: trouble.losesWrites)
         }
 
         func run(ticks: Int) throws -> FleetCounts {
@@ -82,7 +83,9 @@
 
         /// Where the slot goes when its primary is lost.
         private func waitForAnother(than number: Int, slot: Int, asked: Int) throws {
-            try cluster.waitUntil { try self.cluster.owner(ofSlot: slot, asked: asked) != number }
+            try cluster.waitUntil("another node has the slot") {
+                try self.cluster.owner(ofSlot: slot, asked: asked) != number
+            }
         }
 
         private func other(than number: Int) -> Int { (0..<cluster.size).first { $0 != number } ?? 0 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumRemote
@@ -6,7 +7,7 @@ import VellumRemote
 @testable import VellumValkey
 
 /// Which primary has which slots, by what nodes say.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ClusterMapTests {
     private typealias Address = ClusterMap.Address
     private static let (a, b, c) = (Address("a", 1), Address("b", 2), Address("c", 3))

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumValkey
 
 /// RESP3, as servers send it and as nobody should.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RESPReaderTests {
     private static let samples: [(text: String, value: RESPValue)] = [
         ("$5\r\nhello\r\n", .bytes(Data("hello".utf8))), ("$0\r\n\r\n", .bytes(Data())),

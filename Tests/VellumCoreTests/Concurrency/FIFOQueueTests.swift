@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FIFOQueueTests {
     @Test(arguments: UInt64(0)..<20)
     func elementsAreRemovedInTheOrderOfInsertion(_ seed: UInt64) {

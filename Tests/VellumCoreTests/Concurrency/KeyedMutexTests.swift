@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
 /// Which caller holds a key, and which acquires it next.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct KeyedMutexTests {
     private let mutex = KeyedMutex()
     private let got = Log()

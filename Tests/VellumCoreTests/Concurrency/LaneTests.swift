@@ -1,9 +1,10 @@
 import Dispatch
+import TestThreads
 import Testing
 import VellumCore
 
 /// Work runs on a thread of the lane, whoever asks.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LaneTests {
     private func expectToLeaveAndReturn() async throws {
         #expect(!Lane.isCurrent)
@@ -38,6 +39,7 @@ struct LaneTests {
     private final class Runs: Sendable {
         let gate = DispatchSemaphore(value: 0)
         private let state = Locked((running: 0, most: 0, order: [Int]()))
+        var running: Int { state.withLock { $0.running } }
         var most: Int { state.withLock { $0.most } }
         var order: [Int] { state.withLock { $0.order } }
 
@@ -60,10 +62,14 @@ struct LaneTests {
             for number in 0..<20 {
                 group.addTask { try await lane.run { runs.run(number) } }
                 // One after another, so that their order is known.
-                while (lane.waiting.threads, lane.waiting.count) != (min(number + 1, width), max(0, number + 1 - width)) {
-                    await Task.yield()
+                await until("the work has a thread, or waits") {
+                    let waiting = lane.waiting
+                    return waiting.threads == min(number + 1, width)
+                        && waiting.count == max(0, number + 1 - width)
                 }
             }
+            // What has a thread may not have begun.
+            await until("so much work runs as the lane is wide") { runs.running == width }
             #expect(lane.waiting.threads == width)
             #expect(lane.waiting.count == 20 - width)
             for _ in 0..<20 { runs.gate.signal() }
@@ -71,7 +77,7 @@ struct LaneTests {
         }
         #expect(runs.most == width)
         if width == 1 { #expect(runs.order == Array(0..<20)) }
-        while lane.waiting.threads > 0 { await Task.yield() }
+        await until("the threads are idle") { lane.waiting.threads == 0 }
         #expect(lane.waiting.count == 0)
         #expect(lane.waiting.longestWait > .zero)
     }
@@ -91,7 +97,7 @@ struct LaneTests {
             }
             try await group.waitForAll()
         }
-        while lane.waiting.threads > 0 { await Task.yield() }
+        await until("the threads are idle") { lane.waiting.threads == 0 }
         #expect(lane.waiting.count == 0)
     }
 
@@ -102,7 +108,7 @@ struct LaneTests {
             released = lane
             try await lane.run {}
         }
-        while released != nil { await Task.yield() }
+        await until("the lane is released") { released == nil }
     }
 
     @Test func workOfATaskThatWasCancelledDoesNotBegin() async {

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ReadMostlyTests {
     /// Fails under ThreadSanitizer, or by a value that is half changed, if readers and writers do not exclude each other.
     @Test func aReaderSeesTheValueBeforeAWriteOrAfterIt() {

@@ -1,7 +1,8 @@
+import TestThreads
 import Testing
 import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WeakTableTests {
     private final class Object: Sendable {}
 

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
 /// Whether a value that was read may still be cached.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WriteVersionsTests {
     private var versions = WriteVersions()
 

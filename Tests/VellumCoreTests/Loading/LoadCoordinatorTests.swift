@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
 /// Detached loads of a ``SingleFlight``: at most two of a key run.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DetachedLoadsTests {
     typealias Loads = SingleFlight<String>
 
@@ -104,7 +105,7 @@ struct DetachedLoadsTests {
 }
 
 /// A ``LoadCoordinator`` calls handlers, and knows loads by the versions of their keys.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadHandlersTests {
     private let loads = LoadCoordinator<String, Int>()
     private let calls = Calls()
@@ -210,7 +211,7 @@ struct LoadHandlersTests {
             await clock.waitForSleeper(until: WallInstant(rawValue: begin + Int64(seconds) * 1000))
             clock.advance(by: .seconds(1))
             expected += ["\(name) is late", "\(name) is cancelled", "\(name) ends", "waiter of \(name) has 0"]
-            while calls.all.count < expected.count { await Task.yield() }
+            await until("the late load has ended") { calls.all.count >= expected.count }
             #expect(calls.all == expected)
         }
         #expect(loads.isIdle)
@@ -228,7 +229,7 @@ struct LoadHandlersTests {
         loads.limit(other, until: begin + 1000, by: clock.timer)
         loads.setHandlers(handlers("o"), of: other)
         clock.advance(by: .seconds(1))
-        while calls.all.isEmpty { await Task.yield() }
+        await until("the other load is late") { !calls.all.isEmpty }
         #expect(!calls.all.contains("l is late") && loads.isRunning(load))
     }
 }

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NegativeCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 

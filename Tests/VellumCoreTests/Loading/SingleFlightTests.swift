@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SingleFlightTests {
     typealias Loads = SingleFlight<String>
 
@@ -105,7 +106,7 @@ struct SingleFlightTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WaitGraphTests {
     @Test func aLoadThatWaitsForItselfIsDetected() {
         var graph = WaitGraph()

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FNV1aTests {
     /// Test vectors of RFC 9923. Ages and cache versions in files depend on them.
     @Test(arguments: [("", 0xCBF2_9CE4_8422_2325), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8)] as [(String, UInt64)])

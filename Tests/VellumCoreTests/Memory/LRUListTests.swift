@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LRUListTests {
     /// A list, which is not copyable, as what can be passed to an expectation. Its hash makes some keys collide.
     private final class List {

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MemoryTierConcurrencyTests {
     /// Fails under ThreadSanitizer, or by its invariants, if the lock is removed.
     @Test func theListStaysConsistentUnderManyThreads() async throws {

@@ -1,9 +1,10 @@
 import Synchronization
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MemoryCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 

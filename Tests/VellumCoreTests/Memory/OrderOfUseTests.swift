@@ -1,10 +1,11 @@
 import Synchronization
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// A memory cache evicts in exact order of use, as far as C4 says so.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OrderOfUseTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 

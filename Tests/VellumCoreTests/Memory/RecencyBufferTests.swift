@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// The touches that the disk takes: each entry's last touch is written, in batches of any size.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RecencyBufferTests {
     private let now = WallInstant(rawValue: 1_000_000)
     /// Holds one entry; all others are evicted immediately, and their touches are pending.

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 /// The hash that files contain. It must never change: `Format.md` spells it out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SeededHashTests {
     @Test(arguments: [
         ("", -393877354), ("a", -459279038), ("swift", -1196992777), ("a key of more than sixteen bytes", 1039705854),

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
 /// What is estimated from a sample of uses, beside an exact simulation.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UseSampleTests {
     static let factors = [0.125, 0.25, 0.5, 1, 2, 4, 8]
 

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 
 /// What is known of a key that a load or a remembered answer depends on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WatchedKeysTests {
     private static let hash = SeededHash(seed: 7)
     private static let prefix = hash.of("user:42:")

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct EventHubTests {
     @Test func everyObserverReceivesAllEventsSentWhileItListens() async {
         let hub = EventHub<Int>()

@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 
 @testable import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FailureRunsTests {
     typealias Ended = FailureRuns.Ended
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters of sizes, ages and limits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CoreInputTests {
     private static func expect(_ isTrue: Bool, _ what: String) throws {
         guard isTrue else { throw VellumError(.failedQuery, what) }

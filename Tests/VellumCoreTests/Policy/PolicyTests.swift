@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PolicyTests {
     /// P9: a limit of zero is an error; it does not disable the limit.
     @Test(arguments: [0, -1, Int.min])

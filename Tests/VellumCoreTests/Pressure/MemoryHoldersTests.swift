@@ -1,11 +1,12 @@
 import Dispatch
 import Synchronization
+import TestThreads
 import Testing
 
 @testable import VellumCore
 
 /// What gives memory back, and who asks for it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MemoryHoldersTests {
     private final class Holder: MemoryHolder {
         let heard = Locked<[MemoryPressure]>([])

@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 
 @testable import VellumCore
 
 /// How short of memory a process is, by what the kernel counts and notifies of.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PressureRuleTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct IndexValueTests {
     static let numbers: [Double] = [
         .nan, -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,

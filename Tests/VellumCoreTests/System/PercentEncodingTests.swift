@@ -1,7 +1,8 @@
+import TestThreads
 import Testing
 import VellumCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PercentEncodingTests {
     @Test(arguments: [
         ("a/b", "a%2Fb"), ("a%2Fb", "a%252Fb"), ("a\0", "a%00"), ("/\u{301}", "%2F\u{301}"), ("\u{e9}:", "\u{e9}:"), ("", ""),

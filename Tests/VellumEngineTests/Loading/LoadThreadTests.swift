@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Loads look at the disk on threads that may block (decision 86).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadThreadTests {
     /// While relaxed writes are open, readers wait for the writer. More loads than there are threads of tasks wait here.
     @Test func loadsThatWaitForTheDiskBlockNoThreadOfTheTasks() async throws {
@@ -35,12 +36,19 @@ struct LoadThreadTests {
         let isOpen = file.writing.openBatch.exists.load(ordering: .acquiring)
         #expect(isOpen)
         let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2
+        let begun = Counter()
         let loads = (0..<count).map { number in
-            Task { try await store.value(forKey: EntryKey("\(number)")) { Data([UInt8(number)]) } }
+            Task {
+                begun.increment()
+                let key = EntryKey("\(number)")
+                return try await store.value(forKey: key) { Data([UInt8(number)]) }
+            }
         }
-        // Each is at the disk, and other tasks go on.
-        for _ in 0..<100 { await Task.yield() }
-        while file.waitingWriters == 0 { await Task.yield() }
+        // If each that waits for the disk kept its thread, the last would not begin, and no other
+        // task would run.
+        await until("all loads have begun") { begun.value == count }
+        await until("a load waits for the writer") { file.waitingWriters > 0 }
+        await Task.detached {}.value
         gate.signal()
         for (number, load) in loads.enumerated() { #expect(try await load.value == Data([UInt8(number)])) }
     }

@@ -1,3 +1,4 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -5,7 +6,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Every load ends: after its `loadTimeout`, whatever its loader does, and however callers wait for it (decision 75).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadTimeoutTests {
     let setup: LoadingSetup
     var store: Store<String> { setup.store }
@@ -71,10 +72,10 @@ struct LoadTimeoutTests {
         // A caller that has left with nothing has cancelled it.
         if waiting.answer != nil || waiting.options.onLastWaiterCancelled == .finish { await pass(to: 10, since: begin) }
         await setup.waitUntilIdle()
+        await until("the loader is cancelled") { !source.cancelled.isEmpty }
         #expect(source.cancelled == [1])
 
         let next = Task { try await ask() }
-        while source.calls < 2 { await Task.yield() }
         await source.waitForCall(2)
         source.answer(2, "new")
         _ = try await next.value
@@ -83,10 +84,10 @@ struct LoadTimeoutTests {
         if ignoresCancellation {
             // It ends by itself, long after its load.
             source.answer(1, "late")
-            while store.loads.finishedCount == finished { await Task.yield() }
+            await until("the load that hung is over") { store.loads.finishedCount > finished }
         }
         #expect(try store.value(forKey: "a") == "new")
-        while !store.memory.isWatchingNothing { await Task.yield() }
+        await until("no key is watched") { store.memory.isWatchingNothing }
         store.loads.checkInvariants()
     }
 

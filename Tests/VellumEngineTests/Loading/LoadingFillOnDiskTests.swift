@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// A loaded value is written to the file only if the key was not written or removed during the load.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingFillOnDiskTests {
     let setup: Setup
 
@@ -95,7 +96,7 @@ struct LoadingFillOnDiskTests {
 }
 
 /// The same from many tasks.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingFillConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func aRemovedValueStaysRemovedWhileManyTasksLoadIt(_ durability: Durability) async throws {
@@ -109,6 +110,7 @@ struct LoadingFillConcurrencyTests {
                         let task = Task {
                             try await store.value(forKey: "a") {
                                 let now = version.now
+                                // The source may answer later. Nothing depends on it.
                                 await Task.yield()
                                 return Data("\(now)".utf8)
                             }
@@ -123,7 +125,7 @@ struct LoadingFillConcurrencyTests {
                     for _ in 0..<150 {
                         let round = version.advance()
                         try store.remove("a")
-                        await Task.yield()
+                        await pause()
                         if round % 3 == 0 { store.trimMemory(to: 0) }
                         guard let found = try store.value(forKey: "a"), let old = Int(String(decoding: found, as: UTF8.self))
                         else { continue }

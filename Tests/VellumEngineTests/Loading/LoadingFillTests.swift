@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 
 /// A loaded value is recorded only if the key was not written or removed during the load (P18). An entry that expires or is evicted does
 /// not stop it (P24).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingFillTests {
     let setup: LoadingSetup
     let source = Source()
@@ -115,7 +116,7 @@ struct LoadingFillTests {
         // The codec runs between the loader and the write.
         let codec = setup.codec
         source.answer("loaded")
-        while codec.counts.encodes == 0 { await Task.yield() }
+        await until("the loaded value is encoded") { codec.counts.encodes > 0 }
         try store.remove("a")
         #expect(try await ask.value == "loaded")
         #expect(try store.value(forKey: "a") == nil)
@@ -206,7 +207,7 @@ struct LoadingFillTests {
         ask.cancel()
         _ = await ask.result
         source.answer("too late")
-        while !store.memory.isWatchingNothing { await Task.yield() }
+        await until("no key is watched") { store.memory.isWatchingNothing }
         store.loads.checkInvariants()
     }
 }

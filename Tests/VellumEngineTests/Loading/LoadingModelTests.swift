@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingModelTests {
     @Test(arguments: UInt64(0)..<25)
     func aRandomScheduleMatchesTheModel(_ seed: UInt64) async throws {
@@ -103,7 +104,7 @@ private struct Schedule {
         for key in Self.keys { while loads[key] != nil || elders[key] != nil { try await answer(key) } }
         try compare()
         setup.store.loads.checkInvariants()
-        #expect(setup.store.memory.isWatchingNothing, "seed \(seed)")
+        await until("no key is watched, seed \(seed)") { setup.store.memory.isWatchingNothing }
     }
 
     private func compare() throws {
@@ -151,13 +152,16 @@ private struct Schedule {
             #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
             guard loads[key]?.isOvertaken ?? true else { return }
             begin(key, number, isKept: true)
-            while !sources.isOpen(number) { await Task.yield() }
+            await until("the loader of the refresh runs") { sources.isOpen(number) }
         } else {
             let isFirst = loads[key]?.isOvertaken ?? true
             if isFirst { begin(key, number, isKept: false) }
             loads[key]?.waiters.append(Waiter(task: task, takesStaleIfError: takesStaleIfError))
             if isKept { loads[key]?.isKept = true }
-            while store.loads.waiterCount != waiterCount || isFirst && !sources.isOpen(number) { await Task.yield() }
+            let waiterCount = waiterCount
+            await until("the caller waits, and the loader runs") {
+                store.loads.waiterCount == waiterCount && (!isFirst || sources.isOpen(number))
+            }
         }
     }
 
@@ -193,13 +197,15 @@ private struct Schedule {
         waiter.task.cancel()
         await #expect(throws: CancellationError.self, "seed \(seed)") { try await waiter.task.value }
         loads[key] = load.waiters.isEmpty && !load.isKept ? nil : load
-        while loads[key] == nil, sources.isOpen(load.number) { await Task.yield() }
+        if loads[key] == nil {
+            await until("the loader is cancelled") { !sources.isOpen(load.number) }
+        }
         await waitUntilIdle()
     }
 
     /// Waits until the running loads are those of the model.
     private func waitUntilIdle() async {
-        while setup.store.loads.count != count { await Task.yield() }
+        await until("the loads of the model are running") { setup.store.loads.count == count }
     }
 
     private mutating func record(_ key: EntryKey) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P43 and P46: a loaded `nil` is a result, and differs from a stored `nil` and from an empty value.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingNilTests {
     let setup: LoadingSetup
     let counter = Counter()

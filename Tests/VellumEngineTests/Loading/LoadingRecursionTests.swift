@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// P46: a loader that calls its own store.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingRecursionTests {
     let store: Store<String>
     let other: Store<String>

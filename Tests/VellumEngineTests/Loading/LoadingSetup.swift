@@ -1,8 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
+import VellumTestSupport
+
 @testable import VellumCore
 @testable import VellumEngine
-import VellumTestSupport
 
 /// A store of strings in a temporary file, with its clock, and its codec.
 struct LoadingSetup: Sendable {
@@ -26,12 +28,12 @@ struct LoadingSetup: Sendable {
 
     /// Waits until so many tasks wait for a load.
     func waitForWaiters(_ count: Int) async {
-        while store.loads.waiterCount != count { await Task.yield() }
+        await until("\(count) callers wait for loads") { store.loads.waiterCount == count }
     }
 
     /// Waits until no load is running.
     func waitUntilIdle() async {
-        while store.loads.count != 0 { await Task.yield() }
+        await until("no load is running") { store.loads.count == 0 }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Stale values: served while they are refreshed, or if that fails.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingStaleValueTests {
     let setup: LoadingSetup
     let source = Source()

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Many concurrent tasks on a few threads (P25).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingStampedeConcurrencyTests {
     let setup: LoadingSetup
     let counter = Counter()
@@ -46,6 +47,7 @@ struct LoadingStampedeConcurrencyTests {
                         let key = EntryKey("\(number % 50)")
                         let value = try await store.value(forKey: key) {
                             counter.increment()
+                            // The source may answer later. Nothing depends on it.
                             await Task.yield()
                             return key.normalized
                         }
@@ -115,6 +117,7 @@ struct LoadingStampedeConcurrencyTests {
                         let task = Task {
                             try await store.value(forKey: key) {
                                 let now = version.value
+                                // The source may answer later. Nothing depends on it.
                                 await Task.yield()
                                 return "\(now)"
                             }
@@ -129,7 +132,7 @@ struct LoadingStampedeConcurrencyTests {
                     let round = version.increment()
                     do {
                         for key in keys { try store.remove(key) }
-                        await Task.yield()
+                        await pause()
                         for key in keys {
                             guard let found = try store.value(forKey: key), let old = Int(found), old < round else { continue }
                             Issue.record("Version \(old) came back after \(round), seed \(seed).")
@@ -141,7 +144,7 @@ struct LoadingStampedeConcurrencyTests {
             }
         }
         await setup.waitUntilIdle()
-        while !store.memory.isWatchingNothing { await Task.yield() }
+        await until("no key is watched") { store.memory.isWatchingNothing }
         store.loads.checkInvariants()
         store.memory.checkInvariants()
     }
@@ -165,6 +168,7 @@ struct LoadingStampedeConcurrencyTests {
         do {
             // It expires immediately, so that every request is a load.
             _ = try await store.value(forKey: key, under: .after(.zero)) {
+                // The source may answer later. Nothing depends on it.
                 await Task.yield()
                 if depth > 0, await !ask(store, rest, depth: depth - 1) { throw Outage() }
                 return "loaded"

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// One loader per key: shared results, failures and cancellation.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LoadingTests {
     let setup: LoadingSetup
     let source = Source()
@@ -226,7 +227,7 @@ struct LoadingTests {
         await setup.waitForWaiters(3)
         for ask in asks { ask.cancel() }
         for ask in asks { await #expect(throws: CancellationError.self) { try await ask.value } }
-        while source.cancelled == 0 { await Task.yield() }
+        await until("the loader is cancelled") { source.cancelled > 0 }
         #expect(source.cancelled == 1)
         #expect(try await store.value(forKey: "a") { "again" } == "again")
     }
@@ -249,7 +250,11 @@ struct LoadingTests {
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(try await store.value(forKey: "a") { "another" } == "another")
+        let finished = store.loads.finishedCount
         source.answer("too late")
+        await until("the load of the cancelled loader is over") {
+            store.loads.finishedCount > finished
+        }
         #expect(try store.value(forKey: "a") == "another")
     }
 
@@ -264,9 +269,13 @@ struct LoadingTests {
         await source.waitUntilCalled()
         ask.cancel()
         await #expect(throws: CancellationError.self) { try await ask.value }
+        let finished = store.loads.finishedCount
         source.answer("too late")
-        while counter.value == 0 { await Task.yield() }
-        for _ in 0..<100 { await Task.yield() }
+        // Afterwards nothing of the load is recorded any more.
+        await until("the load of the cancelled loader is over") {
+            store.loads.finishedCount > finished
+        }
+        #expect(counter.value == 1)
         #expect(try store.value(forKey: "a") == nil)
     }
 

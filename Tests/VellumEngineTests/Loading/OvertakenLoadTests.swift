@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Loads that writes overtake, of their key or of very many others (decision 75).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OvertakenLoadTests {
     let setup: LoadingSetup
     let source = NumberedSource()
@@ -40,7 +41,7 @@ struct OvertakenLoadTests {
             #expect(try await reader.value == (number.isMultiple(of: 2) ? "overtaken" : "new"), "\(number)")
         }
         #expect(try store.value(forKey: "a") == "new")
-        while !store.memory.isWatchingNothing { await Task.yield() }
+        await until("no key is watched") { store.memory.isWatchingNothing }
     }
 
     /// One that ignores its cancellation keeps nobody waiting, and stores nothing.
@@ -53,9 +54,11 @@ struct OvertakenLoadTests {
             await source.waitForCall(number)
         }
         #expect(source.cancelled == [1] && store.loads.count == 2)
+        let finished = store.loads.finishedCount
         source.answer(1, "first")
         source.answer(2, "second")
         #expect(try await tasks[1].value == "second")
+        await until("the first two loads are over") { store.loads.finishedCount == finished + 2 }
         #expect(try store.value(forKey: "a") == nil)
         source.answer(3, "third")
         for number in [0, 2] { #expect(try await tasks[number].value == "third") }
@@ -72,12 +75,12 @@ struct OvertakenLoadTests {
             Result {
                 try store.removeAll(prefix: "a") { _ in
                     isListing.set()
-                    while !hasBegun.isSet { sched_yield() }
+                    blockUntil("the load has begun") { hasBegun.isSet }
                     return true
                 }
             }
         }
-        while !isListing.isSet { await Task.yield() }
+        await until("the removal has begun") { isListing.isSet }
         let reader = ask()
         await source.waitForCall()
         hasBegun.set()

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -37,7 +38,7 @@ private final class OtherProcess: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct InvalidationTests {
     private let others: OtherProcess
     private let cache: MemoryCache<Int>

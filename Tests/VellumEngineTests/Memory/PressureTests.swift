@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What an archive gives back when the system is short of memory.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PressureTests {
     private let setup: Setup
 

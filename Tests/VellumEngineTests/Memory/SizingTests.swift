@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What statistics say of other limits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SizingTests {
     private let setup: Setup
 

@@ -1,4 +1,6 @@
 import Foundation
+import TestThreads
+import Testing
 import VellumCore
 import VellumTestSupport
 
@@ -27,19 +29,24 @@ final class DecodingGate: Codec, Sendable {
     }
 
     func open() { state.withLock { $0.left = .max } }
-    func waitUntilClosed() { while !state.withLock({ $0.isWaiting }) { sched_yield() } }
+    func waitUntilClosed() {
+        blockUntil("the builder waits at the gate") { state.withLock { $0.isWaiting } }
+    }
 
     func encode(_ person: Person) throws -> Data { try json.encode(person) }
 
     func decode(_ bytes: Data) throws -> Person {
         if state.withLock({ $0.letsOthersPass }) { return try json.decode(bytes) }
-        while state.withLock({ $0.left == 0 }) {
-            state.withLock { $0.isWaiting = true }
-            sched_yield()
-        }
-        state.withLock { state in
-            state.left -= 1
-            state.decoded += 1
+        blockUntil("the gate is open") {
+            state.withLock { state in
+                guard state.left > 0 else {
+                    state.isWaiting = true
+                    return false
+                }
+                state.left -= 1
+                state.decoded += 1
+                return true
+            }
         }
         return try json.decode(bytes)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// A removal by predicate matches what has expired, as it is: nothing is migrated for it, and what nobody can judge goes when nobody wants it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ExpiredRemovalTests {
     private let setup: LoadingSetup
 

@@ -1,12 +1,13 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct IndexBuildingTests {
     let setup: Setup
     let people = Person.crowd(2000)

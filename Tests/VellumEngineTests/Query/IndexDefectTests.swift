@@ -1,6 +1,7 @@
 import Foundation
 import RawDatabase
 import Synchronization
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -8,7 +9,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Regression tests for defects found in review.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct IndexDefectTests {
     let setup: Setup
 
@@ -196,7 +197,9 @@ struct IndexDefectTests {
         gate.waitUntilClosed()
         try store.record(Person("late"), forKey: "late")
         let file = store.disk.file
-        while file.writing.openBatch.exists.load(ordering: .acquiring) { sched_yield() }
+        blockUntil("the relaxed write is committed") {
+            !file.writing.openBatch.exists.load(ordering: .acquiring)
+        }
         #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 601)
         gate.open()
     }

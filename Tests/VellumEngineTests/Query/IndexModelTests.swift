@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// The index agrees with the rows after any operations.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct IndexModelTests {
     static let durabilities: [Durability] = [.relaxed, .crashSafe]
 
@@ -68,7 +69,7 @@ struct IndexModelTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryVisibilityTests {
     let setup: Setup
 

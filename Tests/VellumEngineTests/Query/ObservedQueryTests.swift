@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What observers ask: answers of one moment, which end when they are cancelled.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ObservedQueryTests {
     /// A codec that calls at some objects which it decodes.
     private final class CallingCodec: Codec, Sendable {

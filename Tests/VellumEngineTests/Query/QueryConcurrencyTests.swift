@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Queries on some threads while others write and the log is restarted all the time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryConcurrencyTests {
     private static let padding = [String(repeating: "x", count: 6000)]
 
@@ -18,7 +18,7 @@ struct QueryConcurrencyTests {
         try store.record(people)
         let complaints = Locked<[String]>([])
         let isDone = Locked(false)
-        DispatchQueue.concurrentPerform(iterations: 5) { thread in
+        onThreads(5) { thread in
             do {
                 if thread < 2 {
                     var random = SeededGenerator(seed: UInt64(thread))
@@ -43,6 +43,7 @@ struct QueryConcurrencyTests {
                     }
                 }
             } catch {
+                isDone.withLock { $0 = true }
                 complaints.withLock { $0.append("\(error)") }
             }
         }
@@ -57,7 +58,7 @@ struct QueryConcurrencyTests {
         try store.record((0..<10).map { Person("person \($0)", age: 1) })
         let wrong = Locked(0)
         let isDone = Locked(false)
-        DispatchQueue.concurrentPerform(iterations: 3) { thread in
+        onThreads(3) { thread in
             do {
                 if thread == 0 {
                     // The later half is new in each round.
@@ -77,6 +78,7 @@ struct QueryConcurrencyTests {
                     }
                 }
             } catch {
+                isDone.withLock { $0 = true }
                 wrong.withLock { $0 += 1 }
             }
         }

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryPipelineTests {
     private final class Numbers {
         var left: ArraySlice<Int>

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 
 @testable import VellumCore
 @testable import VellumEngine
 
 /// The planner works without a database.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryPlanTests {
     struct Item {
         var a = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// The page on which processes announce changes. Garbage on it makes a reader drop its cache, and nothing worse.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 final class ChangePageTests {
     private let memory: UnsafeMutableRawPointer
     private let page: ChangePage

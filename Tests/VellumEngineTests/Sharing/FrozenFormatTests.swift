@@ -1,5 +1,6 @@
 import CChecksum
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What later versions must read and write as this one does: files of format 1, and the layout of `-changes`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 final class FrozenFormatTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Fixtures/Format1").standardizedFileURL

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Whatever number stands in a word of `-changes`, no process ends, nothing hangs, and nothing that was acknowledged is lost (FS2).
-@Suite(.timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_DAMAGE"] == "all" ? 240 : 1)))
+@Suite(.ownThreads(.longSuite))
 struct HostileWordsTests {
     private static let values: [UInt64] = [0, 1, .max, 1 << 63, (1 << 63) - 1, 1 << 62]
     /// The words of the page, those of a group of archives, and those of the first changes and the last.

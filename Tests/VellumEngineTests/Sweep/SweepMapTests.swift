@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 @testable import VellumEngine
 
 /// Where and when entries of an archive expire for every reader.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SweepMapTests {
     func moment(_ milliseconds: Int64) -> WallInstant { WallInstant(rawValue: milliseconds) }
 
@@ -45,7 +46,7 @@ struct SweepMapTests {
 }
 
 /// Until when an entry must be retained.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RetentionTests {
     let written = WallInstant(rawValue: 1_000_000_000_000)
 

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 import VellumTestSupport
 
 /// Reclaiming expired entries while writers, readers and the clock are active.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SweepingConcurrencyTests {
     @Test(arguments: [Durability.relaxed, .crashSafe])
     func sweepingDuringReadsAndWritesKeepsValidEntries(_ durability: Durability) async throws {
@@ -29,7 +30,6 @@ struct SweepingConcurrencyTests {
                             try store.record(Data(2, count: 100), forKey: own)
                             #expect(try store.value(forKey: own) != nil)
                         }
-                        await Task.yield()
                     }
                 }
             }
@@ -37,7 +37,6 @@ struct SweepingConcurrencyTests {
                 for _ in 0..<100 {
                     setup.clock.advance(by: .seconds(1))
                     file.sweepEverything()
-                    await Task.yield()
                 }
             }
             try await group.waitForAll()

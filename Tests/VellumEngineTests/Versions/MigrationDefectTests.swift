@@ -1,5 +1,6 @@
 import Foundation
 import RawDatabase
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// What a reader of the first migration found.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MigrationDefectTests {
     let setup: Setup
 

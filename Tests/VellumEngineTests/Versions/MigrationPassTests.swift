@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import VellumCore
 @testable import VellumEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct MigrationPassTests {
     let setup: Setup
 

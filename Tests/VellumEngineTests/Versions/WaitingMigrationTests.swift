@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Entries of older versions that stay as they are for a while, or until they are recorded again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WaitingMigrationTests {
     let setup: Setup
     private let people = Person.crowd(300)

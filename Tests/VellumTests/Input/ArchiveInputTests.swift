@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
@@ -8,7 +9,7 @@ import VellumEngine
 import VellumTestSupport
 
 /// FN10: the rows of the table of parameters that archives have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveInputTests {
     struct Item: ArchiveCodable, IndexedArchivable, Sendable, Equatable {
         var id: String
@@ -229,7 +230,7 @@ struct ArchiveInputTests {
             of: HostileInput.durations, throwing: { $0 <= .zero ? .loadTimedOut : nil }
         ) { duration in
             // A positive one is long enough for a loader that returns.
-            let timeout = duration > .zero ? max(duration, .seconds(60)) : duration
+            let timeout = duration > .zero ? max(duration, .seconds(3600)) : duration
             for options in [LoadOptions(loadTimeout: timeout), LoadOptions(timeout: timeout)] {
                 _ = try await store().value(forKey: "new", options: options) {
                     if duration <= .zero { try await Task.sleep(for: .seconds(3600)) }

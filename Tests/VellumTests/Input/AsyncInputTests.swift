@@ -1,12 +1,13 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 import VellumTesting
 
 /// FN10: the rows of the table of parameters that awaited methods have. They are passed on to the methods of the same names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AsyncInputTests {
     private struct Item: ArchiveCodable, Sendable, Equatable {
         static var archiveName: String { "Items" }

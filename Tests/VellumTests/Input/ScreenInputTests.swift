@@ -1,5 +1,6 @@
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
@@ -7,7 +8,7 @@ import VellumTestSupport
 import VellumTesting
 
 /// The rows of the table of parameters that models of screens, finders of text and the test kit have.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ScreenInputTests {
     struct Item: ArchiveCodable, Sendable, Equatable {
         var primaryKey: String { id }

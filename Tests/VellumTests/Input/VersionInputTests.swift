@@ -1,13 +1,14 @@
 import CBORCoding
 import Foundation
 import MiniCache
+import TestThreads
 import Testing
 import Vellum
 import VellumCore
 import VellumTestSupport
 
 /// FN4, FN10: versions of a type, and the door by which a migration is tested.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct VersionInputTests {
     struct Negative: ArchiveCodable, VersionedArchive {
         var primaryKey: String { "negative" }

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Public bug reports about long chains of objects. Where this fails, the process may end: kept apart from the others.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ChainReportTests {
     final class Block: Archivable {
         let primaryKey: String

@@ -2,12 +2,13 @@ import Foundation
 import MiniCache
 import Shallows
 import ShallowsSQLite
+import TestThreads
 import Testing
 import Vellum
 import VellumTestSupport
 
 /// Public bug reports of libraries of this field: names of files and folders, links, and keys that are not equal to themselves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NameReportTests {
     let folder: TemporaryDirectory
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Public bug reports of libraries of this field: queries, nested data, keys.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryReportTests {
     struct Word: ArchiveCodable, IndexedArchivable, Equatable {
         var primaryKey: String { "\(length)" }

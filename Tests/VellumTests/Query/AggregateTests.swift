@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import Vellum
 
 /// Sums, averages, least and greatest values and groups: by an index and by decoding, with the same results.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct AggregateTests {
     struct Sample: ArchiveCodable, IndexedArchivable {
         enum Kind: String, Codable { case plain, odd = "é" }

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
 
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveIndexTests {
     class Note: Archivable {
         var primaryKey = ""

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 
 @testable import VellumCore
 @testable import VellumEngine
 @testable import Vellum
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveStreamTests {
     let archives = TemporaryArchives()
     let store: ArchiveStore<City>

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -6,7 +7,7 @@ import VellumEngine
 @testable import Vellum
 
 /// Indexes of strings without case and diacritics.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct IgnoringTests {
     struct Place: ArchiveCodable, IndexedArchivable {
         static let archiveName = "Place"

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// A condition of any number of values or tests uses the index, and the answer is that of a filter on an array.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LongListTests {
     struct Part: ArchiveCodable, IndexedArchivable, Equatable {
         static let archiveName = "Part"

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -6,7 +7,7 @@ import VellumEngine
 @testable import Vellum
 
 /// Which conditions of a predicate are pushed down.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PredicateRelationTests {
     typealias Sample = QuerySample
 

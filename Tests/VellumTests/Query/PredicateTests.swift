@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -6,7 +7,7 @@ import VellumEngine
 @testable import Vellum
 
 /// A compiled predicate returns the same and throws the same as Foundation.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PredicateTests {
     typealias Sample = QuerySample
 

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Vellum
 
 /// Calculations that would end the process are errors of the query.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PredicateTrapTests {
     struct Sum: ArchiveCodable {
         var primaryKey = "sum"

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import Vellum
 
 /// Which conditions of a finder are pushed down, and how steps are executed without an index.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct QueryFinderRelationTests {
     typealias Sample = QuerySample
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import Vellum
 
 /// An index and the test of an object return the same.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct RelationTests {
     typealias Sample = QuerySample
 

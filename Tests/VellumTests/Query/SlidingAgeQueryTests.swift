@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// Queries and sliding expirations: no path returns an expired object.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SlidingAgeQueryTests {
     let temporary = TemporaryArchives()
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -6,7 +7,7 @@ import VellumEngine
 @testable import Vellum
 
 /// Finders on strings that are not ASCII.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct StringFinderTests {
     @Test(arguments: QuerySample.names + ["Swift is fun", "abcabd", "aab"])
     func substringsAreFoundAsInSwift(string: String) {

@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 
 @testable import Vellum
 
 /// Indexes that a class declares do not change results of its subclasses.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SubclassIndexTests {
     class Beast: IndexedArchivable {
         class var archiveName: String { "beasts" }

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
@@ -6,7 +7,7 @@ import VellumCore
 @testable import VellumEngine
 
 /// Properties that Swift does not name: those of protocols, and computed ones.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UnnamedPropertyTests {
     let archives = TemporaryArchives()
 

@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumEngine
 import VellumTestSupport
 
 /// Objects that version 1 kept in files are imported when the archive of their type is first opened.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ImportTests {
     let originals: Originals
 

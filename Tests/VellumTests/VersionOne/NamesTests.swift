@@ -1,8 +1,9 @@
 import Foundation
+import TestThreads
 import Testing
 
 /// The table of the originals' names is true: each name that is still there is used in the test that the table names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct NamesTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../ParityTests").standardizedFileURL

@@ -1,9 +1,10 @@
+import TestThreads
 import Testing
 
 @testable import Vellum
 
 /// The names that version 1 gave to folders. Those here are what its function returned.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OriginalNameTests {
     @Test(arguments: [
         ("User", "vellum_user"),

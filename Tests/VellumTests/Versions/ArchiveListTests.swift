@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
 /// T5: an archive whose type was renamed is found.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct ArchiveListTests {
     struct Tree: ArchiveCodable {
         static var archiveName: String { "Forest.Tree" }

@@ -1,9 +1,10 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 
 /// A changed type never looks like an empty archive. (T4)
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct UndecodableObjectTests {
     struct Old: ArchiveCodable {
         static var archiveName: String { "Thing" }

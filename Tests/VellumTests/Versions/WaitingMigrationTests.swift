@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import Vellum
 import VellumTesting
 
 /// Invoices of version 0 that stay as they are, as callers see them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct WaitingMigrationTests {
     let temporary = TemporaryArchives()
 

@@ -5,7 +5,7 @@ import VellumFiles
 
 @testable import VellumToolKit
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CommandTests {
     private func parse<Command: ParsableCommand>(_ words: [String], as type: Command.Type) throws -> Command {
         try #require(try VellumCommand.parseAsRoot(words) as? Command)
@@ -119,7 +119,7 @@ struct CommandTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ViewTests {
     private let utc = TimeZone(secondsFromGMT: 0) ?? .current
 

@@ -25,7 +25,7 @@ final class TestConsole: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TableTests {
     let table = Table(
         [.text("name", minimum: 6), .number("entries"), .fixed("date")],
@@ -69,7 +69,7 @@ struct TableTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConsoleTests {
     @Test func coloursAreForTerminals() {
         let test = TestConsole()
@@ -114,7 +114,7 @@ struct ConsoleTests {
     func theHomeFolderIsATilde(_ path: String, _ shown: String) { #expect(Paths.shown(path, home: "/home/ann") == shown) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgressBarTests {
     @Test func fitsTheTerminal() {
         for width in 0...120 {
@@ -137,7 +137,7 @@ struct ProgressBarTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OutputFileTests {
     let folder: URL
 

@@ -47,7 +47,7 @@ struct Hostile: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct EscapeTests {
     @Test(arguments: Hostile.all)
     func aTerminalGetsNothingToActOn(_ hostile: Hostile) {
@@ -103,7 +103,7 @@ struct EscapeTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct WidthTests {
     @Test(arguments: [
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4), ("\u{1112}\u{1161}\u{11AB}", 2), ("👩‍🚀", 2), ("🇨🇭", 2), ("❤️", 2),
@@ -130,7 +130,7 @@ struct WidthTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NumberTests {
     @Test(arguments: [
         (0, "0 bytes"), (1, "1 byte"), (1023, "1023 bytes"), (1024, "1.0 kB"), (1_258_291, "1.2 MB"), (1_048_575, "1.0 MB"),
@@ -154,7 +154,7 @@ struct NumberTests {
     func seconds(_ seconds: Double, _ text: String) { #expect(Numbers.seconds(seconds) == text) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DateTests {
     static let utc = TimeZone(secondsFromGMT: 0) ?? .current
     static let later = TimeZone(secondsFromGMT: 2 * 3600) ?? .current
@@ -181,7 +181,7 @@ struct DateTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedactionTests {
     @Test func equalKeysHaveEqualNamesInOneRunOnly() {
         let redaction = Redaction()
@@ -192,7 +192,7 @@ struct RedactionTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SyntaxMarkTests {
     @Test func theMarkStandsUnderThePlace() {
         #expect(SyntaxMark.lines("country = 1", offset: 8, width: 80) == ["  country = 1", "          ^"])

@@ -3,7 +3,7 @@ import MiniCache
 import Testing
 
 /// The adapter of the guide, with Hummingbird itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PersistDriverTests {
     private let driver: any PersistDriver = CachePersistDriver(
         cache: MiniCacheManager.inMemory().cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30)))

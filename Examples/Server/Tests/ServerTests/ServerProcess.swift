@@ -53,13 +53,14 @@ final class ServerProcess: Sendable {
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// Asks for the state until it is as wanted, ten seconds at most.
+    /// Asks for the state until it is as wanted. Ten minutes at most, for a server that hangs.
     func waitUntil(_ isWanted: (String) -> Bool) throws -> Bool {
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(10)
+        let limit = clock.now + .seconds(600)
         let connection = try Connection(port: port)
         while clock.now < limit {
             if isWanted(try connection.answer(to: "GET", "/statistics").body) { return true }
+            usleep(1000)
         }
         return false
     }

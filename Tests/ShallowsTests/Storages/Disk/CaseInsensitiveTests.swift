@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import Shallows
 
 /// On a folder that does not tell letters apart, as the file systems of most Macs: simulated where they do.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct CaseInsensitiveTests {
     let scratch: Scratch
 

@@ -1,9 +1,10 @@
 import Foundation
 import Shallows
+import TestThreads
 import Testing
 import VellumTestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct DiskFolderStorageTests {
     private let temporary: TemporaryDirectory
     private let folder: DiskFolderStorage

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -7,7 +8,7 @@ import VellumTestSupport
 @testable import Shallows
 
 /// What ``FileSync`` promises, on every disk that may be found when the power is back. `VELLUM_IMAGES=all` looks at many more.
-@Suite(.timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_IMAGES"] == nil ? 1 : 240)))
+@Suite(.ownThreads(.longSuite))
 struct DiskPowerLossTests {
     private static let long = Filename(rawValue: String(repeating: "k", count: 1000))
     private static let keys: [Filename] = ["key", "a/b", long]

@@ -1,10 +1,11 @@
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FileNameTests {
     @Test(arguments: [
         "a", "Photo.JPG", "Zm9vYg==", "a-b_c", ".hidden", "a b", "é", "👍", "~a", "~", "100%", "a:b", String(repeating: "k", count: 255),

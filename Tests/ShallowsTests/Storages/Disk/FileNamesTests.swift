@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FileNamesTests {
     private func names(_ encoder: Filename.Encoder, _ rule: CaseSensitivity = .sensitive) -> FileNames {
         FileNames(encoder: encoder, caseSensitivity: rule)

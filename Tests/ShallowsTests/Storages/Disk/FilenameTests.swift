@@ -1,8 +1,9 @@
+import TestThreads
 import Testing
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FilenameTests {
     /// P4.
     @Test func canonicallyEquivalentStringsAreOneKey() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumTestSupport
@@ -6,7 +7,7 @@ import VellumTestSupport
 @testable import Shallows
 
 /// Any operations on any keys, in folders that the original wrote into, against a dictionary.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct FolderModelTests {
     @Test(arguments: 0..<10 as Range<UInt64>)
     func aFolderBehavesLikeADictionary(seed: UInt64) throws {

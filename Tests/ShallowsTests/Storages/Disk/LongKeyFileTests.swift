@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumTestSupport
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct LongKeyFileTests {
     @Test(arguments: ["", "value"], ["", "key", "\0é👍"])
     func theValueAndTheKeyAreReadBack(value: String, key: String) {

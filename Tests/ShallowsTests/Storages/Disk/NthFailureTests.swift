@@ -1,4 +1,5 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 import VellumEngine
@@ -6,7 +7,7 @@ import VellumEngine
 @testable import Shallows
 
 /// Every call of a folder's day fails, once or from then on: nothing acknowledged is lost, and no failure looks like a miss.
-@Suite(.timeLimit(.minutes(ProcessInfo.processInfo.environment["VELLUM_FAULTS"] == nil ? 1 : 240)))
+@Suite(.ownThreads(.longSuite))
 struct NthFailureTests {
     /// Lets the calls after `left` others fail.
     private final class Faults: Sendable {

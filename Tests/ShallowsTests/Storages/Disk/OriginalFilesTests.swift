@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 
 @testable import Shallows
 
 /// Folders that the original wrote. Each file holds a city whose name is its key.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct OriginalFilesTests {
     private struct City: Codable, Equatable {
         var name: String

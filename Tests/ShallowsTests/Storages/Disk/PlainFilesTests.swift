@@ -1,10 +1,11 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct PlainFilesTests {
     let scratch: Scratch
     let files = PlainFiles()

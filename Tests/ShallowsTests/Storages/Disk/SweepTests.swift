@@ -1,11 +1,12 @@
 import Foundation
+import TestThreads
 import Testing
 import VellumCore
 
 @testable import Shallows
 
 /// Temporary files that a killed process left are removed by the first write of a later process, once they are an hour old.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads)
 struct SweepTests {
     let scratch: Scratch
 
