@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-await bench-files bench-shared quick test test-shared server valkey-server fleet lint format bench instructions measure docs api frozen beside mutations spines tool install \
+.PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-await bench-files bench-shared quick test test-shared server valkey-server fleet steady built lint format bench instructions measure docs api frozen beside mutations spines tool test-tool test-server install \
 	tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
@@ -61,31 +61,43 @@ bench-shared: setup valkey-server
 	@HIREDIS=.build/shared/hiredis_get \
 		"$$($(SWIFT) build -c release --show-bin-path $(SHARED))/SharedBenchmark"
 
-# The user's cache folder is a temporary one: it may hold files of another version of this package.
-TEST = caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && XDG_CACHE_HOME="$$caches" $(SWIFT) test --skip-build --disable-xctest $(WIDTH)
-# Four tests at a time, or one where the toolchain cannot say so: all have a time limit, which ends while a test waits for a thread.
+# The user's cache folder is a temporary one: it may hold files of another version of this package. Four tests at a time: threads that wait take
+# no processor, and what is only busy is not faster with more.
 WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width \
-	&& echo --experimental-maximum-parallelization-width 4 || echo --no-parallel)
-# Two at a time where some take minutes: one that waits for a thread behind them would reach its limit.
-LONG = $(SWIFT) test $(subst 4,2,$(WIDTH))
+	&& echo --experimental-maximum-parallelization-width 4)
+TEST = export VELLUM_TESTS=$(or $(KIND),all); caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && \
+	XDG_CACHE_HOME="$$caches" $(SWIFT) test --skip-build --disable-xctest $(WIDTH)
+# Long suites: two at a time, because each has processes of its own.
+LONG = VELLUM_TESTS=all $(SWIFT) test $(subst 4,2,$(WIDTH))
 # VALKEY=1 builds with the traits `Valkey` and `Metrics` and runs the tests of shared caches and of metrics, too. TLS=1 does it with the
 # trait `ValkeyTLS`, whose library takes minutes to build.
 FLAVOR = $(if $(TLS),$(subst Valkey,ValkeyTLS,$(subst shared,shared-tls,$(SHARED))),$(if $(VALKEY),$(SHARED)))
-# Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same.
-PLAIN = -debug-info-format $(or $(DEBUG_INFO),none)
-BUILD = $(SWIFT) build --build-tests $(PLAIN)
+# Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same. With LINES=1 it
+# names lines, too, which `make spines` needs. One batch for each module: with two, which the driver makes for two processors, both check the types
+# of the whole module, which takes a fifth more of the processor; modules are built beside each other all the same.
+PLAIN = -debug-info-format $(or $(DEBUG_INFO),none) $(if $(LINES),-Xswiftc -gline-tables-only) -Xswiftc -driver-batch-count -Xswiftc 1
+BUILD = VELLUM_TESTS=$(or $(KIND),all) $(SWIFT) build --build-tests $(PLAIN)
 FOLDER = $(if $(TLS),.build/shared-tls,$(if $(VALKEY),.build/shared,.build))
 
 # Builds and runs what most changes need: all but kills, damage, power loss, parity, shared caches on a server and random queries.
+quick: KIND = quick
 quick: setup
-	VELLUM_QUICK=1 $(BUILD) --scratch-path .build/quick
-	export VELLUM_QUICK=1; $(TEST) --scratch-path .build/quick $(ARGUMENTS)
+	$(BUILD) --scratch-path .build/quick
+	$(TEST) --scratch-path .build/quick $(ARGUMENTS)
 
 # Runs all tests, and checks programs that use the products.
 test: setup $(if $(VALKEY)$(TLS),valkey-server)
 	$(BUILD) $(FLAVOR)
 	@sh Scripts/check-clients.sh $(FOLDER)/debug $(if $(VALKEY)$(TLS),--valkey)
 	$(TEST) $(FLAVOR) $(ARGUMENTS)
+
+# Runs the tests of one build idle, beside other work, on one processor and on a slow disk, fifteen times in all, and fails if one of the runs
+# at this commit was red. Goes on where it was interrupted.
+steady: setup $(if $(VALKEY),valkey-server)
+	@sh Scripts/setup.sh stress-ng stress-ng stress-ng
+	@mkdir -p .build && cc -shared -fPIC -O2 -o .build/slow_sync.so Benchmarks/slow_sync.c -ldl
+	$(BUILD) $(FLAVOR)
+	@python3 Scripts/steady.py --runs .build/steady .build/slow_sync.so -- $(SWIFT) test --skip-build --disable-xctest $(WIDTH) $(FLAVOR)
 
 # Runs the tests of shared caches, which start servers of their own. TLS=1 runs them with the trait `ValkeyTLS`.
 test-shared:
@@ -95,13 +107,21 @@ test-shared:
 valkey-server:
 	@sh Scripts/setup.sh redis-server redis-server redis
 
-# Builds the example of a server, which is a package of its own and needs Hummingbird, and runs its tests.
+# Builds the example of a server, which is a package of its own and needs Hummingbird, and runs its tests. Without ARGUMENTS, Scripts/users.txt
+# then says that they passed, so that continuous integration need not.
 server: setup
+	@$(if $(ARGUMENTS),$(MAKE) test-server,sh Scripts/check-users.sh --always server)
+
+test-server: setup
 	$(SWIFT) build --build-tests $(PLAIN) --package-path Examples/Server --scratch-path .build/server
 	$(SWIFT) test --skip-build --disable-xctest $(PLAIN) --package-path Examples/Server --scratch-path .build/server $(ARGUMENTS)
 
-# Builds the command `vellum`, which is a package of its own and needs swift-argument-parser, and runs its tests, also as a person does.
+# Builds the command `vellum`, which is a package of its own and needs swift-argument-parser, and runs its tests, also as a person does. Without
+# ARGUMENTS, Scripts/users.txt then says that they passed.
 tool: setup
+	@$(if $(ARGUMENTS),$(MAKE) test-tool,sh Scripts/check-users.sh --always tool)
+
+test-tool: setup
 	@sh Scripts/setup.sh tmux tmux tmux && sh Scripts/setup.sh jq jq jq
 	$(SWIFT) build --build-tests $(PLAIN) --package-path Tools
 	$(SWIFT) test --skip-build --disable-xctest $(PLAIN) --package-path Tools $(ARGUMENTS)
@@ -122,12 +142,12 @@ fleet:
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack|aLongChainOfObjects'
 # Runs the tests under ThreadSanitizer.
 tsan: setup
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan
+	$(BUILD) --sanitize=thread --scratch-path .build/tsan
 	$(TEST) --sanitize=thread --scratch-path .build/tsan $(SANITIZED) $(ARGUMENTS)
 
 # Runs the tests under AddressSanitizer. Leaks are not checked: tests of storages that never reply have some.
 asan: setup
-	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build/asan
+	$(BUILD) --sanitize=address --scratch-path .build/asan
 	export ASAN_OPTIONS=detect_leaks=0; $(TEST) --sanitize=address --scratch-path .build/asan $(SANITIZED) $(ARGUMENTS)
 
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
@@ -153,7 +173,7 @@ soak: setup
 
 # A million operations on every kind of cache and storage, whose memory must not grow. Alone in their process.
 bounded: setup
-	VELLUM_OPERATIONS=$${VELLUM_OPERATIONS:-1000000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz \
+	VELLUM_OPERATIONS=$${VELLUM_OPERATIONS:-1000000} VELLUM_TESTS=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz \
 		--no-parallel --filter BoundedMemoryTests $(ARGUMENTS)
 
 FUZZ_SECONDS ?= 30
@@ -163,12 +183,15 @@ FUZZ_TARGETS ?= files elements names longKeys keys cacheKeys values page cbor re
 fuzz: setup
 	VELLUM_FUZZING=1 $(SWIFT) build --product Fuzz --traits Valkey --scratch-path .build/libfuzzer -Xswiftc -sanitize=fuzzer
 	@sh Scripts/fuzz.sh .build/libfuzzer/debug/Fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
-	VELLUM_DAMAGE=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter "extremeValuesAreHandledOrReported|HostileWordsTests" $(ARGUMENTS)
+	VELLUM_FUZZ=$${VELLUM_FUZZ:-500000} VELLUM_TESTS=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter DifferentialTests $(ARGUMENTS)
+	VELLUM_DAMAGE=all VELLUM_TESTS=all $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter "extremeValuesAreHandledOrReported|HostileWordsTests" $(ARGUMENTS)
 
 # Checks the format and the structure of the sources, and that what is final has not changed.
 lint: frozen
 	@python3 Scripts/check_structure.py
+	@python3 Scripts/check_tests.py
+	@python3 Scripts/mutations.py --check
+	@python3 Scripts/weigh.py --limits Scripts/weights.txt
 	@while IFS=: read -r module order; do \
 		floors=$$(python3 Scripts/floors.py "Sources/$$module" "$$(echo $$order)") || { echo "$$module: $$floors"; exit 1; }; \
 	done <Scripts/floors.txt
@@ -191,10 +214,11 @@ pressure: setup
 	$(SWIFT) build --product CrashChild $(PLAIN)
 	@python3 Scripts/pressure.py "$$($(SWIFT) build $(PLAIN) --show-bin-path)/CrashChild"
 
-# Counts the stack frames from a client to SQLite, by gdb, and fails where there are more than there may be. Builds for a minute.
+# Counts the stack frames from a client to SQLite, by gdb, and fails where there are more than there may be. Builds for a minute,
+# unless BUILT=1 says that `make test VALKEY=1 LINES=1` has.
 spines: setup
 	@sh Scripts/setup.sh gdb gdb gdb
-	@python3 Scripts/spine.py $(ARGUMENTS)
+	@python3 Scripts/spine.py $(if $(BUILT),--built .build/shared/debug) $(ARGUMENTS)
 
 # Compares with alternative libraries, in one run. Takes several minutes.
 bench: instructions
@@ -202,15 +226,17 @@ bench: instructions
 	@sh Benchmarks/run.sh $(ARGUMENTS)
 
 # Builds the documentation in one archive: the guides, the products, and what they export again from other modules. Warnings are errors.
-docs: setup
-	$(SWIFT) build $(PLAIN) $(SHARED)
+docs: setup $(if $(BUILT),,built)
 	@SWIFT="$(SWIFT)" sh Scripts/docs.sh .build/shared/debug
 	@echo "Look at it: python3 -m http.server --directory .build/documentation/Vellum.doccarchive 8000, then http://localhost:8000"
 
-# Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
-api: setup
-	@SWIFT="$(SWIFT)" python3 Scripts/test_check_api.py
+# The sources with the traits `Valkey` and `Metrics`, for documents and declarations. BUILT=1 says that `make test VALKEY=1` has built them.
+built:
 	$(SWIFT) build $(PLAIN) $(SHARED)
+
+# Fails where a program that used the public API would no longer compile. UPDATE=1 writes down what is new, UPDATE=all every break, too.
+api: setup $(if $(BUILT),,built)
+	@SWIFT="$(SWIFT)" python3 Scripts/test_check_api.py
 	@SWIFT="$(SWIFT)" python3 Scripts/check_api.py .build/shared/debug $(if $(UPDATE),$(if $(filter all,$(UPDATE)),--update-all,--update))
 
 # Fails where fixtures, the layout of files or public names are not as they were when they became final. UPDATE=1 writes them down anew.

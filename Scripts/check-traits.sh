@@ -1,6 +1,7 @@
 #!/bin/sh
-# A client without traits must resolve nothing but swift-log, and build without a warning; with `Valkey`, it must resolve swift-nio, and with
-# `Metrics` swift-metrics and swift-distributed-tracing, and neither the packages of the other.
+# A client without traits must resolve nothing but swift-log; with `Valkey`, it must resolve swift-nio, and with `Metrics` swift-metrics and
+# swift-distributed-tracing, and neither the packages of the other. That the modules compile without traits, where no other package can be
+# imported, is checked by check-clients.sh.
 set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 folder="$(mktemp -d)"
@@ -34,15 +35,9 @@ EOF
 }
 
 without="$(resolved '')"
-(cd "$folder/Client" && ${SWIFT:-swift} build --disable-index-store >"$folder/log" 2>&1) || {
-    grep 'error:' "$folder/log" >&2 || tail -n 20 "$folder/log" >&2
-    exit 1
-}
-! grep -E '(^|: )warning: ' "$folder/log" >&2 || exit 1
-sh "$package/Scripts/check-clients.sh" "$folder/Client/.build/debug" >&2
 with="$(resolved ', traits: ["Valkey"]')"
 metrics="$(resolved ', traits: ["Metrics"]')"
-echo "A client without the trait builds, and resolves: $without"
+echo "A client without the trait resolves: $without"
 echo "A client with the trait resolves: $with"
 echo "A client with the trait Metrics resolves: $metrics"
 [ "$without" = "swift-log " ] || {
