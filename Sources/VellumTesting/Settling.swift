@@ -3,19 +3,9 @@ internal import VellumEngine
 
 /// Waits until what runs in the background has nothing left to do.
 enum Settling {
-    /// How long to wait for code of the test itself: a loader, or the body of a loop. A second, and so
-    /// many turns of others, which take longer where the machine is busy.
-    private struct Patience {
-        private static let turns = 5000
-
-        let begin: ContinuousClock.Instant
-        var turns = 0
-
-        mutating func isOver() -> Bool {
-            turns += 1
-            return turns > Self.turns && begin.duration(to: .now) > .seconds(1)
-        }
-    }
+    /// How long to wait for code of the test itself: a loader, or the body of a loop. So many pauses,
+    /// a second in all, which take longer where the machine is busy.
+    private static let patience = 1000
 
     /// Waits until the loads have ended that no gate holds, and then for the observers.
     static func settle(loadsIn files: [DatabaseFile], _ observers: [ChangeObserver]) async {
@@ -25,12 +15,13 @@ enum Settling {
     }
 
     /// Makes the observers ask, and waits until each waits for the next change. Those that do not ask for an answer are waited for as long as
-    /// ``Patience`` says, from their last answer on.
+    /// ``patience`` says, unless their last answer is older than three seconds.
     static func settle(_ observers: [ChangeObserver]) async {
         for observer in observers {
-            guard let last = observer.lastAnswer else { continue }
-            var patience = Patience(begin: last)
-            while !observer.isPrompt, !observer.isAsking, !patience.isOver() { await pause() }
+            await wait {
+                guard let last = observer.lastAnswer else { return true }
+                return observer.isPrompt || observer.isAsking || last.duration(to: .now) > .seconds(3)
+            }
         }
         let observers = observers.filter { $0.isPrompt || $0.isAsking }
         for observer in observers { observer.signal() }
@@ -41,14 +32,17 @@ enum Settling {
         }
     }
 
-    /// Waits until something is true, for as long as ``Patience`` says.
+    /// Waits until something is true, for as long as ``patience`` says.
     private static func wait(_ isTrue: () -> Bool) async {
-        var patience = Patience(begin: .now)
-        while !isTrue(), !patience.isOver() { await pause() }
+        for _ in 0..<patience where !isTrue() { await pause() }
     }
 
-    /// Lets other tasks go on, also those of a lower priority, for which `Task.yield()` would not wait.
+    /// Lets others go on for a millisecond, or for a turn if the task is cancelled.
     static func pause() async {
-        await withCheckedContinuation { continuation in Lane.visits.start { continuation.resume() } }
+        do {
+            try await Task.sleep(for: .milliseconds(1))
+        } catch {
+            await withCheckedContinuation { continuation in Lane.visits.start { continuation.resume() } }
+        }
     }
 }

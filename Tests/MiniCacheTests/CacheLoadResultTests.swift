@@ -197,16 +197,6 @@ struct CacheLoadResultTests {
         #expect(try cache.value(forKey: "a") == nil)
     }
 
-    @Test func aValueThatWasRemovedWhileItsLoaderRanStaysRemoved() async throws {
-        try cache.set("old", forKey: "a", maxAge: .seconds(10))
-        clock.advance(by: .seconds(11))
-        _ = try await cache.value(forKey: "a") { [cache] previous in
-            try cache.removeValue(forKey: "a")
-            return .unchanged(maxAge: .seconds(100))
-        }
-        #expect(try cache.value(forKey: "a") == nil)
-    }
-
     /// P20.
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func withANegativeAgeAResultHasExpiredAtOnce(_ age: Duration) async throws {

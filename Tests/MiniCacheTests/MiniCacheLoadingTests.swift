@@ -258,13 +258,6 @@ struct MiniCacheLoadingTests {
         #expect(try await next(cache, options: options) == 1)
     }
 
-    @Test(arguments: [LoadOptions(negativeMaxAge: .seconds(-1)), LoadOptions(errorMaxAge: .seconds(-1))])
-    func aNegativeTimeOfRememberingIsNoError(_ options: LoadOptions) async throws {
-        let cache = temporary.cache()
-        cache["a"] = 1
-        #expect(try await next(cache, options: options) == 1)
-    }
-
     /// A loaded value that cannot be recorded is returned, also if memory keeps bytes.
     @Test func aLoadedValueThatCannotBeEncodedIsReturned() async throws {
         final class Stubborn: Codable, Sendable {

@@ -51,11 +51,6 @@ struct SQLiteStorageFailureTests {
         #expect(!FileManager.default.fileExists(atPath: temporary.file.path))
     }
 
-    @Test func aURLThatIsNotAFileIsAnError() async throws {
-        let storage = SQLiteStorage<Int>(fileURL: try #require(URL(string: "https://example.org/storage.sqlite")))
-        #expect(await code { try await storage.open() } == .cannotOpen)
-    }
-
     // MARK: Values
 
     @Test func aValueThatCannotBeDecodedIsAFailureWithItsKey() async throws {

@@ -71,12 +71,12 @@ struct SharedStoreTests {
 
     private func load(
         _ key: EntryKey, whileRevalidate: Duration = .zero, ifError: Duration = .zero, age: Int64 = 1_000_000,
-        options: LoadOptions = LoadOptions(loadTimeout: nil), _ loader: @escaping @Sendable () async throws -> String?
+        _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         try await store.load(
             LoadRequest(
                 key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-                options: options, loader: .plain(loader)))
+                options: LoadOptions(loadTimeout: nil), loader: .plain(loader)))
     }
 
     @Test func oneOfManySetsWhatIsAbsent() async throws {
@@ -152,14 +152,6 @@ struct SharedStoreTests {
     @Test func aFailedLoadGivesTheLeaseBack() async throws {
         await #expect(throws: SourceDown.self) { try await load("a") { throw SourceDown() } }
         #expect(backend.lease("a") == nil)
-    }
-
-    @Test func aFailureIsRememberedForItsAge() async throws {
-        let options = LoadOptions(errorMaxAge: .seconds(1), loadTimeout: nil)
-        await #expect(throws: SourceDown.self) { try await load("a", options: options) { throw SourceDown() } }
-        await #expect(throws: SourceDown.self) { try await load("a") { "1" } }
-        try await store.set("2", forKey: "a", under: .never)
-        #expect(try await load("a") { "1" } == Loaded("2", .cached))
     }
 
     @Test func aSetThatCannotBeSentIsNotRepeated() async throws {

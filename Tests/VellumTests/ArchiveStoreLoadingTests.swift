@@ -103,16 +103,6 @@ struct ArchiveStoreLoadingTests {
         #expect(recursive?.code == .recursiveLoad)
     }
 
-    /// P18
-    @Test func anObjectDeletedDuringItsLoadIsNotRecorded() async throws {
-        let loaded = try await users.value(forKey: "ann") { [users] in
-            try users.delete(archiveWithKey: "ann")
-            return User(name: "ann")
-        }
-        #expect(loaded == User(name: "ann"))
-        #expect(try users.count() == 0)
-    }
-
     @Test func propertiesOfALoadedObjectAreRecordedInTheirArchives() async throws {
         let tickets = try temporary.factory.store(for: Ticket.self)
         _ = try await tickets.value(forKey: "ticket") { Ticket(owner: User(name: "ann")) }

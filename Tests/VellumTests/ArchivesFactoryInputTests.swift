@@ -54,14 +54,6 @@ struct ArchivesFactoryInputTests {
         #expect(isFolder.boolValue)
     }
 
-    @Test func aDirectoryURLOfAnotherHostIsAnError() throws {
-        let factory = ArchivesFactory(directory: try #require(URL(string: "https://example.com/archives")))
-
-        let error = #expect(throws: VellumError.self) { _ = try factory.archives(for: User.self) }
-
-        #expect(error?.code == .cannotOpen)
-    }
-
     // MARK: Files that are not databases
 
     private let letter = Data(String(repeating: "Dear Ann, this is a letter and no database. ", count: 100).utf8)

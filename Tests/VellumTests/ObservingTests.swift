@@ -342,12 +342,6 @@ struct ObservingTests {
     /// Those of the file.
     private var observers: [ChangeObserver] { items.fileAndArchive.file.observers() }
 
-    @Test func anErrorEndsTheSequence() async throws {
-        try items.record(Item(name: "a", number: 1))
-        let items = items
-        await #expect(throws: VellumError.self) { for try await _ in items.observe(limit: -1) {} }
-    }
-
     @Test func aSuspendedFileIsWaitedFor() async throws {
         var answers = items.observe(archiveWithKey: "a").makeAsyncIterator()
         #expect(try await answers.next() == .some(nil))

@@ -10,13 +10,13 @@ nonisolated final class TemporaryArchives: Sendable {
     let factory: ArchivesFactory
 
     init() {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)", isDirectory: true)
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)/Archives", isDirectory: true)
         factory = ArchivesFactory(directory: directory, clock: clock.wallClock)
     }
 
     deinit {
         try? factory.close()
-        try? FileManager.default.removeItem(at: directory)
+        try? FileManager.default.removeItem(at: directory.deletingLastPathComponent())
     }
 }
 

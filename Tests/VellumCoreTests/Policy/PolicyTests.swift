@@ -6,13 +6,6 @@ import Testing
 
 @Suite(.ownThreads)
 struct PolicyTests {
-    /// P9: a limit of zero is an error; it does not disable the limit.
-    @Test(arguments: [0, -1, Int.min])
-    func aLimitOfZeroOrLessIsRejected(_ limit: Int) {
-        #expect(throws: VellumError.self) { try Capacity(DataSize(bytes: limit)) }
-        #expect(throws: VellumError.self) { try Capacity(1.megaByte, entries: limit) }
-    }
-
     /// P20: an age of NaN, also through a factory that cannot throw.
     @Test func anAgeThatIsNoNumberIsRejectedWhereItIsUsed() {
         let error = #expect(throws: VellumError.self) { try Expiration(validatingSeconds: .nan) }

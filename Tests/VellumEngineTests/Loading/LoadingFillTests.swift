@@ -29,11 +29,6 @@ struct LoadingFillTests {
 
     // MARK: P18
 
-    @Test func aValueRemovedDuringItsLoadStaysRemoved() async throws {
-        try await load { try store.remove("a") }
-        #expect(try store.value(forKey: "a") == nil)
-    }
-
     @Test func aValueRecordedAndRemovedDuringItsLoadStaysRemoved() async throws {
         try await load {
             try store.record("short", forKey: "a")
@@ -42,43 +37,12 @@ struct LoadingFillTests {
         #expect(try store.value(forKey: "a") == nil)
     }
 
-    @Test func aValueRecordedDuringTheLoadIsNotOverwritten() async throws {
-        try await load { try store.record("newer", forKey: "a") }
-        #expect(try store.value(forKey: "a") == "newer")
-        store.trimMemory(to: 0)
-        #expect(try store.value(forKey: "a") == "newer")
-    }
-
     @Test func aValueRecordedDuringTheLoadCountsAsAWriteEvenIfItHasExpired() async throws {
         try await load {
             try store.record("newer", forKey: "a", expiration: .after(.seconds(1)))
             setup.clock.advance(by: .seconds(2))
         }
         #expect(try store.value(forKey: "a") == nil)
-    }
-
-    @Test func nothingIsRecordedAfterEverythingWasRemoved() async throws {
-        try await load { try store.removeAll() }
-        #expect(try store.value(forKey: "a") == nil)
-    }
-
-    @Test func aTransactionThatWritesTheKeyCounts() async throws {
-        for isRemoval in [true, false] {
-            let setup = try LoadingSetup()
-            let source = Source()
-            let ask = Task { try await setup.store.value(forKey: "a") { try await source.load() } }
-            await source.waitUntilCalled()
-            var transaction = StoreTransaction()
-            if isRemoval {
-                transaction.remove("a", in: setup.store)
-            } else {
-                try transaction.record("newer", forKey: "a", in: setup.store)
-            }
-            try transaction.commit()
-            source.answer("loaded")
-            #expect(try await ask.value == "loaded")
-            #expect(try setup.store.value(forKey: "a") == (isRemoval ? nil : "newer"))
-        }
     }
 
     @Test func aTransactionThatIsNeverCommittedDoesNotStopTheFill() async throws {
@@ -168,13 +132,6 @@ struct LoadingFillTests {
             try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).write("a", .remove)
             store.release(store.memory.remove("a"))
         }
-        #expect(try store.value(forKey: "a") == "loaded")
-    }
-
-    @Test func anEntryRemovedAsUnusedDoesNotStopTheFill() async throws {
-        try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
-        setup.clock.advance(by: .seconds(60))
-        try await load { try store.removeUnused(since: setup.clock.now.date) }
         #expect(try store.value(forKey: "a") == "loaded")
     }
 

@@ -62,17 +62,6 @@ struct LoadingNilTests {
         #expect(try await second.value == "something")
     }
 
-    @Test func aCachedNilIsDroppedWhenTheKeyIsWrittenOrRemoved() async throws {
-        _ = try await ask(caching)
-        try store.record("there", forKey: "a")
-        #expect(try await ask(caching) == Loaded("there", .cached))
-        try store.remove("a")
-        #expect(try await ask(caching) == Loaded(nil, .loaded))
-        try store.removeAll()
-        #expect(try await ask(caching) == Loaded(nil, .loaded))
-        #expect(counter.value == 3)
-    }
-
     @Test func nilReplacesAStaleValue() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
@@ -80,21 +69,6 @@ struct LoadingNilTests {
         await setup.waitUntilIdle()
         #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded(nil, .loaded))
         #expect(try store.statistics().removals == [.expired: 1])
-    }
-
-    @Test func aValueWrittenWhileTheLoaderReturnsNilIsKept() async throws {
-        let gate = Source()
-        let ask = Task { [store, caching] in
-            try await store.value(forKey: "a", options: caching) { () async throws -> String? in
-                _ = try await gate.load()
-                return nil
-            }
-        }
-        await gate.waitUntilCalled()
-        try store.record("new", forKey: "a")
-        gate.answer("")
-        #expect(try await ask.value == nil)
-        #expect(try store.value(forKey: "a") == "new")
     }
 
     /// P43

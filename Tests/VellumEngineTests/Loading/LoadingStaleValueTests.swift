@@ -137,26 +137,6 @@ struct LoadingStaleValueTests {
         await #expect(throws: Outage.self) { try await store.load("a", staleIfError: .seconds(60), orLoad: fail) }
     }
 
-    @Test func withoutAStaleValueTheErrorIsThrown() async throws {
-        await #expect(throws: Outage.self) { try await store.value(forKey: "a", staleIfError: .seconds(60), orLoad: fail) }
-    }
-
-    @Test func aStaleValueIsNotReturnedIfTheLoaderSucceeds() async throws {
-        try recordOld()
-        #expect(try await store.load("a", staleIfError: .seconds(60)) { "new" } == Loaded("new", .loaded))
-    }
-
-    @Test func aStaleValueRemovedDuringTheLoadIsNotReturned() async throws {
-        try recordOld()
-        let ask = Task { [store, source] in
-            try await store.value(forKey: "a", staleIfError: .seconds(60)) { try await source.load() }
-        }
-        await source.waitUntilCalled()
-        try store.remove("a")
-        source.answer(.failure(Outage()))
-        await #expect(throws: Outage.self) { try await ask.value }
-    }
-
     @Test func whileAnErrorIsCachedTheStaleValueIsReturnedWithoutALoad() async throws {
         try recordOld()
         let counter = Counter()

@@ -40,12 +40,6 @@ struct LoadingTests {
         #expect(setup.codec.counts == .init(encodes: 1, decodes: 0))
     }
 
-    @Test func aValueOnDiskIsNotLoaded() async throws {
-        try store.record("there", forKey: "a")
-        store.trimMemory(to: 0)
-        #expect(try await store.load("a") { "loaded" } == Loaded("there", .cached))
-    }
-
     @Test func aCallerDuringALoadWaitsForItsResult() async throws {
         let asks = (0..<10).map { _ in ask() }
         await source.waitUntilCalled()
@@ -126,23 +120,6 @@ struct LoadingTests {
         #expect(counter.value == 1)
         setup.clock.advance(by: .seconds(1))
         #expect(try await store.value(forKey: "a") { "well again" } == "well again")
-    }
-
-    @Test func aCachedErrorIsDroppedWhenTheKeyIsWrittenOrRemoved() async throws {
-        let options = LoadOptions(errorMaxAge: .seconds(10))
-        for forget in [
-            { try store.remove("a") },
-            {
-                try store.record("x", forKey: "a"); return try store.remove("a")
-            },
-        ] {
-            await #expect(throws: Outage.self) {
-                try await store.value(forKey: "a", options: options) { () async throws -> String in throw Outage() }
-            }
-            _ = try forget()
-            #expect(try await store.value(forKey: "a") { "well again" } == "well again")
-            try store.remove("a")
-        }
     }
 
     @Test func aFailingDiskIsNotAMissAndRunsNoLoader() async throws {
