@@ -3,7 +3,7 @@
 SWIFT ?= swift
 
 .PHONY: help pressure demo demo-fleet demo-observe demo-outage bench-observe bench-await bench-files bench-shared quick test test-shared server valkey-server fleet steady built lint format bench instructions measure docs api frozen beside mutations spines tool test-tool test-server install \
-	tsan asan crash crash-backups faults damage fuzz soak bounded setup
+	long tsan asan crash crash-backups faults damage fuzz soak bounded setup
 
 # Prints the targets.
 help:
@@ -140,6 +140,11 @@ fleet:
 
 # Not those that kill, fork, count the resources of a process, or need most of a stack.
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack|aLongChainOfObjects'
+# Runs all tests with as many seeds, rounds and entries as find what is rare: `make test` has a part of each.
+long: setup
+	$(BUILD)
+	export VELLUM_LONG=1; $(TEST) $(ARGUMENTS)
+
 # Runs the tests under ThreadSanitizer.
 tsan: setup
 	$(BUILD) --sanitize=thread --scratch-path .build/tsan

@@ -19,8 +19,8 @@ enum Settling {
     static func settle(_ observers: [ChangeObserver]) async {
         for observer in observers {
             await wait {
-                guard let last = observer.lastAnswer else { return true }
-                return observer.isPrompt || observer.isAsking || last.duration(to: .now) > .seconds(3)
+                let recent = observer.lastAnswer.map { $0.duration(to: .now) < .seconds(3) }
+                return recent != true || observer.isPrompt || observer.isAsking
             }
         }
         let observers = observers.filter { $0.isPrompt || $0.isAsking }
@@ -39,10 +39,8 @@ enum Settling {
 
     /// Lets others go on for a millisecond, or for a turn if the task is cancelled.
     static func pause() async {
-        do {
-            try await Task.sleep(for: .milliseconds(1))
-        } catch {
-            await withCheckedContinuation { continuation in Lane.visits.start { continuation.resume() } }
+        do { try await Task.sleep(for: .milliseconds(1)) } catch {
+            await withCheckedContinuation { turn in Lane.visits.start { turn.resume() } }
         }
     }
 }
