@@ -14,6 +14,7 @@ set -eu
 package="$(cd "$(dirname "$0")/.." && pwd)"
 [ $# -ge 1 ] || { echo "usage: check-clients.sh BUILD_FOLDER [--valkey]" >&2; exit 2; }
 build="${1%/}" && build="${build%/Modules}"
+case $build in /*) ;; *) build="$PWD/$build" ;; esac
 trait="${2:-}"
 [ -d "$build/Modules" ] || { echo "$build/Modules does not exist: run swift build first." >&2; exit 2; }
 folder="$(mktemp -d)"
@@ -40,19 +41,19 @@ fails() {
 
 # check NAME FILE MODULES: compiles a main file in each mode. Each diagnostic that the file does not expect is an error.
 check() {
-    name="$1" file="$2" modules="$3"
+    client="$1" text="$2" modules="$3"
     for mode in 5 6 main-actor; do
         case $mode in
         # As the documentation says, the types of a module that is isolated to the main actor are declared `nonisolated`.
         main-actor) options="-swift-version 6 -default-isolation MainActor" prefix=swift6- edit='s/^(struct|final class|enum) /nonisolated &/' ;;
         *) options="-swift-version $mode" prefix="swift$mode-" edit= ;;
         esac
-        sed -E "$edit" "$file" >"$folder/main.swift"
+        sed -E "$edit" "$text" >"$folder/main.swift"
         compilers=$((compilers + 1))
         # shellcheck disable=SC2086
         $frontend -emit-sil -o /dev/null $options -I "$modules" "@$folder/flags" -module-name Client \
             -verify -verify-ignore-unrelated -verify-additional-prefix "$prefix" "$folder/main.swift" >"$folder/log" 2>&1 ||
-            fails "$name ($mode): $( (grep -m 1 'error:' "$folder/log" || head -n 1 "$folder/log") | sed 's|.*main\.swift:|line |')"
+            fails "$client ($mode): $( (grep -m 1 'error:' "$folder/log" || head -n 1 "$folder/log") | sed 's|.*main\.swift:|line |')"
     done
 }
 

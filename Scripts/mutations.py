@@ -25,7 +25,7 @@ CORE, ENGINE, REMOTE = "Sources/VellumCore/", "Sources/VellumEngine/", "Sources/
 SHALLOWS, FILES, ORIGINALS = "Sources/Shallows/", "Sources/VellumFiles/", "Sources/Originals/"
 
 # How many seconds the tests of one mutation may take, and those of all suites without one.
-LONGEST, LONGEST_OF_ALL = 180, 3600
+LONGEST, LONGEST_OF_ALL = 90, 3600
 
 # Name, file, text, what it becomes, and a regular expression of the tests that ought to notice it.
 # The new text does what the old one does unless BROKEN is true.
