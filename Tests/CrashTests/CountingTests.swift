@@ -15,7 +15,7 @@ struct CountingTests {
         var random = SeededGenerator(seed: seed)
         let staying = try (0..<3).map { try Spawned(["count", folder.url.path, "stays\($0)"]) }
         for child in staying { #expect(child.line() == "begins") }
-        for number in 0..<Tally.count(600, sample: 12) {
+        for number in 0..<Tally.count(600, sample: 5) {
             let child = try Spawned(["count", folder.url.path, "killed\(number)"])
             #expect(child.line() == "begins")
             child.kill(afterMicroseconds: Int.random(in: 0...60_000, using: &random))

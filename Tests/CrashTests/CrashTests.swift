@@ -20,7 +20,7 @@ struct CrashTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 12 }
+    static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 4 }
 
     private func open() throws -> (ArchivesFactory, ArchiveStore<Item>) {
         let factory = ArchivesFactory(directory: folder.url)

@@ -16,7 +16,7 @@ struct ManyProcessesTests {
     @Test func fourProcessesOnOneFileLoseNothingAndKeepItsLimits() async throws {
         let seed: UInt64 = 4
         let archives = try SharedArchives(in: folder.url.path)
-        let milliseconds = Tally.count(30_000, sample: 1500)
+        let milliseconds = Tally.count(30_000, sample: 500)
         let sharing = SharingProcesses(
             "share", in: folder.url, seed: seed, milliseconds: milliseconds)
         // A reader sees limits that hold together at all times.

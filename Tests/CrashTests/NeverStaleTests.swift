@@ -19,7 +19,7 @@ struct NeverStaleTests {
         other = try Spawned(["obey", folder.url.path])
     }
 
-    private static var rounds: Int { Tally.count(5000, sample: 200) }
+    private static var rounds: Int { Tally.count(5000, sample: 60) }
 
     /// Both read the key, so that both cache its value.
     private func expectBoth(_ archive: ScriptArchive, _ key: String, _ version: Int?, _ round: Int) throws {

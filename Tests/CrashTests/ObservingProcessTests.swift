@@ -64,7 +64,7 @@ struct ObservingProcessTests {
         var random = SeededGenerator(seed: seed &+ 1_000_000)
         let staying = try Spawned(["twins", folder.path, "\(seed)", "\(count)"])
         #expect(staying.line() == "begins")
-        for number in 0..<Tally.count(300, sample: 10) {
+        for number in 0..<Tally.count(300, sample: 4) {
             let child = try Spawned(["twins", folder.path, "\(seed &+ UInt64(number) &+ 1)", "1000000"])
             #expect(child.line() == "begins")
             child.kill(afterMicroseconds: Int.random(in: 0...60_000, using: &random))

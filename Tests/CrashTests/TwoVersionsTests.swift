@@ -51,7 +51,7 @@ struct TwoVersionsTests {
 
     @Test func fourProcessesOfTwoVersionsLoseNothing() async throws {
         let folder = try TemporaryDirectory()
-        let milliseconds = Tally.count(60_000, sample: 2000)
+        let milliseconds = Tally.count(60_000, sample: 700)
         let children = try (0..<4).map { try Spawned(["versions", folder.url.path, "\($0)", "\(1 + $0 % 2)", "\(milliseconds)"]) }
         var (owned, operations) = ([String: Int](), 0)
         for (process, child) in children.enumerated() {
@@ -91,7 +91,7 @@ struct TwoVersionsTests {
             try old.record(contentsOf: (start..<start + 5000).map { VersionOne(key: "kept \($0)", number: $0, text: "kept \($0) \($0)") })
         }
         try factory.close()
-        for round in 0..<Tally.count(40, sample: 5) {
+        for round in 0..<Tally.count(40, sample: 2) {
             let child = try Spawned(["versions", folder.url.path, "\(round)", "2", "100000"])
             child.kill(afterMicroseconds: 3000 + round * 7919 % 60_000)
             _ = child.end()

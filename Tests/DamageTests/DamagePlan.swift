@@ -7,7 +7,7 @@ enum DamagePlan {
     /// `VELLUM_DAMAGE=all` tries everything.
     static let isWhole = wish == "all"
     /// `VELLUM_DAMAGE=1000` tries that many of each kind.
-    static let sampled = wish.flatMap(Int.init) ?? 30
+    static let sampled = wish.flatMap(Int.init) ?? 12
     static let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
 
     /// Every damage of that kind.

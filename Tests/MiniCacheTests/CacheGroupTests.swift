@@ -361,7 +361,9 @@ struct CacheGroupTests {
     }
 
     /// Two processes, a tiny limit, and everything that writes. Whatever was evicted is gone, and the rest is as the model says.
-    @Test(arguments: 1...6, [false, true]) func groupsAgreeWithAModel(_ seed: UInt64, isRelaxed: Bool) async throws {
+    @Test(arguments: 1...UInt64(LongRun.number(6, usually: 2)), [false, true]) func groupsAgreeWithAModel(_ seed: UInt64, isRelaxed: Bool)
+        async throws
+    {
         var random = SeededGenerator(seed: seed)
         var managers = [temporary.anotherManager(durability: isRelaxed ? .relaxed : .crashSafe)]
         var caches = [cache(managers[0], disk: 1200.byte)]

@@ -18,7 +18,7 @@ struct DifferentialTests {
     private static let queriesForEachArchive = 250
     /// Rounds that run beside each other.
     private static let rounds = 4
-    private static let archives = (number("VELLUM_FUZZ") ?? 1500) / queriesForEachArchive
+    private static let archives = (number("VELLUM_FUZZ") ?? 1000) / queriesForEachArchive
     private static let firstSeed = number("VELLUM_SEED") ?? 1
 
     @Test(arguments: 0..<rounds)

@@ -167,12 +167,12 @@ struct LogAfterLargeWriteTests {
         switch write {
         case .manyObjects:
             var transaction = StoreTransaction()
-            for number in 0..<20_000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
+            for number in 0..<10_000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
             try transaction.commit()
         case .oneObject: try store.record(Data(1, count: 20_000_000), forKey: "large")
         case .severalLarge: for number in 0..<4 { try store.record(Data(number, count: 12_000_000), forKey: EntryKey("\(number % 2)")) }
         case .manyDeletions:
-            for start in stride(from: 0, to: 20_000, by: 2000) {
+            for start in stride(from: 0, to: 10_000, by: 2000) {
                 var transaction = StoreTransaction()
                 for number in start..<start + 2000 {
                     try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store)
@@ -180,7 +180,7 @@ struct LogAfterLargeWriteTests {
                 try transaction.commit()
             }
             var deletion = StoreTransaction()
-            for number in 0..<20_000 { deletion.remove(EntryKey("\(number)"), in: store) }
+            for number in 0..<10_000 { deletion.remove(EntryKey("\(number)"), in: store) }
             try deletion.commit()
         }
         try store.flush()

@@ -160,7 +160,7 @@ struct BackupTests {
 
     @Test func progressCountsBytesUpToTheSizeOfTheCopy() throws {
         let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<60_000).map(Peak.init))
+        try peaks.record(contentsOf: (0..<LongRun.number(60_000, usually: 20_000)).map(Peak.init))
         var steps: [ArchiveFile.Progress] = []
         try factory.backup(to: copy) { steps.append($0) }
         #expect(steps.count > 1)
@@ -347,7 +347,7 @@ struct BackupTests {
 
     @Test func compactingGivesBackWhatIsNotUsed() throws {
         let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<30_000).map(Peak.init))
+        try peaks.record(contentsOf: (0..<10_000).map(Peak.init))
         try peaks.flush()
         let file = try factory.openFile()
         try file.compact()
@@ -358,7 +358,7 @@ struct BackupTests {
         #expect(source.size(of: "Archives.sqlite-wal") == 0)
         #expect(try RawDatabase(source.file("Archives.sqlite")).int("PRAGMA freelist_count") == 0)
         #expect(try peaks.count() == 101)
-        try peaks.record(contentsOf: (0..<10_000).map(Peak.init))
+        try peaks.record(contentsOf: (0..<3000).map(Peak.init))
         try peaks.deleteAll()
         try file.compact()
         #expect(try RawDatabase(source.file("Archives.sqlite")).int("SELECT count(*) FROM entries") == 0)

@@ -43,7 +43,7 @@ struct MutationTests {
     @Test func everyByteChangedToEveryValueDecodesOrThrows() throws {
         let data = try encoded(Sample(int: 5, small: 1, text: "t", date: Date(timeIntervalSinceReferenceDate: 0.1), decimal: 1.5))
         for index in data.indices {
-            for byte in UInt8.min...UInt8.max where byte != data[index] {
+            for byte in LongRun.cases(Array(UInt8.min...UInt8.max), usually: 64) where byte != data[index] {
                 var damaged = data
                 damaged[index] = byte
                 // Each mutation is decoded as some types; each type is used for some mutations.
@@ -56,7 +56,7 @@ struct MutationTests {
     func severalMutationsDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let data = try encoded(Sample.full)
-        for _ in 0..<100 {
+        for _ in 0..<LongRun.number(100, usually: 25) {
             var damaged = Array(data)
             for _ in 0...random.below(6) {
                 switch random.below(4) {
@@ -75,9 +75,9 @@ struct MutationTests {
     @Test(arguments: 0..<8)
     func randomBytesDecodeOrThrow(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<200 { checkAll(Data(random.bytes(random.below(24))), "seed \(seed)") }
+        for _ in 0..<LongRun.number(200, usually: 50) { checkAll(Data(random.bytes(random.below(24))), "seed \(seed)") }
         // One type for each string, so that more strings are tried.
-        for _ in 0..<12_500 {
+        for _ in 0..<LongRun.number(12_500, usually: 3000) {
             let data = Data(random.bytes(1 + random.below(12)))
             do { _ = try random.element(of: anyTypes)(data) } catch { #expect(error is DecodingError, "seed \(seed): \(data.hex)") }
         }

@@ -57,7 +57,7 @@ struct FailingDiskTests {
 
     @Test(arguments: Way.all)
     func aFailingCallIsReportedAndLosesNothing(_ way: Way) throws {
-        try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 6))
+        try sweep(way, isLong: false, Amount("VELLUM_FAULTS", usually: 3))
     }
 
     @Test(arguments: Way.all)

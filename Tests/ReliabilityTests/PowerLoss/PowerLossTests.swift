@@ -15,7 +15,7 @@ struct PowerLossTests {
     @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
         let day = try RecordedDay()
         let cuts = Self.cuts(of: day)
-        let chosen = Amount("VELLUM_IMAGES", usually: 200).sample(below: cuts.count)
+        let chosen = Amount("VELLUM_IMAGES", usually: 80).sample(below: cuts.count)
         var moment = DiskMoment()
         var promise = RecordedDay.Promise(newest: 0, oldest: 0)
         var done = 0

@@ -93,7 +93,7 @@ struct StackConcurrencyTests {
         }
     }
 
-    @Test(arguments: UInt64(0)..<24)
+    @Test(arguments: 0..<UInt64(LongRun.number(24, usually: 6)))
     func noCallerGetsAValueOlderThanTheLastWriteBeforeItsCall(_ seed: UInt64) async throws {
         var stack = RandomStack(seed: seed)
         let storage = try stack.removable(Int.random(in: 1...4, using: &stack.random))
@@ -102,7 +102,7 @@ struct StackConcurrencyTests {
     }
 
     /// Fronts that lose everything, over and over: every retrieval may come from the back, and fill.
-    @Test(arguments: UInt64(0)..<12)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 4)))
     func norWhileTheFrontsAreCleared(_ seed: UInt64) async throws {
         let random = SeededGenerator(seed: seed)
         let layers: [RemovableStorage<String, String>] = [

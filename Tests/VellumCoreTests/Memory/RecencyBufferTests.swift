@@ -86,7 +86,7 @@ struct RecencyBufferTests {
     }
 
     /// At every moment the disk and the cache together know the last use of every entry.
-    @Test(arguments: UInt64(0)..<20)
+    @Test(arguments: 0..<UInt64(LongRun.number(20, usually: 4)))
     func theDiskAndMemoryTogetherKnowEveryLastUse(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var disk: [Int64: UseStamp] = [:]

@@ -49,7 +49,7 @@ struct UseSampleTests {
         #expect(errors.reduce(0, +) / 5 <= 0.12, "\(trace.name): \(errors)")
     }
 
-    @Test(arguments: cases)
+    @Test(arguments: LongRun.cases(cases, usually: 9))
     func theCurveIsThatOfAnExactSimulation(_ parameters: Case) throws {
         let trace = parameters.trace
         let limits = Self.factors.map { Int(Double(parameters.limit) * $0) }

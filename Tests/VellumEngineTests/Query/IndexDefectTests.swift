@@ -162,9 +162,10 @@ struct IndexDefectTests {
         try setup.close()
         let store = try setup.people()
         var largest = 0
-        while try !store.indexProgress().isComplete {
+        try blockUntil("the index is complete") {
             let log = try FileManager.default.attributesOfItem(atPath: setup.url.path + "-wal")[.size] as? Int ?? 0
             largest = max(largest, log)
+            return try store.indexProgress().isComplete
         }
         #expect(largest <= 8 << 20)
         #expect(try store.disagreements() == [])

@@ -22,7 +22,7 @@ struct QueryConcurrencyTests {
             do {
                 if thread < 2 {
                     var random = SeededGenerator(seed: UInt64(thread))
-                    for _ in 0..<1500 {
+                    for _ in 0..<LongRun.number(1500, usually: 200) {
                         let number = Int.random(in: 0..<100, using: &random)
                         try store.record(
                             Person("person \(number)", age: Int.random(in: 0...1, using: &random), tags: Self.padding),
@@ -62,7 +62,7 @@ struct QueryConcurrencyTests {
             do {
                 if thread == 0 {
                     // The later half is new in each round.
-                    for round in 0..<400 {
+                    for round in 0..<LongRun.number(400, usually: 60) {
                         try store.record((0..<20).map { Person($0 < 10 ? "person \($0)" : "person \(round) \($0)", age: round) })
                         var removal = StoreTransaction()
                         for number in 10..<20 { removal.remove(EntryKey("person \(round) \(number)"), in: store) }

@@ -28,7 +28,7 @@ struct HostileWordsTests {
     /// - Parameter isOpen: Whether the word changes while the file is open, or before it is opened again.
     @Test(arguments: words, [true, false])
     func aNumberOfThePageDoesNotMatter(offset: Int, isOpen: Bool) throws {
-        for value in Self.values {
+        for value in LongRun.cases(Self.values, usually: 3) {
             let setup = try Setup()
             var store = try setup.store()
             for number in 0..<8 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }

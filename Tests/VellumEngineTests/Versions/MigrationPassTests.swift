@@ -99,7 +99,7 @@ struct MigrationPassTests {
     }
 
     /// Openings at random versions, closings in the middle of a pass, and queries at any moment, against a dictionary.
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(arguments: LongRun.cases([1, 2, 3] as [UInt64], usually: 2))
     func everyVersionAnswersAsADictionaryDoes(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model: [String: (person: Person, version: Int64)] = [:]

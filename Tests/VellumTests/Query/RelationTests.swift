@@ -35,7 +35,7 @@ struct RelationTests {
         return plan.isFullyPushed
     }
 
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 3)))
     func findersAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -45,7 +45,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 3)))
     func predicatesAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -61,7 +61,7 @@ struct RelationTests {
     }
 
     /// What is read of a predicate without its closures is what is found with them (decision 88).
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 3)))
     func relationsThatAreReadDirectlyAreThoseOfThePlan(seed: UInt64) throws {
         var (generator, direct) = (SeededGenerator(seed: seed), 0)
         let orders: [[SortDescriptor<Sample>]] = [
@@ -103,7 +103,7 @@ struct RelationTests {
         for predicate in others { #expect(PropertyQuery(where: predicate) == nil, "\(predicate)") }
     }
 
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 3)))
     func combinedConditionsAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
@@ -112,7 +112,7 @@ struct RelationTests {
         }
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(LongRun.number(20, usually: 4)))
     func ordersAgreeWithTheIndex(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let samples = (0..<40).map { _ in Sample.random(&generator) }
