@@ -36,7 +36,7 @@ struct AggregateModelTests {
         }
     }
 
-    @Test(arguments: firstSeed..<(firstSeed + 24))
+    @Test(arguments: firstSeed..<(firstSeed + UInt64(LongRun.number(24, usually: 6))))
     func anIndexNeverChangesAnAggregate(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let store = try ArchivesFactory.inMemory().store(for: Specimen.self)
@@ -134,7 +134,7 @@ struct AggregateModelTests {
         return high
     }
 
-    @Test(arguments: firstSeed..<(firstSeed + 200))
+    @Test(arguments: firstSeed..<(firstSeed + UInt64(LongRun.number(200, usually: 30))))
     func aSumIsCorrectlyRoundedInAnyOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let range = [0...0, -3...3, -60...60, -1000...1000, -1074 ... -1040].random(&random)

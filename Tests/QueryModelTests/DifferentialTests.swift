@@ -15,10 +15,14 @@ import VellumTestSupport
 struct DifferentialTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 
-    private static let queriesForEachArchive = 250
+    private static let wanted = number("VELLUM_FUZZ")
+    /// With 48 the changing archive has had every kind of version.
+    private static let queriesForEachArchive =
+        wanted == nil ? LongRun.number(250, usually: 100) : 250
     /// Rounds that run beside each other.
     private static let rounds = 4
-    private static let archives = (number("VELLUM_FUZZ") ?? 1000) / queriesForEachArchive
+    private static let archives =
+        (wanted ?? LongRun.number(1500, usually: 400)) / queriesForEachArchive
     private static let firstSeed = number("VELLUM_SEED") ?? 1
 
     @Test(arguments: 0..<rounds)

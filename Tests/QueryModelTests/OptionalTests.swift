@@ -104,13 +104,14 @@ struct OptionalTests {
     private func compare<Property>(
         _ operands: [Property], isIndexed: Bool = true, rules: (Property?, Property, Property) -> Rules<Property>
     ) throws {
-        for seed in 0..<2 as Range<UInt64> {
+        for seed in 0..<UInt64(LongRun.number(2, usually: 1)) {
             var random = SeededGenerator(seed: seed)
             let holders = (0..<24).map { Holder(key: "key \($0)", value: $0 == 0 ? nil : operands.randomOrNil(&random)) }
             var stores = try DifferentialStores(holders)
             let columns = try #require(try indexCatalog(of: Holder<Property>.self)).columns
             var answeredByIndex = 0
-            for turn in 0..<4 {
+            // Three: of the versions of the changing archive, the third has no index.
+            for turn in 0..<LongRun.number(4, usually: 3) {
                 try stores.raiseVersion()
                 let optional = turn == 0 ? nil : operands.randomOrNil(&random)
                 let (operand, other) = (operands.random(&random), operands.random(&random))

@@ -135,7 +135,7 @@ struct BackupTests {
             }
         }
         var seen = [0, 0]
-        for round in 0..<10 {
+        for round in 0..<LongRun.number(10, usually: 4) {
             blockUntil("both have written what the last copy does not have") {
                 (0..<2).allSatisfy { written[$0] > seen[$0] }
             }
@@ -250,8 +250,10 @@ struct BackupTests {
 
     @Test func aFullDiskIsAnErrorAndNothingIsLeft() throws {
         guard let volume = try SmallVolume(megabytes: 1) else { return }
-        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<20_000).map(Peak.init))
+        let peaks = try factory.store(for: Peak.self)
+        let huts = try factory.store(for: Hut.self, diskLimit: .unlimited)
+        let text = String(repeating: "what fills a page ", count: 50)
+        try huts.record(contentsOf: (0..<2500).map { Hut(primaryKey: "\($0) \(text)") })
         #expect(code { try factory.backup(to: volume.file("Archives.sqlite")) } == .diskFull)
         #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path) == [])
         // The file itself is not affected.
@@ -369,7 +371,7 @@ struct BackupTests {
 
     @Test func othersWriteWhileAFileIsCompacted() throws {
         let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<30_000).map(Peak.init))
+        try peaks.record(contentsOf: (0..<LongRun.number(30_000, usually: 10_000)).map(Peak.init))
         try peaks.deleteAll()
         let file = try factory.openFile()
         let isOver = Flag()

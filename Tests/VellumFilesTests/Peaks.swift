@@ -97,13 +97,25 @@ struct PeakFolder {
     init(_ form: Form = .backup) throws {
         folder = try TemporaryDirectory()
         url = folder.file("Peaks of the Alps 100%.sqlite")
+        try (form == .backup ? Self.backup : Self.closed).get().write(to: url)
+        // As this package makes both.
+        let permissions: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        try FileManager.default.setAttributes(permissions, ofItemAtPath: url.path)
+        if form == .sealed { try seal(true) }
+    }
+
+    /// The bytes of such a file, which is made once.
+    private static let backup = Result { try bytes(.backup) }
+    private static let closed = Result { try bytes(.closed) }
+
+    private static func bytes(_ form: Form) throws -> Data {
         let source = try TemporaryDirectory()
         let factory = ArchivesFactory(directory: source.url)
-        try Self.fill(factory)
-        if form == .backup { try factory.backup(to: url) }
+        try fill(factory)
+        if form == .backup { try factory.backup(to: source.file("Backup.sqlite")) }
         try factory.close()
-        if form != .backup { try FileManager.default.moveItem(at: source.file("Archives.sqlite"), to: url) }
-        if form == .sealed { try seal(true) }
+        let name = form == .backup ? "Backup.sqlite" : "Archives.sqlite"
+        return try Data(contentsOf: source.file(name))
     }
 
     static func fill(_ factory: ArchivesFactory) throws {

@@ -235,7 +235,15 @@ struct ReadingOnlyTests {
         Write("drop") { factory, _ in try factory.drop(archiveNamed: "Hut") },
     ]
 
-    @Test(arguments: writes, PeakFolder.Form.allCases)
+    /// Each write to each form of a file, or to the one whose turn it is.
+    private static let refused: [(Write, PeakFolder.Form)] = writes.indices.flatMap { number in
+        let forms = PeakFolder.Form.allCases
+        return (0..<LongRun.number(forms.count, usually: 1)).map { turn in
+            (writes[number], forms[(number + turn) % forms.count])
+        }
+    }
+
+    @Test(arguments: refused)
     func everyWriteIsRefusedAndChangesNothing(_ write: Write, _ form: PeakFolder.Form) throws {
         let peaks = try PeakFolder(form)
         let before = try peaks.state

@@ -50,7 +50,8 @@ struct TestClockTests {
     }
 
     /// With what else is observed at the same time.
-    @MainActor @Test(arguments: 1...20) func modelsOnTheMainActorHaveFollowed(_ round: Int) async throws {
+    @MainActor @Test(arguments: 1...LongRun.number(20, usually: 5))
+    func modelsOnTheMainActorHaveFollowed(_ round: Int) async throws {
         let notes = try notes()
         let (all, one, count) = (ArchiveResults(notes), ArchiveResult(notes, archiveWithKey: "a"), ArchiveCount(notes))
         try notes.record(Note(title: "a"))
@@ -64,7 +65,8 @@ struct TestClockTests {
         #expect(all.value.isEmpty && count.value == 0 && all.isLoaded && all.error == nil)
     }
 
-    @Test(arguments: 1...20) func aLoopHasFollowed(_ round: Int) async throws {
+    @Test(arguments: 1...LongRun.number(20, usually: 5))
+    func aLoopHasFollowed(_ round: Int) async throws {
         let notes = try notes()
         let seen = Seen()
         let loop = Task { for try await count in notes.observeCount() { await seen.add(count) } }
@@ -96,7 +98,7 @@ struct TestClockTests {
     }
 
     @Test func twoTasksMoveTheClockTwice() async {
-        for _ in 0..<300 {
+        for _ in 0..<LongRun.number(300, usually: 60) {
             let begin = clock.now
             async let one: Void = clock.advance(by: .seconds(10))
             async let other: Void = clock.advance(by: .seconds(10))

@@ -30,22 +30,22 @@ struct ContainerModelTests {
     }
 
     @Test func callsInAnyOrderMatchTheModel() {
-        check(0..<LongRun.number(1000, usually: 200), .init())
+        check(0..<UInt64(LongRun.number(1000, usually: 200)), .init())
     }
 
     @Test func shortScriptsMatchTheModel() {
-        check(0..<LongRun.number(2000, usually: 400), .init(steps: 12))
+        check(0..<UInt64(LongRun.number(2000, usually: 400)), .init(steps: 12))
     }
 
     @Test func longScriptsMatchTheModel() {
-        check(0..<LongRun.number(30, usually: 6), .init(steps: 1500))
+        check(0..<UInt64(LongRun.number(30, usually: 6)), .init(steps: 1500))
     }
 
     @Test func failingValuesLeaveNoTrace() {
-        check(0..<LongRun.number(1000, usually: 200), .init(hasFailures: true, writesAround: false))
+        check(0..<UInt64(LongRun.number(1000, usually: 200)), .init(hasFailures: true, writesAround: false))
     }
 
     @Test func failingValuesKeepSurroundingValues() {
-        check(0..<LongRun.number(1000, usually: 200), .init(hasFailures: true, writesAround: true, steps: 20))
+        check(0..<UInt64(LongRun.number(1000, usually: 200)), .init(hasFailures: true, writesAround: true, steps: 20))
     }
 }

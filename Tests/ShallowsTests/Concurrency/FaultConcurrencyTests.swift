@@ -64,7 +64,7 @@ struct FaultConcurrencyTests {
         }
     }
 
-    @Test(arguments: UInt64(0)..<40)
+    @Test(arguments: 0..<UInt64(LongRun.number(40, usually: 12)))
     func everyCallerIsAnsweredOnceAndWithNothingThatWasNeverSet(_ seed: UInt64) async throws {
         let whole = Locker<RemovableStorage<String, String>?>(nil)
         let next = Locker(seed &* 1_000)

@@ -44,13 +44,14 @@ struct StackConcurrencyTests {
         evicting: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         let keys = ["a", "b", "c"]
+        let writes = LongRun.number(40, usually: 25)
         let histories = keys.map { _ in History() }
         let isOver = Locker(0)
         try await withThrowingTaskGroup { group in
             for (key, history) in zip(keys, histories) {
                 var random = random
                 group.addTask {
-                    for number in 1...40 {
+                    for number in 1...writes {
                         let isRemoval = Int.random(in: 0..<5, using: &random) == 0
                         let manner = [Manner.completing, .suspending, .waiting].randomElement(using: &random) ?? .suspending
                         history.begin(number, isRemoval: isRemoval)
@@ -89,7 +90,8 @@ struct StackConcurrencyTests {
         }
         for (key, history) in zip(keys, histories) {
             let value = try await Manner.suspending.retrieve(storage, key)
-            #expect(history.allows(value.flatMap { Int($0) }, since: 40), "\(comment()) at the end")
+            let number = value.flatMap { Int($0) }
+            #expect(history.allows(number, since: writes), "\(comment()) at the end")
         }
     }
 

@@ -25,7 +25,7 @@ struct AssociativityTests {
     }
 
     /// Each layer is changed by others, loses what it had, and fails to read, in both nestings alike.
-    @Test(arguments: UInt64(0)..<200)
+    @Test(arguments: 0..<UInt64(LongRun.number(200, usually: 40)))
     func whatIsRetrievedIsTheSameHoweverTheyAreNested(_ seed: UInt64) {
         let stacks = [true, false].map(Stack.init)
         var random = SeededGenerator(seed: seed)
@@ -57,7 +57,7 @@ struct AssociativityTests {
     }
 
     /// Sets that fail somewhere say the same, and leave the same.
-    @Test(arguments: UInt64(0)..<100)
+    @Test(arguments: 0..<UInt64(LongRun.number(100, usually: 25)))
     func aSetThatFailsSaysTheSameHoweverTheyAreNested(_ seed: UInt64) {
         let stacks = [true, false].map(Stack.init)
         var random = SeededGenerator(seed: seed)

@@ -6,7 +6,7 @@ import VellumTestSupport
 /// The laws, of stacks at random.
 @Suite(.ownThreads)
 struct RandomStackLawsTests {
-    @Test(arguments: UInt64(0)..<60)
+    @Test(arguments: 0..<UInt64(LongRun.number(60, usually: 20)))
     func aStackHoldsWhatWasSetToIt(_ seed: UInt64) async throws {
         for manner in [Manner.completing, .suspending, .waiting] {
             var stack = RandomStack(seed: seed)
@@ -16,7 +16,7 @@ struct RandomStackLawsTests {
         }
     }
 
-    @Test(arguments: UInt64(1_000)..<1_060)
+    @Test(arguments: 1_000..<UInt64(LongRun.number(1_060, usually: 1_020)))
     func aStackLosesWhatWasRemovedFromIt(_ seed: UInt64) async throws {
         for manner in [Manner.completing, .suspending, .waiting] {
             var stack = RandomStack(seed: seed)
@@ -37,7 +37,7 @@ struct RandomStackLawsTests {
         try await StorageLaws.agreesWithADictionary(made, .waitingInATask, seed: seed, steps: 20, stack.made)
     }
 
-    @Test(arguments: UInt64(3_000)..<3_060)
+    @Test(arguments: 3_000..<UInt64(LongRun.number(3_060, usually: 3_020)))
     func mappingByTheIdentityChangesNothing(_ seed: UInt64) async throws {
         var (stack, same) = (RandomStack(seed: seed), RandomStack(seed: seed))
         let (plain, mapped) = (
@@ -59,7 +59,7 @@ struct RandomStackLawsTests {
         }
     }
 
-    @Test(arguments: UInt64(5_000)..<5_030)
+    @Test(arguments: 5_000..<UInt64(LongRun.number(5_030, usually: 5_010)))
     func stacksAreAssociativeInWhatTheyReturn(_ seed: UInt64) async throws {
         func three() throws -> (parts: [Storage<String, String>], made: String) {
             var stack = RandomStack(seed: seed)

@@ -38,7 +38,10 @@ struct DiskPowerLossTests {
         return (recorded.operations, steps)
     }
 
-    private static var seeds: Int { ProcessInfo.processInfo.environment["VELLUM_IMAGES"] == nil ? 4 : 150 }
+    private static var seeds: Int {
+        let isUsual = ProcessInfo.processInfo.environment["VELLUM_IMAGES"] == nil
+        return isUsual ? LongRun.number(4, usually: 3) : 150
+    }
 
     /// Everything lost, everything there, and so many mixtures.
     private static func fates(_ seed: Int, keepsAllBytes: Bool) -> RecordedFiles.Fates {

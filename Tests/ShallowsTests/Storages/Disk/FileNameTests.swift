@@ -100,7 +100,7 @@ struct FileNameTests {
             "ß", "İ", "ﬁ",
         ]
         return Filename.tricky.map(\.rawValue)
-            + (0..<20_000).map { _ in
+            + (0..<LongRun.number(20_000, usually: 4_000)).map { _ in
                 (0..<Int.random(in: 0...6, using: &generator)).map { _ in generator.element(of: pieces) }.joined()
             }
     }

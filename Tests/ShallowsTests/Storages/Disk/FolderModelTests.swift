@@ -45,7 +45,7 @@ struct FolderModelTests {
             model[key] = "old \(key.rawValue)"
         }
 
-        for step in 0..<80 {
+        for step in 0..<LongRun.number(80, usually: 32) {
             let files = FolderFiles(
                 .init(folder: scratch.folder, encoder: encoder, caseSensitivity: rule, fileSystem: calls))
             let key = generator.element(of: keys)

@@ -12,45 +12,56 @@ struct NthFailureTests {
     /// Lets the calls after `left` others fail.
     private final class Faults: Sendable {
         private struct State {
-            var calls = 0
+            var calls: [String] = []
             var failing: Range<Int> = 0..<0
         }
 
         private let state = Locked(State())
 
-        var calls: Int { state.withLock { $0.calls } }
-        func fail(_ range: Range<Int>) { state.withLock { $0 = State(calls: 0, failing: range) } }
+        /// The names of those that were made.
+        var calls: [String] { state.withLock { $0.calls } }
+        func fail(_ range: Range<Int>) { state.withLock { $0 = State(calls: [], failing: range) } }
 
-        private func fails() -> Bool {
+        private func fails(_ name: String) -> Bool {
             state.withLock { state in
-                defer { state.calls += 1 }
-                return state.failing.contains(state.calls)
+                defer { state.calls.append(name) }
+                return state.failing.contains(state.calls.count)
             }
         }
 
         func files(_ code: Int32) -> FileSystem {
             FileSystem {
-                $0.open = { self.fails() ? -code : SystemCalls.open($0, $1) }
-                $0.read = { self.fails() ? Int(-code) : SystemCalls.read($0, $1, $2) }
-                $0.readAt = { self.fails() ? Int(-code) : SystemCalls.readAt($0, $1, $2, $3) }
-                $0.write = { self.fails() ? min(-Int(code), SystemCalls.write($0, $1, $2 / 2)) : SystemCalls.write($0, $1, $2) }
-                $0.sync = { _, _ in self.fails() ? -code : 0 }  // No power is lost here.
+                $0.open = { self.fails("open") ? -code : SystemCalls.open($0, $1) }
+                $0.read = { self.fails("read") ? Int(-code) : SystemCalls.read($0, $1, $2) }
+                $0.readAt = {
+                    self.fails("readAt") ? Int(-code) : SystemCalls.readAt($0, $1, $2, $3)
+                }
+                $0.write = {
+                    self.fails("write")
+                        ? min(-Int(code), SystemCalls.write($0, $1, $2 / 2))
+                        : SystemCalls.write($0, $1, $2)
+                }
+                $0.sync = { _, _ in self.fails("sync") ? -code : 0 }  // No power is lost here.
                 $0.close = { file in
                     let answer = SystemCalls.close(file)
-                    return self.fails() ? -code : answer
+                    return self.fails("close") ? -code : answer
                 }
-                $0.rename = { self.fails() ? -code : SystemCalls.rename($0, $1) }
-                $0.unlink = { self.fails() ? -code : SystemCalls.unlink($0) }
-                $0.makeFolder = { self.fails() ? -code : SystemCalls.makeFolder($0) }
-                $0.removeFolder = { self.fails() ? -code : SystemCalls.removeFolder($0) }
-                $0.status = { self.fails() ? .failure(-code) : SystemCalls.status($0) }
-                $0.statusAt = { self.fails() ? .failure(-code) : SystemCalls.statusAt($0) }
-                $0.list = { self.fails() ? .failure(-code) : SystemCalls.list($0) }
+                $0.rename = { self.fails("rename") ? -code : SystemCalls.rename($0, $1) }
+                $0.unlink = { self.fails("unlink") ? -code : SystemCalls.unlink($0) }
+                $0.makeFolder = { self.fails("makeFolder") ? -code : SystemCalls.makeFolder($0) }
+                $0.removeFolder = {
+                    self.fails("removeFolder") ? -code : SystemCalls.removeFolder($0)
+                }
+                $0.status = { self.fails("status") ? .failure(-code) : SystemCalls.status($0) }
+                $0.statusAt = {
+                    self.fails("statusAt") ? .failure(-code) : SystemCalls.statusAt($0)
+                }
+                $0.list = { self.fails("list") ? .failure(-code) : SystemCalls.list($0) }
             }
         }
     }
 
-    private static let long = Filename(rawValue: String(repeating: "k", count: 1000))
+    private static let long = Filename(rawValue: String(repeating: "k", count: 300))
     private static let keys: [Filename] = ["key", "a/b", long]
 
     private static func day(_ files: FolderFiles, _ moment: String) -> [Filename: Set<Data?>] {
@@ -97,10 +108,16 @@ struct NthFailureTests {
         let scratch = try Scratch()
         faults.fail(0..<0)
         _ = Self.day(FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code))), "counting")
-        let count = faults.calls
+        let calls = faults.calls
+        let count = calls.count
         #expect(count > 100)
         let all = ProcessInfo.processInfo.environment["VELLUM_FAULTS"] == "all"
-        for number in stride(from: 0, to: count, by: all ? 1 : max(1, count / 30)) {
+        // One of each kind, and some between them.
+        let kinds = Dictionary(grouping: calls.indices) { calls[$0] }.values
+            .map { $0[$0.count / 2] }
+        let part = max(1, count / LongRun.number(30, usually: 3))
+        let numbers = Set(stride(from: 0, to: count, by: all ? 1 : part)).union(kinds).sorted()
+        for number in numbers {
             try run(number..<number + 1)
             try run(number..<Int.max)
         }
