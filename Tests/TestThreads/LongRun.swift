@@ -3,7 +3,7 @@ internal import Foundation
 /// How much a test does: a part of it in every run, all of it in `make long`, which sets `VELLUM_LONG`.
 ///
 /// ```swift
-/// @Test(arguments: 0..<LongRun.number(60, usually: 6)) func randomStepsMatchAModel(seed: UInt64)
+/// @Test(arguments: 0..<LongRun.number(60, usually: 6)) func randomStepsMatchAModel(seed: Int)
 /// ```
 ///
 /// Every kind of step, fault and input is in the part, too: only seeds, rounds and entries are fewer.

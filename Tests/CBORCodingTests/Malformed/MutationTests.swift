@@ -40,10 +40,13 @@ struct MutationTests {
         }
     }
 
+    /// A quarter of the values at each place, others at the next one; in `make long` all.
+    private func isTried(_ number: Int) -> Bool { number.isMultiple(of: LongRun.number(1, usually: 4)) }
+
     @Test func everyByteChangedToEveryValueDecodesOrThrows() throws {
         let data = try encoded(Sample(int: 5, small: 1, text: "t", date: Date(timeIntervalSinceReferenceDate: 0.1), decimal: 1.5))
         for index in data.indices {
-            for byte in LongRun.cases(Array(UInt8.min...UInt8.max), usually: 64) where byte != data[index] {
+            for byte in UInt8.min...UInt8.max where byte != data[index] && isTried(index + Int(byte)) {
                 var damaged = data
                 damaged[index] = byte
                 // Each mutation is decoded as some types; each type is used for some mutations.
