@@ -17,6 +17,7 @@ RULES = {
     "yields": (re.compile(r"\bTask\.yield\(|\bsched_yield\("), "waits by letting others go on. Use `until`, `blockUntil` or `pause`"),
     "sleeps": (re.compile(r"(?<![.\w])(?<!func )(?:u|nano)?sleep\(|\b(?:Task|Thread)\.sleep|asyncAfter|wait\(timeout"), "sleeps, or waits for so long. Use `until` or a clock of tests"),
     "clock": (re.compile(r"\b(?:Continuous|Suspending)Clock\b|\bDispatchTime\b|\.measure\b"), "reads a clock. Count calls, or use a clock of tests"),
+    "process": (re.compile(r"(?<!\w)Process\(\)"), "waits for what other children inherit, too (swift-corelibs-foundation 4795). Use `Child`"),
     "limit": (re.compile(r"\.timeLimit\("), "has a limit of its own. Use `.ownThreads` or `.ownThreads(.longSuite)`"),
 }
 # What blocks in a `Task`, whose threads are as many as processors.
@@ -45,6 +46,7 @@ ALLOWED = {
     ("Tests/VellumTestSupport/Spawned.swift", "clock"): (1, "when a child is killed: at a random moment"),
     ("Tests/VellumTestSupport/Spawned.swift", "sleeps"): (1, "the same"),
     ("Tests/VellumTestingTests/GuideTests.swift", "suite"): (8, "the example of a guide, as its reader writes it"),
+    ("Examples/Server/Tests/ServerTests/ServerProcess.swift", "process"): (1, "a package of its own, whose tests start one server after the other"),
     ("Examples/Server/Tests/ServerTests/ServerProcess.swift", "clock"): (1, "ten minutes, for a server that hangs"),
     ("Examples/Server/Tests/ServerTests/ServerProcess.swift", "sleeps"): (1, "between two questions to a server"),
     ("Examples/Server/Tests/ServerTests/ServerTests.swift", "clock"): (2, "at least as long as the server is told to wait; at most, there is no limit"),

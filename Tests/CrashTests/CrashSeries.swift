@@ -1,5 +1,6 @@
 import CrashScript
 import Foundation
+import TestThreads
 import VellumEngine
 import VellumTestSupport
 

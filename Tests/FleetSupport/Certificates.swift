@@ -1,5 +1,6 @@
 #if Valkey
     package import Foundation
+    internal import TestThreads
     internal import VellumTestSupport
 
     /// An authority, and a certificate of it, made by `openssl`.
@@ -20,14 +21,9 @@
         }
 
         private func openssl(_ arguments: String) throws {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments.split(separator: " ").map(String.init)
-            process.currentDirectoryURL = folder.url
-            (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-            try process.run()
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+            let words = arguments.split(separator: " ").map(String.init)
+            let end = try Child.run("openssl", words, in: folder.url).end
+            guard end == .exited(0) else { throw CocoaError(.executableLoad) }
         }
     }
 #endif

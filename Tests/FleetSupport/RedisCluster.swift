@@ -88,15 +88,8 @@
         }
 
         private func tell(_ number: Int, _ words: [String]) throws -> String {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["redis-cli", "-p", "\(server(number).port)"] + words
-            let output = Pipe()
-            (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
-            try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            return text.trimmingCharacters(in: .newlines)
+            let arguments = ["-p", "\(server(number).port)"] + words
+            return try Child.run("redis-cli", arguments).output.trimmingCharacters(in: .newlines)
         }
 
         /// Asks until it is true, every twentieth of a second.

@@ -1,5 +1,7 @@
 #if Valkey
     internal import Foundation
+    internal import TestThreads
+    internal import Testing
     internal import VellumCore
     package import VellumTestSupport
     package import VellumValkey
@@ -8,7 +10,12 @@
     package final class RedisServer: Sendable {
         package let port: Int
         private let folder: TemporaryDirectory
-        private let process: Process
+        private let process: pid_t
+        private let life = Life()
+
+        private final class Life: Sendable {
+            let hasEnded = Locked(false)
+        }
 
         /// - Parameters:
         ///   - port: The port of a server that was killed, to take its place.
@@ -83,8 +90,14 @@
                 triesLeft -= 1
                 let port = try fixed ?? Self.freePort()
                 do {
-                    process = try Self.start(try arguments(port), ready: ready)
+                    let child = try Self.start(try arguments(port), ready: ready)
+                    process = child.identifier
                     self.port = port
+                    Thread.detachNewThread { [life, folder] in
+                        Self.end(child)
+                        life.hasEnded.withLock { $0 = true }
+                        withExtendedLifetime(folder) {}
+                    }
                     return
                 } catch let error as StartError {
                     guard triesLeft > 0, error.output.contains("already in use") else { throw error }
@@ -92,23 +105,28 @@
             }
         }
 
-        private static func start(_ arguments: [String], ready: String) throws -> Process {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["redis-server"] + arguments
-            let output = Pipe()
-            (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
-            try process.run()
-            running.withLock { _ = $0.insert(process.processIdentifier) }
+        private static func start(_ arguments: [String], ready: String) throws -> Child.Running {
+            let child = try Child.start("redis-server", arguments, errors: .dropped)
+            running.withLock { _ = $0.insert(child.identifier) }
+            close(child.input)
             var text = ""
             while !text.contains(ready) {
-                let more = output.fileHandleForReading.availableData
-                guard !more.isEmpty else { throw StartError(output: text) }
+                let more = Child.read(child.output)
+                guard !more.isEmpty else {
+                    end(child)
+                    throw StartError(output: text)
+                }
                 text += String(decoding: more, as: UTF8.self)
             }
-            // Read to its end: a server whose pipe is full stops.
-            output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
-            return process
+            return child
+        }
+
+        /// Reads what a server prints until it ends: one whose pipe is full stops.
+        private static func end(_ child: Child.Running) {
+            while !Child.read(child.output).isEmpty {}
+            close(child.output)
+            _ = Child.wait(for: child.identifier)
+            running.withLock { _ = $0.remove(child.identifier) }
         }
 
         /// The servers that are killed when the tests end: a test's last reference may still be held by a connection then.
@@ -125,15 +143,10 @@
             let output: String
         }
 
-        deinit {
-            guard process.isRunning else { return }
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            // The last reference may be that of a connection, whose thread must not wait.
-            Thread.detachNewThread { [process, folder] in
-                process.waitUntilExit()
-                Self.running.withLock { _ = $0.remove(process.processIdentifier) }
-                withExtendedLifetime(folder) {}
-            }
+        deinit { signal(SIGKILL) }
+
+        private func signal(_ signal: Int32) {
+            life.hasEnded.withLock { if !$0 { Foundation.kill(process, signal) } }
         }
 
         /// With times that only a server that hangs reaches.
@@ -145,16 +158,14 @@
 
         /// Ends the server as a crash would.
         package func kill() {
-            guard process.isRunning else { return }
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-            Self.running.withLock { _ = $0.remove(process.processIdentifier) }
+            signal(SIGKILL)
+            blockUntil("the server has ended") { life.hasEnded.withLock { $0 } }
         }
 
         /// Freezes the server: connections stay, and nothing is answered.
-        package func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+        package func stop() { signal(SIGSTOP) }
 
-        package func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+        package func resume() { signal(SIGCONT) }
 
         /// The ports of this process's servers, which may not have begun to listen.
         private static let used = Locked<Set<Int>>([])

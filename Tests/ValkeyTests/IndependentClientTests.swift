@@ -7,20 +7,13 @@
     import VellumCore
 
     private enum Python {
-        static func run(_ script: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-            let (process, output) = (Process(), Pipe())
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["python3", "-c", script] + arguments
-            (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
-            try process.run()
-            let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+        static func run(_ script: String, _ arguments: [String]) throws -> (end: Child.End, output: String) {
+            try Child.run("python3", ["-c", script] + arguments)
         }
 
         /// Whether redis-py is installed.
         static let hasRedis: Bool = {
-            do { return try run("import redis", []).status == 0 } catch { return false }
+            do { return try run("import redis", []).end == .exited(0) } catch { return false }
         }()
     }
 
@@ -56,8 +49,8 @@
                 assert checksum == crc32c(key + struct.pack('<q', len(key)) + entry[:26] + entry[30:])
                 print(format, flags, version, (expires - written) // 1000, client.pttl(key) <= 3600000, entry[30:].hex())
                 """
-            let (status, output) = try Python.run(script, ["\(redis.port)"])
-            #expect(status == 0)
+            let (end, output) = try Python.run(script, ["\(redis.port)"])
+            #expect(end == .exited(0))
             // The text in CBOR, which says that it is CBOR (RFC 8949, 3.4.6).
             #expect(output == "1 0 0 3600 True d9d9f76568656c6c6f\n")
         }
@@ -70,12 +63,12 @@
                 return cache.statistics.nearHits > 0
             }
             let script = "import redis, sys; redis.Redis(port=int(sys.argv[1])).delete(b'v1:{kShop:rates:3\\0USD}')"
-            #expect(try Python.run(script, ["\(redis.port)"]).status == 0)
+            #expect(try Python.run(script, ["\(redis.port)"]).end == .exited(0))
             try await until("memory has forgotten the value") {
                 try await cache.value(forKey: "USD") == nil
             }
             let damage = "import redis, sys; redis.Redis(port=int(sys.argv[1])).set(b'v1:{kShop:rates:3\\0USD}', b'x' * 40)"
-            #expect(try Python.run(damage, ["\(redis.port)"]).status == 0)
+            #expect(try Python.run(damage, ["\(redis.port)"]).end == .exited(0))
             let error = await #expect(throws: VellumError.self) { try await cache.value(forKey: "USD", freshness: .confirmed) }
             #expect(error?.code == .damagedEntry)
             #expect(try await cache.value(forKey: "USD") { "again" } == "again")

@@ -1,12 +1,10 @@
 package import Foundation
+package import TestThreads
 internal import VellumCore
 
-/// A child process that can be killed at any time, and its output. Started without Foundation, which takes longer.
+/// A child process that can be killed at any time, and its output.
 package final class Spawned {
-    package enum End: Hashable {
-        case exited(Int32)
-        case killed(Int32)
-    }
+    package typealias End = Child.End
 
     package let identifier: pid_t
     private let output: Int32
@@ -27,49 +25,9 @@ package final class Spawned {
     ) throws {
         Work.kills.count()
         guard let program = Self.path(of: program) else { throw CocoaError(.fileNoSuchFile) }
-        (identifier, output, input) = try Self.spawning.withLock { _ throws in
-            try Self.spawn(program, arguments, ProcessInfo.processInfo.environment.merging(environment) { _, new in new }, logs: logs)
-        }
-    }
-
-    /// One at a time: a child that inherits the pipe of another would keep that one's output from ending.
-    private static let spawning = Locked(())
-
-    private static func spawn(
-        _ program: String, _ arguments: [String], _ environment: [String: String], logs: Bool
-    ) throws -> (identifier: pid_t, output: Int32, input: Int32) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        var inputEnds: [Int32] = [0, 0]
-        guard pipe(&inputEnds) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        for end in ends + inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer {
-            close(ends[1])
-            close(inputEnds[0])
-        }
-
-        #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-        #else
-            var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-        posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
-        if logs { posix_spawn_file_actions_adddup2(&actions, ends[1], 2) }
-
-        let words = ([program] + arguments).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in words + variables { free(pointer) } }
-        var identifier = pid_t()
-        let status = posix_spawn(&identifier, program, &actions, nil, words, variables)
-        guard status == 0 else {
-            close(ends[0])
-            close(inputEnds[1])
-            throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO)
-        }
-        return (identifier, ends[0], inputEnds[1])
+        let errors: Child.Errors = logs ? .withOutput : .shown
+        (identifier, output, input) = try Child.start(
+            program, arguments, environment: environment, errors: errors)
     }
 
     deinit {
@@ -98,11 +56,9 @@ package final class Spawned {
                 buffer.removeSubrange(...end)
                 return line
             }
-            var chunk = [UInt8](repeating: 0, count: 4096)
-            let count = read(output, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            buffer.append(contentsOf: chunk[..<count])
+            let more = Child.read(output)
+            guard !more.isEmpty else { return nil }
+            buffer += more
         }
     }
 
@@ -154,9 +110,6 @@ package final class Spawned {
     package func end() -> (end: End, lines: [String]) {
         var lines: [String] = []
         while let line = line() { lines.append(line) }
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7F
-        return (signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal), lines)
+        return (Child.wait(for: identifier), lines)
     }
 }

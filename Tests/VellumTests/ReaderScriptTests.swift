@@ -11,17 +11,12 @@ struct ReaderScriptTests {
     private let temporary = TemporaryArchives()
     private var folder: URL { temporary.factory.directory }
 
-    /// Returns the exit code, and what the script says: its output, or its error.
-    private func read(_ path: String) throws -> (code: Int32, text: String) {
+    /// Returns how the script ends, and what the script says: its output, or its error.
+    private func read(_ path: String) throws -> (end: Child.End, text: String) {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Scripts/read_archives.py")
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", script.standardizedFileURL.path, path]
-        (process.standardOutput, process.standardError) = (pipe, pipe)
-        try process.run()
-        let text = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        let (end, text) = try Child.run(
+            "python3", [script.standardizedFileURL.path, path], errors: .withOutput)
+        return (end, text)
     }
 
     private func files() throws -> [String: Data] {
@@ -39,8 +34,8 @@ struct ReaderScriptTests {
         try store.record(User(name: "ann"))
         if !isOpen { try temporary.factory.close() }
         let before = try files().filter { !$0.key.hasSuffix("-shm") }
-        let (code, text) = try read(temporary.file.path)
-        #expect(code == 0)
+        let (end, text) = try read(temporary.file.path)
+        #expect(end == .exited(0))
         #expect(text.contains("ann"))
         #expect(try files().filter { !$0.key.hasSuffix("-shm") } == before)
     }
@@ -48,8 +43,8 @@ struct ReaderScriptTests {
     @Test(arguments: 0..<3)
     func aFeatureOfALaterVersionIsTreatedAsItSays(word: Int) throws {
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Format1")
-        let (code, text) = try read(fixtures.appendingPathComponent("Features\(word).sqlite").standardizedFileURL.path)
-        #expect(code == (word < 2 ? 0 : 2))
+        let (end, text) = try read(fixtures.appendingPathComponent("Features\(word).sqlite").standardizedFileURL.path)
+        #expect(end == .exited(word < 2 ? 0 : 2))
         #expect(text.contains(word < 2 ? "folder/b" : "features of a newer version"))
     }
 
@@ -66,8 +61,8 @@ struct ReaderScriptTests {
         try FileManager.default.createSymbolicLink(
             at: folder.appendingPathComponent("link"), withDestinationURL: folder.appendingPathComponent("nowhere"))
         let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        let (code, text) = try read(folder.path + "/" + name)
-        #expect(code == 2)
+        let (end, text) = try read(folder.path + "/" + name)
+        #expect(end == .exited(2))
         #expect(text.contains(name))
         #expect(!text.contains("Traceback"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
@@ -77,6 +72,6 @@ struct ReaderScriptTests {
     @Test(.enabled(if: getuid() != 0)) func aFileThatMayNotBeReadIsAnError() throws {
         try temporary.put(Data())
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: temporary.file.path)
-        #expect(try read(temporary.file.path).code == 2)
+        #expect(try read(temporary.file.path).end == .exited(2))
     }
 }

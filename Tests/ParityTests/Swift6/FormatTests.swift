@@ -133,16 +133,13 @@ struct FormatTests {
     func aReaderInAnotherLanguageReadsThem(_ name: String) throws {
         let output = folder.appendingPathComponent("\(name).jsonl")
         let script = Self.root.appendingPathComponent("Scripts/read_archives.py").path
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
+        let arguments = [
             "-c", #"command -v python3 >/dev/null || exit 77; exec python3 "$0" "$1" >"$2""#, script,
             folder.appendingPathComponent("\(name).sqlite").path, output.path,
         ]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus != 77 else { return print("Skipped: there is no Python here.") }
-        #expect(process.terminationStatus == 0)
+        let end = try Child.run("/bin/sh", arguments).end
+        guard end != .exited(77) else { return print("Skipped: there is no Python here.") }
+        #expect(end == .exited(0))
         #expect(try Data(contentsOf: output) == Data(contentsOf: Self.fixtures.appendingPathComponent("\(name).jsonl")))
     }
 }
