@@ -80,7 +80,8 @@ def main():
                 name, instructions, lookups = line.rsplit(None, 2)
                 known[name.strip()] = int(instructions), float(lookups)
     figures = {name: figure for name, *figure in measure(sys.argv[1])}
-    # What runs in the background at the wrong moment makes a work longer, and never shorter.
+    # What runs in the background at the wrong moment makes a work longer, and never shorter
+    # (decision 92).
     for _ in range(3):
         if not any(has_grown(known.get(name), *figure) for name, figure in figures.items()):
             break

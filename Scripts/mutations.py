@@ -27,6 +27,10 @@ SHALLOWS, FILES, ORIGINALS = "Sources/Shallows/", "Sources/VellumFiles/", "Sourc
 # How many seconds the tests of one mutation may take, and those of all suites without one.
 LONGEST, LONGEST_OF_ALL = 90, 3600
 
+# What every run does a part of, and `make long` all: a mutation that only that notices was lost by a
+# part that is too small.
+LONG = {"VELLUM_LONG": "1", "VELLUM_FAULTS": "20", "VELLUM_IMAGES": "400", "VELLUM_DAMAGE": "100"}
+
 # Name, file, text, what it becomes, and a regular expression of the tests that ought to notice it.
 # The new text does what the old one does unless BROKEN is true.
 MUTATIONS = [
@@ -1161,12 +1165,14 @@ def end(process):
     process.wait()
 
 
-def run(*command, seconds=None, mutation=None):
+def run(*command, seconds=None, mutation=None, isLong=False):
     """Whether a command succeeds; None if it does not end in time. A test that waits for what
     never happens does not end by itself."""
     environment = {**os.environ}
     environment.pop("VELLUM_MUTATION", None)
     environment["VELLUM_TESTS"] = "all"
+    if isLong:
+        environment |= LONG
     if mutation is not None:
         environment["VELLUM_MUTATION"] = str(mutation)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as caches:
@@ -1195,12 +1201,12 @@ def wait(process, seconds, stops):
     return process.returncode == 0
 
 
-def passes(suites, seconds, mutation=None):
+def passes(suites, seconds, mutation=None, isLong=False):
     """Whether the tests pass; None if they do not end in time."""
     passed = run(
         "swift", "test", "--skip-build", "--disable-xctest",
         "--experimental-maximum-parallelization-width", "4", "--filter", suites,
-        seconds=seconds, mutation=mutation)
+        seconds=seconds, mutation=mutation, isLong=isLong)
     counts = re.findall(r"Test run with (\d+) test", LOG.read_text(errors="replace"))
     if passed and sum(map(int, counts)) == 0:
         raise SystemExit(f"There is no test of this name: {suites}")
@@ -1239,11 +1245,13 @@ def main():
         name, suites = known[number], MUTATIONS[number][4]
         begin = time.monotonic()
         passed = passes(suites, LONGEST, number)
+        reason = "without an end" if passed is None else failed_test()
         if passed:
             missed.append(name)
-        reason = "" if passed else f": {failed_test()}" if passed is False else ": without an end"
+            isSeen = passes(suites, LONGEST_OF_ALL, number, isLong=True) is False
+            reason = f"`make long` notices it, {failed_test()}" if isSeen else "nor by `make long`"
         word, seconds = "MISSED " if passed else "noticed", time.monotonic() - begin
-        print(f"{word}  {seconds:4.0f} s  {name}{reason}", flush=True)
+        print(f"{word}  {seconds:4.0f} s  {name}: {reason}", flush=True)
     if missed:
         raise SystemExit(f"{len(missed)} of {len(chosen)} mutations were not noticed.")
     print(f"{len(chosen)} mutations, each noticed.")
