@@ -101,7 +101,7 @@ struct DifferentialTests {
         var random = SplitMix64(seed: seed)
         let list = PropertyListEncoder()
         list.outputFormat = .binary
-        for _ in 0..<8 {
+        for _ in 0..<LongRun.number(8, usually: 2) {
             let value = [Value.random(&random, 0)]
             let cbor = try encoded(value) { $0.isDeterministic = random.oneIn(2) }
             let read = try decoded([Value].self, cbor)

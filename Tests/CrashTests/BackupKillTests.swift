@@ -46,11 +46,14 @@ struct BackupKillTests {
         try pairs.fill()
         let writers = try (0..<2).map { try Spawned(["pairs", folder.url.path, "\($0)"]) }
         for writer in writers { #expect(writer.line() == "begins") }
-        let kills = Self.number("VELLUM_BACKUP_KILLS") ?? 15
+        let kills = Self.number("VELLUM_BACKUP_KILLS") ?? LongRun.number(15, usually: 8)
+        // Each fourth at one of the steps, of a few kills every other.
+        let step = kills < 15 ? 2 : 4
         var (copies, finished, atPoints) = (0, 0, [CrashPoint: Int]())
         for kill in 0..<kills {
-            // Each fourth at one of the steps.
-            let point = kill % 4 == 3 ? CrashPoint.ofBackups[kill / 4 % CrashPoint.ofBackups.count] : nil
+            let isAtPoint = kill % step == step - 1
+            let number = kill / step % CrashPoint.ofBackups.count
+            let point = isAtPoint ? CrashPoint.ofBackups[number] : nil
             let passing = Int.random(in: 1...3, using: &random)
             let microseconds = Int(pow(10, Double.random(in: 2.5...5.1, using: &random)))
             let environment = point.map { ["VELLUM_CRASH_POINT": "\($0.rawValue):\(passing)"] } ?? [:]

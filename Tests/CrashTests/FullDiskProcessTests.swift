@@ -9,9 +9,11 @@ struct FullDiskProcessTests {
     @Test(arguments: [4, 32], ["each", "all", "evict"])
     func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(_ megabytes: Int, _ way: String) throws {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
-        let filling = try Spawned(["fill", volume.url.path, "\(megabytes * 300)"])
+        // In every run fewer and longer values fill the larger volume.
+        let factor = megabytes == 4 ? 1 : LongRun.number(1, usually: 4)
+        let filling = try Spawned(["fill", volume.url.path, "\(megabytes * 300 * factor)"])
         let count = try #require(filling.line().flatMap { Int($0) })
-        #expect(count > 1500)
+        #expect(count > 1500 / factor)
         _ = filling.kill()
 
         let emptying = try Spawned(["empty", volume.url.path, way])

@@ -55,7 +55,7 @@ struct HeldLogTests {
 
     @Test func openingAndClosingHandlesKeepsTheLocksOfTheProcess() throws {
         let folder = try TemporaryDirectory()
-        for round in 0..<40 {
+        for round in 0..<LongRun.number(40, usually: 12) {
             // Another thread releases and closes it, while this one reopens the file.
             var archives: SharedArchives? = try SharedArchives(in: folder.url.path)
             try archives?.put(.relaxed, "k", round)

@@ -112,6 +112,7 @@ struct RecoveryKillTests {
     @Test func aProcessKilledDuringARepairLosesNoReadableEntry() async throws {
         let seed: UInt64 = 11
         let (tally, now) = (Tally.shared, now)
+        let points = Tally.count(.max, sample: 3)
         let failures = await allTogether(
             Damage.allCases.prefix(Tally.count(3, sample: 2)).enumerated().map { number, damage in
                 {
@@ -125,7 +126,7 @@ struct RecoveryKillTests {
                             throw CrashSeries.Failure(description: "a sound file lost something")
                         }
                         let counted = try live("open", try copy(damaged, to: "counted \(random.next())"), nil, 0)
-                        for point in CrashPoint.ofRecovery.shuffled(using: &random).prefix(Tally.count(.max, sample: 5)) {
+                        for point in CrashPoint.ofRecovery.shuffled(using: &random).prefix(points) {
                             guard let passings = counted.passings[point] else { continue }
                             let folder = try copy(damaged, to: "\(damage) \(point) \(random.next())")
                             let context = "\(damage), seed \(seed), round \(round), killed at \(point)"

@@ -15,7 +15,10 @@ struct SoakTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private static var seconds: Double { ProcessInfo.processInfo.environment["VELLUM_SOAK"].flatMap(Double.init) ?? 4 }
+    private static var seconds: Double {
+        ProcessInfo.processInfo.environment["VELLUM_SOAK"].flatMap(Double.init)
+            ?? Double(LongRun.number(4, usually: 2))
+    }
 
     /// The figures that a child printed.
     private struct Story {

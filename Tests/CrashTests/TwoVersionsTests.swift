@@ -30,7 +30,7 @@ struct TwoVersionsTests {
     /// leaves the other's words as they are.
     @Test func aNewerLayoutOfChangesIsIgnored() throws {
         let folder = try TemporaryDirectory()
-        let count = Tally.count(20_000, sample: 1000)
+        let count = Tally.count(20_000, sample: 500)
         let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
         try store.record(Twin("other", 0))
         let child = try Spawned(["later", folder.url.path, "\(count)"])
@@ -84,11 +84,14 @@ struct TwoVersionsTests {
     /// A process that migrates is killed again and again; the last one finishes.
     @Test func aKilledMigrationGoesOn() async throws {
         let folder = try TemporaryDirectory()
-        let count = Tally.count(100_000, sample: 5000)
+        let count = Tally.count(100_000, sample: 2500)
         let factory = ArchivesFactory(directory: folder.url)
         let old = try factory.store(for: VersionOne.self, diskLimit: .unlimited)
         for start in stride(from: 0, to: count, by: 5000) {
-            try old.record(contentsOf: (start..<start + 5000).map { VersionOne(key: "kept \($0)", number: $0, text: "kept \($0) \($0)") })
+            let objects = (start..<min(start + 5000, count)).map {
+                VersionOne(key: "kept \($0)", number: $0, text: "kept \($0) \($0)")
+            }
+            try old.record(contentsOf: objects)
         }
         try factory.close()
         for round in 0..<Tally.count(40, sample: 2) {

@@ -45,7 +45,7 @@ struct MiniCacheModelTests {
         #expect(throws: MiniCacheError.self) { try handle.cache.removeAll() }
     }
 
-    @Test(arguments: 1...8)
+    @Test(arguments: 1...UInt64(LongRun.number(8, usually: 2)))
     func everyHandleReadsWhatItsAgeAndVersionAllow(_ seed: UInt64) throws {
         let temporary = TemporaryCaches()
         var random = SeededGenerator(seed: seed)

@@ -19,7 +19,7 @@ struct NormalFormTests {
     @Test func everyLineOfUnicodesTestHolds() throws {
         let lines = try Self.lines("NormalizationTest.txt")
         #expect(lines.count > 18_000)
-        for line in lines {
+        for line in LongRun.cases(lines, usually: 5000) {
             let columns = line.split(separator: ";").map { column in
                 String(
                     String.UnicodeScalarView(column.split(separator: " ").compactMap { UInt32($0, radix: 16).flatMap(Unicode.Scalar.init) })
@@ -31,17 +31,28 @@ struct NormalFormTests {
     }
 
     /// Every character that the test's file does not name in its first part is its own normal form, also one that Unicode 15.0 does not assign.
-    /// Those of the first planes, and each seventeenth of the rest; in `make long` all.
-    private static let scalars = (UInt32(0)..<0x11_0000).filter { scalar in
-        scalar < 0x3000 || scalar.isMultiple(of: UInt32(LongRun.number(1, usually: 17)))
-    }
-
+    ///
+    /// In every run: those that are beside one that is named, in blocks of 256, and each
+    /// thirty-first of the others.
     @Test func allOtherCharactersStayAsTheyAre() throws {
-        let named = Set(try Self.lines("NormalizationTest.txt").map { String($0.prefix { $0 != ";" }) })
-        for scalar in Self.scalars.lazy.compactMap(Unicode.Scalar.init)
-        where !named.contains(String(format: "%04X", scalar.value)) {
-            let normal = Self.normal(String(scalar))
-            if normal != [scalar] { Issue.record("U+\(String(scalar.value, radix: 16)) becomes \(normal)") }
+        // What is more than one character is no number.
+        let named = Set(
+            try Self.lines("NormalizationTest.txt").compactMap { line in
+                UInt32(line.prefix { $0 != ";" }, radix: 16)
+            })
+        #expect(named.count > 15_000)
+        let blocks = Set(named.map { $0 >> 8 })
+        let part = UInt32(LongRun.number(1, usually: 31))
+        for block in UInt32(0)..<0x1100 {
+            let (start, step) = (block << 8, blocks.contains(block) ? 1 : part)
+            for value in stride(from: start + block % step, to: start + 256, by: Int(step))
+            where !named.contains(value) {
+                guard let scalar = Unicode.Scalar(value) else { continue }
+                let normal = Self.normal(String(scalar))
+                if normal != [scalar] {
+                    Issue.record("U+\(String(value, radix: 16)) becomes \(normal)")
+                }
+            }
         }
     }
 
@@ -51,7 +62,7 @@ struct NormalFormTests {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         var generator = UnicodeStrings()
         var before = ""
-        for expected in try Self.lines("RandomStrings.txt").prefix(LongRun.number(100, usually: 20)) {
+        for expected in try Self.lines("RandomStrings.txt").prefix(LongRun.number(100, usually: 12)) {
             for _ in 0..<1000 {
                 let text = generator.next()
                 let key = EntryKey(text)
@@ -88,8 +99,10 @@ struct NormalFormTests {
 
     /// A hostile run of marks is sorted, in time that does not grow with its square: a megabyte of them is one call.
     @Test func aLongRunOfMarksIsSorted() {
-        let marks = (0..<250_000).map { $0 % 2 == 0 ? "\u{301}" as Unicode.Scalar : "\u{323}" }
+        let count = LongRun.number(250_000, usually: 60_000)
+        let marks = (0..<count).map { $0 % 2 == 0 ? "\u{301}" as Unicode.Scalar : "\u{323}" }
         let normal = Self.normal(String(String.UnicodeScalarView(["a"] + marks)))
-        #expect(normal == ["\u{1EA1}"] + [Unicode.Scalar](repeating: "\u{323}", count: 124_999) + marks.filter { $0 == "\u{301}" })
+        let below = [Unicode.Scalar](repeating: "\u{323}", count: marks.count / 2 - 1)
+        #expect(normal == ["\u{1EA1}"] + below + marks.filter { $0 == "\u{301}" })
     }
 }

@@ -63,12 +63,13 @@ struct DurabilityConcurrencyTests {
         #expect(try store.count() == 80)
     }
 
-    /// P25: ten thousand tasks on the few threads of the pool.
+    /// P25: ten thousand tasks, in most runs two thousand, on the few threads of the pool.
     @Test func tenThousandTasksGetTheirResults() async throws {
         let store = try setup.store(memory: 10_000)
         for number in 0..<100 { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
+        let tasks = LongRun.number(10_000, usually: 2000)
         let found = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for task in 0..<10_000 {
+            for task in 0..<tasks {
                 group.addTask {
                     let number = task % 100
                     if task % 20 == 0 { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
@@ -77,7 +78,7 @@ struct DurabilityConcurrencyTests {
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        #expect(found == 10_000)
+        #expect(found == tasks)
     }
 
     /// P28, P29: the last handle is released while other threads work.

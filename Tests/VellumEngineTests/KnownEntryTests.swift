@@ -75,7 +75,7 @@ struct KnownEntryTests {
     func theTotalsAreTrueAfterRandomWrites(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let store = try setup.store(memory: 2000.byte, disk: 6000.byte)
-        for _ in 0..<1500 {
+        for _ in 0..<LongRun.number(1500, usually: 500) {
             let key = EntryKey("\(Int.random(in: 0..<40, using: &random))")
             switch Int.random(in: 0..<20, using: &random) {
             case 0: try store.remove(key)

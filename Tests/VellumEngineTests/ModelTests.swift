@@ -18,7 +18,7 @@ struct StoreModelTests {
         var store: Store<Data>? = try open()
         var model: [String: Data] = [:]
         let keys = ["", "/", "..", "é", "e\u{302}", "a\0b", "😀"] + (0..<60).map { "key \($0)" }
-        for step in 0..<600 {
+        for step in 0..<LongRun.number(600, usually: 250) {
             let key = random.element(of: keys)
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:

@@ -87,7 +87,7 @@ struct RecencyModelTests {
         let memory = DataSize(bytes: random.element(of: [1, 35, 60, 10_000]))
         var store: Store<Data>? = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
         var model: [String] = []
-        for step in 0..<800 {
+        for step in 0..<LongRun.number(800, usually: 300) {
             guard let open = store else { break }
             let key = "\(Int.random(in: 0..<30, using: &random))"
             switch Int.random(in: 0..<100, using: &random) {

@@ -142,7 +142,7 @@ struct RecoveryTests {
         func archiveDidLoseWrites(_ error: VellumError) {}
     }
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: 1...UInt64(LongRun.number(10, usually: 5)))
     func aFileWithAnyDestroyedPageOpensAndReturnsOnlyRecordedValues(_ seed: UInt64) throws {
         try fill(600)
         var random = SeededGenerator(seed: seed)

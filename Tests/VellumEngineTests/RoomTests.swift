@@ -41,9 +41,11 @@ struct RoomTests {
         var random = SeededGenerator(seed: seed)
         let store = try setup.store()
         let (file, archive) = (store.disk.file, store.disk)
-        for number in 0..<300 {
+        let keys = LongRun.number(200, usually: 60)
+        for number in 0..<LongRun.number(300, usually: 100) {
             let length = [1, 20, 900, 4000, 40_000, EntryKey.maximumLength].randomElement(using: &random) ?? 1
-            let key = EntryKey(String(repeating: "k", count: max(0, length - 4)) + "\(number % 200)")
+            let start = String(repeating: "k", count: max(0, length - 4))
+            let key = EntryKey(start + "\(number % keys)")
             let entry = Entry(bytes: Data(number, count: .random(in: 0..<20_000, using: &random)), written: setup.clock.now)
             let write = ArchiveWrite(
                 archive: archive.archive, key: key, operation: .store(entry), stamp: store.memory.stamp(at: setup.clock.now))

@@ -36,7 +36,7 @@ struct StampTests {
         var store = try setup.store(disk: DataSize(bytes: 300))
         // A use that no longer fits its entry hides one entry from the list, until the file is verified.
         #expect(try store.keys().count >= 19)
-        for number in 0..<200 {
+        for number in 0..<LongRun.number(200, usually: 60) {
             let error = code { try store.record(Data(number, count: 10), forKey: EntryKey("new \(number)")) }
             guard error != nil else { continue }
             #expect(error == .damagedFile)

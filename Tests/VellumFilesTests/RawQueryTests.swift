@@ -72,7 +72,7 @@ struct RawQueryTests {
         }
     }
 
-    @Test(arguments: firstSeed..<(firstSeed + UInt64(LongRun.number(20, usually: 4))))
+    @Test(arguments: firstSeed..<(firstSeed + UInt64(LongRun.number(20, usually: 3))))
     func aQueryOfFieldsFindsWhatSwiftFinds(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let factory = ArchivesFactory.inMemory()

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Dispatch
+internal import TestThreads
 internal import VellumCore
 internal import VellumEngine
 
@@ -114,7 +115,7 @@ extension ArchiveRule {
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 1), "totals")
         },
         ArchiveRule("the contents match a dictionary after a hundred random operations") { make in
-            for seed in UInt64(0)..<20 {
+            for seed in 0..<UInt64(LongRun.number(20, usually: 6)) {
                 var random = SeededGenerator(seed: seed)
                 let driver = ArchiveHarness(try make(.unlimited))
                 var model: [EntryKey: [UInt8]] = [:]

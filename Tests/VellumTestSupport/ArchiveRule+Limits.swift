@@ -1,3 +1,4 @@
+internal import TestThreads
 internal import VellumCore
 internal import VellumEngine
 
@@ -5,7 +6,7 @@ extension ArchiveRule {
     /// An archive never exceeds its limits.
     static let limits: [ArchiveRule] = [
         ArchiveRule("the limits hold whenever a call returns") { make in
-            for seed in UInt64(100)..<110 {
+            for seed in 100..<100 + UInt64(LongRun.number(10, usually: 4)) {
                 var random = SeededGenerator(seed: seed)
                 let capacity = try Capacity(1000, entries: 20)
                 let driver = ArchiveHarness(try make(capacity))

@@ -1,3 +1,4 @@
+internal import TestThreads
 internal import VellumCore
 internal import VellumEngine
 
@@ -44,7 +45,7 @@ extension ArchiveRule {
             try expect(driver.keys(), ["d", "a"], "left")
         },
         ArchiveRule("eviction follows the order of use over random operations") { make in
-            for seed in UInt64(200)..<220 {
+            for seed in 200..<200 + UInt64(LongRun.number(20, usually: 6)) {
                 var random = SeededGenerator(seed: seed)
                 let driver = ArchiveHarness(try make(try Capacity(1_000_000, entries: 10)))
                 var model: [String] = []

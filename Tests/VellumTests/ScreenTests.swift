@@ -385,7 +385,8 @@ struct ScreenTests {
     // MARK: At random
 
     /// Whatever is asked and written, by the model or by others: in the end it shows what a query finds.
-    @Test(arguments: 1...12) func atRandomItShowsWhatAQueryFinds(_ seed: UInt64) async throws {
+    @Test(arguments: 1...UInt64(LongRun.number(12, usually: 3)))
+    func atRandomItShowsWhatAQueryFinds(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         try cities.record(contentsOf: (0..<50).map { City(name: "c\($0)", people: Int.random(in: 0..<20, using: &random)) })
         let results = ArchiveResults(cities)

@@ -31,7 +31,7 @@ struct KeyedDecodingTests {
             var random = script
             let container = try decoder.container(keyedBy: TextKey.self)
             #expect(Set(container.allKeys.map(\.stringValue)) == Set(map.keys))
-            for _ in 0..<200 {
+            for _ in 0..<LongRun.number(200, usually: 60) {
                 let number = random.below(count + 5)
                 let key = TextKey(stringValue: "key \(number)")
                 let isThere = number < count

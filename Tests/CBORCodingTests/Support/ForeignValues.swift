@@ -10,9 +10,10 @@ struct ForeignValues {
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    static func maps() -> [CBORValue] {
+    /// The first of ten thousand.
+    static func maps(_ count: Int) -> [CBORValue] {
         var values = ForeignValues(seed: 48)
-        return (0..<10000).map { _ in values.map(depth: 0, limit: 8) }
+        return (0..<count).map { _ in values.map(depth: 0, limit: 8) }
     }
 
     private mutating func small() -> Int128 {

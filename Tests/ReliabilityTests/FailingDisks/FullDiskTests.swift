@@ -20,6 +20,12 @@ struct FullDiskTests {
         Data("\(number),".utf8) + Data(repeating: UInt8(number & 0xFF), count: length)
     }
 
+    /// The length of values on a volume of that size: in every run fewer and longer ones fill a
+    /// larger volume.
+    private func length(on megabytes: Int) -> Int {
+        megabytes * (megabytes == 4 ? 300 : LongRun.number(300, usually: 1200))
+    }
+
     /// Records until no space is left. Returns how many entries were acknowledged.
     private func fill(_ store: Store<Data>, _ length: Int) -> Int {
         for number in 0..<100_000 {
@@ -34,7 +40,7 @@ struct FullDiskTests {
         return 0
     }
 
-    @Test(arguments: [400, 3000, 40_000])
+    @Test(arguments: [LongRun.number(400, usually: 1200), 3000, 40_000])
     func aFullDiskLosesNothingAndAcceptsEntriesOnceThereIsSpace(_ length: Int) throws {
         guard let volume = try SmallVolume(megabytes: 9) else { return }
         try Data(count: 6 << 20).write(to: volume.file("filler"))
@@ -67,7 +73,7 @@ struct FullDiskTests {
         var count = 0
         do {
             while count < 100_000 {
-                try old.set(value(count, 3000), forKey: "\(count)")
+                try old.set(value(count, LongRun.number(3000, usually: 9000)), forKey: "\(count)")
                 count += 1
             }
             Issue.record("The volume is never full.")
@@ -94,7 +100,7 @@ struct FullDiskTests {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         var store = try open(volume, limit: .unlimited)
-        let length = megabytes * 300
+        let length = length(on: megabytes)
         let count = fill(store, length)
         if emptying == .eachInAFreshProcess || emptying == .allInAFreshProcess {
             try file.close()
@@ -121,7 +127,7 @@ struct FullDiskTests {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume, limit: .unlimited)
-        let length = megabytes * 300
+        let length = length(on: megabytes)
         let count = fill(store, length)
         let half = DataSize(bytes: count * length / 2)
         try store.reconfigure(memory: Capacity(1.byte), disk: Capacity(half), caching: .bytes)
@@ -139,7 +145,7 @@ struct FullDiskTests {
         var count = 0
         #expect(throws: MiniCacheError.self) {
             while true {
-                try cache.set(value(count, megabytes * 300), forKey: count)
+                try cache.set(value(count, length(on: megabytes)), forKey: count)
                 count += 1
             }
         }
@@ -251,7 +257,11 @@ struct FullDiskTests {
     @Test func anArchiveWithinItsLimitFitsASmallVolume() throws {
         guard let volume = try SmallVolume(megabytes: 24) else { return }
         let store = try open(volume, limit: 4.megaByte)
-        for number in 0..<4000 { try store.record(value(number, 5000), forKey: EntryKey("\(number)")) }
-        #expect(try store.value(forKey: "3999") == value(3999, 5000))
+        let count = LongRun.number(4000, usually: 1000)
+        let length = 20_000_000 / count
+        for number in 0..<count {
+            try store.record(value(number, length), forKey: EntryKey("\(number)"))
+        }
+        #expect(try store.value(forKey: EntryKey("\(count - 1)")) == value(count - 1, length))
     }
 }

@@ -15,7 +15,8 @@ struct PowerLossTests {
     @Test func afterPowerLossAnEarlierStateIsFoundAndNoGuaranteedWriteIsLost() throws {
         let day = try RecordedDay()
         let cuts = Self.cuts(of: day)
-        let chosen = Amount("VELLUM_IMAGES", usually: 80).sample(below: cuts.count)
+        let amount = Amount("VELLUM_IMAGES", usually: LongRun.number(200, usually: 80))
+        let chosen = amount.limit < 200 ? Self.few(cuts, amount) : amount.sample(below: cuts.count)
         var moment = DiskMoment()
         var promise = RecordedDay.Promise(newest: 0, oldest: 0)
         var done = 0
@@ -31,13 +32,32 @@ struct PowerLossTests {
             let state = try check(cut, moment, day, promise, withGarbage: index % 2 == 0)
             if let state { statesSeen.insert(state) }
         }
-        #expect(statesSeen.count > 20, "The images hold few states: \(statesSeen)")
+        let least = chosen.count < 200 ? 15 : 20
+        #expect(statesSeen.count > least, "The images hold few states: \(statesSeen)")
         if Amount.isFull("VELLUM_IMAGES") {
             let syncs = day.operations.count { if case .sync = $0 { true } else { false } }
             print(
                 "FIGURES power loss: \(chosen.count) images of \(day.operations.count) operations with \(syncs) syncs,"
                     + " \(day.states.count) states of which \(statesSeen.count) were found")
         }
+    }
+
+    /// As many of each kind, evenly spread.
+    private static func few(_ cuts: [PowerCut], _ amount: Amount) -> [Int] {
+        let kinds = Dictionary(grouping: cuts.indices) { index in
+            switch cuts[index].kind {
+            case .nothing: 0
+            case .everything: 1
+            case .without: 2
+            case .prefix: 3
+            case .zeros: 4
+            case .random: 5
+            }
+        }
+        let each = Amount(limit: max(1, amount.limit / kinds.count))
+        return kinds.values.flatMap { indices in
+            each.sample(below: indices.count).map { indices[$0] }
+        }.sorted()
     }
 
     /// Around every sync, at every creation and removal of a name, at every guarantee, and at some moments in between.

@@ -60,7 +60,7 @@ struct DepthTests {
         let own = Scripted("own").answering(.set, .held)
         let storage = own.synchronizedCalls()
         let done = Counter()
-        let count = LongRun.number(100_000, usually: 30_000)
+        let count = LongRun.number(100_000, usually: 10_000)
         for number in 0..<count { storage.set(number, forKey: "a") { _ in done.add() } }
         #expect(own.asked.count == 1)
         own.release()
@@ -73,7 +73,7 @@ struct DepthTests {
         let back = Scripted("back", ["a": 1]).answering(.retrieve, .held)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let done = Counter()
-        let count = LongRun.number(100_000, usually: 30_000)
+        let count = LongRun.number(100_000, usually: 10_000)
         for _ in 0..<count { storage.retrieve(forKey: "a") { _ in done.add() } }
         #expect(back.asked.count == 1)
         back.release()
@@ -86,8 +86,9 @@ struct DepthTests {
         let storage = front.combined(with: MemoryStorage<String, Int>(storage: ["a": 1]))
         let done = Counter()
         storage.retrieve(forKey: "a") { _ in done.add() }
-        for number in 0..<20_000 { storage.set(number, forKey: "a") { _ in done.add() } }
+        let count = LongRun.number(20_000, usually: 6000)
+        for number in 0..<count { storage.set(number, forKey: "a") { _ in done.add() } }
         front.release()
-        await until("every call is answered") { done.value == 20_001 }
+        await until("every call is answered") { done.value == count + 1 }
     }
 }

@@ -70,7 +70,8 @@ struct DetachedLoadsTests {
     }
 
     /// Random steps: each waiter is answered once, by a load that began after it joined or that it joined.
-    @Test(arguments: UInt64(0)..<200) func randomWritesLeaveAtMostTwoLoadsOfAKey(_ seed: UInt64) {
+    @Test(arguments: 0..<UInt64(LongRun.number(200, usually: 40)))
+    func randomWritesLeaveAtMostTwoLoadsOfAKey(_ seed: UInt64) {
         var (random, loads) = (SeededGenerator(seed: seed), Loads())
         var (waiting, running): (Set<UInt64>, [String: Set<UInt64>]) = ([], [:])
         for number in UInt64(1)...300 {

@@ -58,7 +58,7 @@ struct SingleFlightTests {
     }
 
     /// Random steps, compared with a plain list of waiters and loads.
-    @Test(arguments: UInt64(0)..<200)
+    @Test(arguments: 0..<UInt64(LongRun.number(200, usually: 40)))
     func randomStepsMatchAPlainList(_ seed: UInt64) {
         struct Waiter {
             var number: UInt64

@@ -73,7 +73,7 @@ struct LRUListTests {
     }
 
     /// P8: count and cost match the contents after any operations.
-    @Test(arguments: UInt64(0)..<6)
+    @Test(arguments: 0..<UInt64(LongRun.number(6, usually: 3)))
     func theListStaysConsistentAfterRandomOperations(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let list = List()

@@ -27,7 +27,7 @@ struct OrderOfUseTests {
     }
 
     /// Beside a list of numbers, the most recently used last.
-    @Test(arguments: UInt64(0)..<12)
+    @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 3)))
     func theLeastRecentlyUsedIsEvicted(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let limit = Int.random(in: 1...60, using: &random)
@@ -58,7 +58,7 @@ struct OrderOfUseTests {
     }
 
     /// Among threads: if all uses of an entry had ended in a tick of the clock before one in which another was used, it goes first.
-    @Test(arguments: UInt64(0)..<4)
+    @Test(arguments: 0..<UInt64(LongRun.number(4, usually: 2)))
     func usesOfSeveralThreadsAreInTheOrderOfTheTicks(_ seed: UInt64) throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         let count = 200
@@ -162,7 +162,7 @@ struct OrderOfUseTests {
     /// Uses that are noted and not taken fill no memory: entries that come and go are noted once.
     @Test func notedUsesOfEntriesThatAreGoneAreForgotten() throws {
         let cache = MemoryCache<Int>(capacity: try Capacity(DataSize(bytes: .max), entries: 10))
-        for number in 0..<20_000 {
+        for number in 0..<LongRun.number(20_000, usually: 8000) {
             let item = MemoryCache<Int>.Item(
                 payload: number, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(number % 50 + 1), isDirty: true)
             _ = cache.store(item, forKey: EntryKey("\(number % 50)"))

@@ -36,7 +36,8 @@ struct UseSampleTests {
     }()
 
     /// Where memory answers nearly everything, hits do not pay for every key.
-    @Test(arguments: Trace.Shape.allCases)
+    /// The last is a mixture of all shapes.
+    @Test(arguments: LongRun.cases(Trace.Shape.allCases, usually: 3))
     func theCurveIsRoughWhereMemoryAnswersEverything(_ shape: Trace.Shape) throws {
         let trace = Trace.made(shape, uses: 60_000, seed: 2)
         var uses = Uses(upTo: 8 * trace.total)
@@ -49,7 +50,7 @@ struct UseSampleTests {
         #expect(errors.reduce(0, +) / 5 <= 0.12, "\(trace.name): \(errors)")
     }
 
-    @Test(arguments: LongRun.cases(cases, usually: 9))
+    @Test(arguments: LongRun.cases(cases, usually: 6))
     func theCurveIsThatOfAnExactSimulation(_ parameters: Case) throws {
         let trace = parameters.trace
         let limits = Self.factors.map { Int(Double(parameters.limit) * $0) }
@@ -76,7 +77,7 @@ extension UseSampleTests {
         var uses = Uses(upTo: horizon)
         for round in 0..<4 {
             for key in 0..<4000 { uses.write(key, size: size) }
-            for number in 0..<20_000 {
+            for number in 0..<LongRun.number(20_000, usually: 5000) {
                 let key = number % (round.isMultiple(of: 2) ? 4000 : 300)
                 uses.write(key, size: size)
                 _ = uses.hit(key, size: size)

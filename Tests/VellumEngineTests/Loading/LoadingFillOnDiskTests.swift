@@ -106,7 +106,7 @@ struct LoadingFillConcurrencyTests {
         await withTaskGroup { group in
             for _ in 0..<6 {
                 group.addTask {
-                    for round in 0..<100 {
+                    for round in 0..<LongRun.number(100, usually: 40) {
                         let task = Task {
                             try await store.value(forKey: "a") {
                                 let now = version.now
@@ -122,7 +122,7 @@ struct LoadingFillConcurrencyTests {
             }
             group.addTask {
                 do {
-                    for _ in 0..<150 {
+                    for _ in 0..<LongRun.number(150, usually: 60) {
                         let round = version.advance()
                         try store.remove("a")
                         await pause()

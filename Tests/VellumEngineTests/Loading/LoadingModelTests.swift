@@ -9,7 +9,7 @@ import VellumTestSupport
 /// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
 @Suite(.ownThreads)
 struct LoadingModelTests {
-    @Test(arguments: UInt64(0)..<25)
+    @Test(arguments: 0..<UInt64(LongRun.number(25, usually: 8)))
     func aRandomScheduleMatchesTheModel(_ seed: UInt64) async throws {
         var schedule = try Schedule(seed: seed)
         for _ in 0..<120 { try await schedule.step() }

@@ -20,7 +20,7 @@ struct IndexModelTests {
         let (memory, disk) = seed % 2 == 0 ? (20.kiloByte, 4.kiloByte) : (2.kiloByte, 8.kiloByte)
         func open() throws -> Store<Person> { try setup.people(memory: memory, disk: disk, durability: durability) }
         var store = try open()
-        for step in 0..<400 {
+        for step in 0..<LongRun.number(400, usually: 160) {
             switch Int.random(in: 0..<20, using: &random) {
             case 0: try store.removeAll()
             case 1...3: try store.remove(key(&random))

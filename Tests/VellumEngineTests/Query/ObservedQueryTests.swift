@@ -46,7 +46,8 @@ struct ObservedQueryTests {
         ]
     }
 
-    private static let count = 5000
+    /// More than a batch.
+    private static let count = LongRun.number(5000, usually: 4200)
 
     init() throws {
         setup = try Setup()
@@ -179,7 +180,11 @@ struct ObservedQueryTests {
         #expect(code { _ = try store.observed(QueryDescription(), undecodable: .fail) { codec.decoded >= 20 } } == .cancelled)
         #expect(codec.decoded == 20)
     }
+}
 
+/// The same of stores that are small.
+@Suite(.ownThreads)
+struct SmallObservedQueryTests {
     /// Whether only the disk has the value, or only memory.
     @Test(arguments: [10, 2000], [false, true]) func anAnswerIsAnotherOneIfItsBytesAre(_ size: Int, _ isSame: Bool) throws {
         let setup = try Setup()
@@ -202,7 +207,9 @@ struct ObservedQueryTests {
     }
 
     /// What is read as an object of another version is another answer.
-    @Test func bytesOfAnotherVersionAreOtherBytes() {
+    @Test func bytesOfAnotherVersionAreOtherBytes() throws {
+        let setup = try Setup()
+        let store = try setup.people()
         func digest(_ version: Int64) -> UInt64 {
             var entry = Entry(bytes: Data([1, 2]), written: WallInstant(rawValue: 0))
             entry.typeVersion = version

@@ -210,7 +210,7 @@ final class ChangePageTests {
     }
 
     /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.
-    @Test(arguments: 0..<200)
+    @Test(arguments: 0..<LongRun.number(200, usually: 60))
     func garbageMakesAReaderForgetAndNothingElse(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let before = page.generation(of: 3).value

@@ -26,13 +26,13 @@ struct HostileWordsTests {
     }
 
     private static func isTried(_ number: Int) -> Bool {
-        number.isMultiple(of: LongRun.number(1, usually: 3))
+        number.isMultiple(of: LongRun.number(1, usually: 6))
     }
 
     /// - Parameter isOpen: Whether the word changes while the file is open, or before it is opened again.
     @Test(arguments: words, [true, false])
     func aNumberOfThePageDoesNotMatter(offset: Int, isOpen: Bool) throws {
-        // Two of the six at each word, others at the next one; in `make long` all.
+        // One of the six at each word, another at the next one; in `make long` all.
         let first = offset / 8 + (isOpen ? 1 : 0)
         for (number, value) in Self.values.enumerated() where Self.isTried(first + number) {
             let setup = try Setup()
