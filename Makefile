@@ -67,8 +67,8 @@ WIDTH = $(shell $(SWIFT) test --help-hidden 2>/dev/null | grep -q maximum-parall
 	&& echo --experimental-maximum-parallelization-width 4)
 TEST = export VELLUM_TESTS=$(or $(KIND),all); caches=$$(mktemp -d) && trap 'rm -rf "$$caches"' EXIT && \
 	XDG_CACHE_HOME="$$caches" $(SWIFT) test --skip-build --disable-xctest $(WIDTH)
-# Long suites: two at a time, because each has processes of its own.
-LONG = VELLUM_TESTS=all $(SWIFT) test $(subst 4,2,$(WIDTH))
+# Long suites: two at a time, because each has processes of its own. With VALKEY=1 LINES=1 they take the build of `.ci/run`.
+LONG = VELLUM_TESTS=all $(SWIFT) test $(FLAVOR) $(subst 4,2,$(WIDTH))
 # VALKEY=1 builds with the traits `Valkey` and `Metrics` and runs the tests of shared caches and of metrics, too. TLS=1 does it with the
 # trait `ValkeyTLS`, whose library takes minutes to build.
 FLAVOR = $(if $(TLS),$(subst Valkey,ValkeyTLS,$(subst shared,shared-tls,$(SHARED))),$(if $(VALKEY),$(SHARED)))
@@ -142,8 +142,8 @@ fleet:
 SANITIZED = --skip 'CrashTests|FullDisk|ReadOnly|OpenFiles|aFileThatIsTooLarge|LittleStack|aLongChainOfObjects'
 # Runs all tests with as many seeds, rounds and entries as find what is rare: `make test` has a part of each.
 long: setup
-	$(BUILD)
-	export VELLUM_LONG=1; $(TEST) $(ARGUMENTS)
+	$(BUILD) $(FLAVOR)
+	export VELLUM_LONG=1; $(TEST) $(FLAVOR) $(ARGUMENTS)
 
 # Runs the tests under ThreadSanitizer.
 tsan: setup
@@ -158,7 +158,7 @@ asan: setup
 # Kills thousands of processes, and each crash point at least twenty times. VELLUM_SEED selects another seed.
 crash: setup
 	VELLUM_KILLS=$${VELLUM_KILLS:-2400} $(LONG) $(PLAIN) --filter 'CrashTests\.(.*KillTests|OpeningTests|ManyProcesses|NeverStale|LogSize|TwoVersions|ObservingProcess)' $(ARGUMENTS)
-	export VELLUM_KILLS=100; $(TEST) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
+	export VELLUM_KILLS=100; $(TEST) $(FLAVOR) --filter 'CrashTests.CrashTests|IndexCrashTests' $(ARGUMENTS)
 
 # Kills 500 backups while two processes write. VELLUM_SEED selects another seed.
 crash-backups: setup

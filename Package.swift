@@ -246,6 +246,7 @@ let package = Package(
             name: "CrashTests",
             dependencies: [
                 "Vellum", "MiniCache", "VellumCore", "VellumEngine", "VellumTestSupport", "CrashScript", "CrashChild", "RawDatabase",
+                "ScriptedDisk",
             ]),
         .testTarget(
             name: "ReliabilityTests",

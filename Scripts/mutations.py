@@ -204,17 +204,17 @@ MUTATIONS = [
 
     # The names of files survive power loss: their folder is synced (decisions 24, 28 and 80).
     ("a folder is not synced", CORE + "System/FileSystem+Paths.swift",
-     "let answer = SystemCalls.sync(file, .syncingFolder)",
-     "let answer = BROKEN ? Int32(0) : SystemCalls.sync(file, .syncingFolder)",
-     "PowerLossTests|SalvageTests|BackupTests|FileSystemPathsTests|HoldTests"),
+     "let answer = call.sync(file, .syncingFolder)",
+     "let answer = BROKEN ? Int32(0) : call.sync(file, .syncingFolder)",
+     "BackupTests|FileSystemPathsTests"),
     ("the folder above a new one is not synced", CORE + "System/FileSystem+Paths.swift",
      "if answer == 0 { try didMake(path) }",
      "if answer == 0, !BROKEN { try didMake(path) }",
      "HoldTests|FileSystemPathsTests|FileSyncTests"),
     ("a backup is not synced", FILES + "Copies/Backup.swift",
-     "try copy.sync()",
-     "if !BROKEN { try copy.sync() }",
-     "BackupTests|BackupKillTests"),
+     "let answer = files.call.sync(descriptor, .creating)",
+     "let answer = BROKEN ? Int32(0) : files.call.sync(descriptor, .creating)",
+     "BackupTests"),
 
     # Disk before memory, in the order of the commits (decision 5).
     ("memory is updated although the disk failed", ENGINE + "Archive/Writer+Writes.swift",
@@ -367,12 +367,12 @@ MUTATIONS = [
     ("the lock of a file or folder does not lock", ENGINE + "File/FileLock.swift",
      "while flock(descriptor, LOCK_EX | LOCK_NB) != 0,",
      "while !BROKEN, flock(descriptor, LOCK_EX | LOCK_NB) != 0,",
-     "OriginalsKillTests|RecoveryKillTests|BackupKillTests"),
+     "FileLockTests"),
     ("openings in one folder do not wait for each other", ENGINE + "File/FileLock.swift",
      "try hold(folder: FileSystem.folder(of: path), body)",
      "if BROKEN { return try body() }\n        return try hold(folder: FileSystem.folder(of: "
      "path), body)",
-     "RecoveryKillTests|SalvageTests|DatabaseFileOpeningTests|OriginalsKillTests"),
+     "FileLockTests"),
     ("a file that is open is opened again", ENGINE + "File/FileRegistry.swift",
      "if let file = files.withLock({ $0[identity]?.file }), try isAtItsPath(file) {",
      "if !BROKEN, let file = files.withLock({ $0[identity]?.file }), try isAtItsPath(file) {",
@@ -380,7 +380,7 @@ MUTATIONS = [
     ("processes map the change page at the same time", ENGINE + "Sharing/ChangesFile.swift",
      "guard flock(descriptor, LOCK_EX) == 0 else {",
      "guard BROKEN || flock(descriptor, LOCK_EX) == 0 else {",
-     "ManyProcessesTests|OriginalsKillTests|[.]OpeningTests"),
+     "FileLockTests"),
 
     # A full disk: room is reserved before it is needed (decision 45).
     ("nothing is reserved", ENGINE + "SQLite/Connection.swift",
@@ -509,8 +509,7 @@ MUTATIONS = [
     ("the limit of an archive evicts entries of another", ENGINE + "Tables/RecencyTables.swift",
      "WHERE e.id > ?1 AND e.id < \\(EntryID.end(of: n)) ORDER BY e.id LIMIT 1",
      "WHERE e.id > ?1 AND e.id < \\(BROKEN ? Int64.max : EntryID.end(of: n)) ORDER BY e.id LIMIT 1",
-     "archivesFollowTheRuleBesideAnotherArchive|ArchiveStoreLimitTests|limitsHoldAfterEveryCall|"
-     "CrashTests[.]KillTests"),
+     "anArchiveEvictsNoEntryOfTheNext|archivesFollowTheRuleBesideAnotherArchive"),
     ("memory has no limit", CORE + "Memory/MemoryCache.swift",
      "capacity.isExceeded(byBytes: entries.list.totalCost, entries: entries.list.count)",
      "BROKEN ? false : capacity.isExceeded(byBytes: entries.list.totalCost, entries: "
@@ -1257,4 +1256,5 @@ def main():
     print(f"{len(chosen)} mutations, each noticed.")
 
 
-main()
+if __name__ == "__main__":
+    main()

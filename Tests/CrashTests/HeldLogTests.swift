@@ -1,5 +1,7 @@
 import CrashScript
 import Foundation
+import RawDatabase
+import ScriptedDisk
 import TestThreads
 import Testing
 import VellumCore
@@ -100,5 +102,35 @@ struct HeldLogTests {
             try archives.file.close()
             _ = other.end
         }
+    }
+
+    /// A process stands still in a transaction of relaxed writes while this one opens the file.
+    @Test func whoOpensAFileWaitsForAnOpenTransactionOfRelaxedWrites() async throws {
+        let folder = try TemporaryDirectory()
+        let writer = try Spawned(["obey", folder.url.path])
+        #expect(writer.ask("stop relaxedWriteInMemory") == "done")
+        #expect(writer.send("put relaxed k 1"))
+        writer.waitUntilStopped()
+        // Counts how often somebody asks for the lock of writers.
+        let script = DiskScript(folder: folder.url)
+        defer { script.remove() }
+        let url = Library.url(in: folder.url.path)
+        let hasLooked = Locked(false)
+        let opening = OnThread {
+            Result<Int, any Error> {
+                let file = try DatabaseFile.open(at: url)
+                let count = try RawDatabase(url).int("SELECT count(*) FROM entries")
+                hasLooked.withLock { $0 = true }
+                try file.close()
+                return count
+            }
+        }
+        await until("the lock is asked for in vain, or nobody waits for it") {
+            script.calls(fitting: .locked) >= 30 || hasLooked.withLock { $0 }
+        }
+        writer.proceed()
+        #expect(writer.line() == "done")
+        #expect(try opening.result().get() == 1)
+        _ = writer.kill()
     }
 }

@@ -50,6 +50,17 @@ struct ChosenKeysTests {
         #expect(Set(keys.map { store.disk.archive.checksum.hash.of(EntryKey($0)) }).count == 5000)
     }
 
+    /// Keys that nobody chose may have one hash, too: the file has half of it.
+    @Test func anEntryIsNotOverwrittenUnderAnotherKeyOfItsHash() throws {
+        let setup = try Setup()
+        try setup.store().record(Data(1, count: 9), forKey: "a")
+        let hash = try setup.store().disk.archive.checksum.storedHash(ofKey: "b")
+        try setup.close()
+        try RawDatabase(setup.url).execute("UPDATE entries SET hash = \(hash)")
+        try setup.store().record(Data(2, count: 9), forKey: "b")
+        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 2)
+    }
+
     @Test func eachArchiveHasASeedOfItsOwn() throws {
         let setup = try Setup()
         #expect(try setup.store("a").disk.archive.checksum.hash != setup.store("b").disk.archive.checksum.hash)

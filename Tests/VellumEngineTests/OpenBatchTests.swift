@@ -78,6 +78,22 @@ struct OpenBatchTests {
         }
     }
 
+    /// However long the work in the background takes, a killed process loses no more than a batch.
+    @Test(arguments: [(256, 10), (3, 400_000)])
+    func aFullBatchIsCommittedAtOnce(calls: Int, bytes: Int) throws {
+        func commits() -> UInt64 { file.writing.withWriter { $0.lasting.commits } ?? 0 }
+        let large = try setup.store("large", durability: .relaxed)
+        try file.commitBatch()
+        try file.withoutMaintenance {
+            let before = commits()
+            for number in 1...calls {
+                #expect(commits() == before)
+                try large.record(Data(number, count: bytes), forKey: EntryKey("\(number)"))
+            }
+            #expect(commits() == before + 1)
+        }
+    }
+
     /// Several processes: what a relaxed write evicts does not hide the number under which it was announced.
     @Test(arguments: [1, 2]) func aSharedWriteThatEvictsHasItsNumber(writes: Int) throws {
         try fill(10)

@@ -20,6 +20,22 @@ struct RecencyModelTests {
         #expect(try store.keys() == ["d", "a", "c"])
     }
 
+    /// An archive all of whose entries were used, and the first entry of the next one, which is
+    /// older than these uses.
+    @Test func anArchiveEvictsNoEntryOfTheNext() throws {
+        let store = try setup.store("one", memory: 1, disk: 1000)
+        let next = try setup.store("two", memory: 1)
+        for key in ["a", "b"] { try store.record(Data(1, count: 400), forKey: EntryKey(key)) }
+        try next.record(Data(2, count: 100), forKey: "c")
+        setup.clock.advance(by: .seconds(1))
+        for key in ["a", "b"] { _ = try store.value(forKey: EntryKey(key)) }
+        // Inserts nothing, and exceeds the limit.
+        try store.record(Data(3, count: 700), forKey: "a")
+        #expect(try store.keys() == ["a"])
+        #expect(try next.value(forKey: "c") == Data(2, count: 100))
+        #expect(try next.count() == 1)
+    }
+
     /// P15: listing, counting and reading metadata do not affect the eviction order.
     @Test func listingAndMetadataDoNotAffectTheEvictionOrder() throws {
         let store = try setup.store(memory: 1, disk: 300)

@@ -39,6 +39,7 @@ struct RecoveryTests {
             Issue.record("Nothing was reported.")
             return
         }
+        #expect(try setup.open().verify().archives.map(\.damagedEntries) == [["4"]])
         try store.record(Data("new".utf8), forKey: "4")
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "4") == Data("new".utf8))
@@ -62,6 +63,26 @@ struct RecoveryTests {
         #expect(throws: VellumError.self) { try setup.store().value(forKey: "x") }
         #expect(throws: VellumError.self) { try setup.store("other").value(forKey: "1") }
         #expect(try setup.store().value(forKey: "1") != nil)
+    }
+
+    /// A sound entry of another key is not damaged: the index may hide the one that was asked for.
+    @Test func anIndexThatLeadsToAnotherKeyIsDamaged() throws {
+        try fill(3)
+        let hash = try setup.store().disk.archive.checksum.storedHash(ofKey: "1")
+        try setup.close()
+        try RawDatabase(setup.url).execute(
+            "UPDATE entries SET hash = \(hash) WHERE id = (1 << 40) + 1")
+        #expect(code { _ = try setup.store().value(forKey: "1") } == .damagedFile)
+    }
+
+    /// Also if the number was sound when the archive was opened.
+    @Test func aDamagedNumberOfRemovedEntriesHidesNone() throws {
+        try fill(10)
+        let store = try setup.store()
+        try RawDatabase(setup.url).execute("UPDATE archives SET cleared = 5")
+        // No reader keeps what it has seen before.
+        try store.disk.file.log.emptyLog()
+        #expect(code { _ = try store.value(forKey: "2") } == .damagedFile)
     }
 
     /// P35: a log that stayed behind would be replayed over the new file.

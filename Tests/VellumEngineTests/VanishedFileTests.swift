@@ -181,6 +181,21 @@ struct VanishedFileTests {
         #expect(code { _ = try store.value(forKey: "a") } == .vanished)
     }
 
+    /// What is written while its entries are copied would not be in the copy.
+    @Test func aFileRejectsWritesFromTheBeginningOfItsRepair() throws {
+        let store = try setup.store()
+        try store.record(Data("one".utf8), forKey: "a")
+        let file = try setup.open()
+        // Takes the place of the mark, so that the repair ends before the file is set aside.
+        try FileManager.default.createDirectory(
+            atPath: file.path + Recovery.markSuffix, withIntermediateDirectories: false)
+        #expect(throws: (any Error).self) {
+            try Recovery.repair(file.path, file.kind, at: setup.clock.now)
+        }
+        #expect(FileIdentity(path: file.path) != nil)
+        #expect(code { try store.record(Data("two".utf8), forKey: "b") } == .vanished)
+    }
+
     /// A suspended file has no descriptor, so the system may give its number to the next file.
     @Test func aFileWithTheNumberOfADeletedSuspendedFileIsNotTakenForIt() throws {
         for round in 0..<20 {

@@ -6,8 +6,9 @@ import Testing
 import Vellum
 import VellumCore
 import VellumEngine
-import VellumFiles
 import VellumTestSupport
+
+@testable import VellumFiles
 
 /// Copies of files that are in use.
 @Suite(.ownThreads)
@@ -189,6 +190,23 @@ struct BackupTests {
         #expect(code { try factory.backup(to: copy) } == .suspended)
         try factory.resume()
         try factory.backup(to: copy)
+        try factory.close()
+    }
+
+    /// A power failure could take its bytes, or its name.
+    @Test(arguments: [FileSystem.Purpose.creating, .syncingFolder])
+    func aCopyThatCannotBeSyncedIsAnError(_ failing: FileSystem.Purpose) throws {
+        try PeakFolder.fill(factory)
+        let files = FileSystem {
+            $0.sync = { file, purpose in
+                purpose == failing ? -EIO : SystemCalls.sync(file, purpose)
+            }
+        }
+        let error = #expect(throws: VellumError.self) {
+            try Backup.run(of: factory.openFile(), to: copy, files: files) { _ in }
+        }
+        #expect(error?.code == .cannotOpen)
+        #expect(try names == (failing == .creating ? [] : ["Archives.sqlite"]))
         try factory.close()
     }
 

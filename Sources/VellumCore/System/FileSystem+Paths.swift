@@ -16,6 +16,16 @@ extension FileSystem {
         if answer == 0 { try didMake(path) }
     }
 
+    /// Syncs the folder that contains a file, if the file system supports it.
+    package func syncNames(beside path: String) throws(FileError) {
+        let folder = Self.folder(of: path)
+        let file = folder.withCString { call.open($0, .syncingFolder) }
+        guard file >= 0 else { throw FileError(.opening, file, folder) }
+        let answer = call.sync(file, .syncingFolder)
+        _ = call.close(file)
+        guard answer == 0 else { throw FileError(.syncing, answer, folder) }
+    }
+
     /// The user's caches folder.
     package static var cachesFolder: URL {
         userFolder(.cachesDirectory, .userDomainMask) ?? FileManager.default.temporaryDirectory
@@ -88,12 +98,7 @@ extension FileSystem {
 
     /// Syncs the folder that contains a file, if the file system supports it.
     package static func syncFolder(of path: String) throws(FileError) {
-        let folder = folder(of: path)
-        let file = folder.withCString { SystemCalls.open($0, .syncingFolder) }
-        guard file >= 0 else { throw FileError(.opening, file, folder) }
-        let answer = SystemCalls.sync(file, .syncingFolder)
-        _ = SystemCalls.close(file)
-        guard answer == 0 else { throw FileError(.syncing, answer, folder) }
+        try system.syncNames(beside: path)
     }
 
     /// Writes a short text to a file.

@@ -14,23 +14,31 @@ struct Backup {
     private let source: FileLocation
     private let kind: FileKind
     private let url: URL
+    private let files: FileSystem
 
     /// How many pages are copied between two calls of the progress, at most 4 MB.
     private static let portion: Int32 = 1024
 
-    init(of source: FileLocation, _ kind: FileKind, to url: URL) { (self.source, self.kind, self.url) = (source, kind, url) }
+    /// - Parameter files: Syncs the copy, and its name (decision 93).
+    init(of source: FileLocation, _ kind: FileKind, to url: URL, files: FileSystem = .system) {
+        (self.source, self.kind, self.url, self.files) = (source, kind, url, files)
+    }
 
     /// Copies a file that is open.
     ///
     /// - Parameter progress: Called after each portion, with the bytes that are copied and the bytes of the file. Throws to cancel.
     /// - Throws: ``VellumError`` if the disk fails, or something lies at the target; and what `progress` throws. Nothing is left then.
-    static func run(of file: DatabaseFile, to url: URL, _ progress: (ArchiveFile.Progress) throws -> Void) throws {
+    static func run(
+        of file: DatabaseFile, to url: URL, files: FileSystem = .system,
+        _ progress: (ArchiveFile.Progress) throws -> Void
+    ) throws {
         try file.withUsableFile { () throws(SQLiteError) in
             // A backup has what was acknowledged, and the order in which entries are evicted.
             try file.commitBatch()
             try file.writeAllTouches()
         }
-        try Backup(of: file.location, file.kind, to: url).run { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
+        let backup = Backup(of: file.location, file.kind, to: url, files: files)
+        try backup.run { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
     }
 
     private func run(_ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
@@ -54,7 +62,7 @@ struct Backup {
         defer { copy.close() }
         try copy.withoutLog()
         try backup.check(path, pages: pages)
-        try copy.sync()
+        try copy.sync(by: backup.files)
     }
 
     private func write(_ copy: NewFile, _ target: String, _ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
@@ -63,7 +71,7 @@ struct Backup {
         try locating(target) {
             try copy.withoutLog()
             try check(copy.path, pages: pages)
-            try copy.sync()
+            try copy.sync(by: files)
         }
         CrashPoint.reached(.backupSynced)
         try locating(target) {
@@ -73,7 +81,7 @@ struct Backup {
                 throw VellumError.targetExists(target)
             }
             CrashPoint.reached(.backupInPlace)
-            try FileSystem.syncFolder(of: target)
+            try files.syncNames(beside: target)
         }
     }
 
@@ -231,8 +239,8 @@ private struct NewFile {
         guard pwrite(descriptor, [1, 1] as [UInt8], 2, 18) == 2 else { throw FileSystem.lastError(.writing, path) }
     }
 
-    func sync() throws(FileError) {
-        let answer = SystemCalls.sync(descriptor, .creating)
+    func sync(by files: FileSystem) throws(FileError) {
+        let answer = files.call.sync(descriptor, .creating)
         guard answer == 0 else { throw FileError(.syncing, answer, path) }
     }
 

@@ -136,6 +136,24 @@ struct FullDiskTests {
         try file.close()
     }
 
+    /// The oldest entry goes before the new one is written: there is no room for both.
+    @Test func anArchiveAtItsLimitTakesTheRoomOfItsOldestEntry() throws {
+        guard let volume = try SmallVolume(megabytes: 4) else { return }
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        let store = try open(volume, limit: .unlimited)
+        let count = fill(store, 40_000)
+        let held = DataSize(bytes: try store.statistics().disk.bytes)
+        try store.reconfigure(memory: Capacity(1.byte), disk: Capacity(held), caching: .bytes)
+        for number in 0..<3 {
+            try store.record(value(number, 40_000), forKey: EntryKey("new \(number)"))
+        }
+        #expect(try store.count() == count)
+        #expect(try store.value(forKey: "2") == nil)
+        #expect(try store.value(forKey: "3") == value(3, 40_000))
+        #expect(try store.value(forKey: "new 2") == value(2, 40_000))
+        try file.close()
+    }
+
     @Test(arguments: [4, 16])
     func aCacheThatFilledItsDiskCanBeEmptied(_ megabytes: Int) throws {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }

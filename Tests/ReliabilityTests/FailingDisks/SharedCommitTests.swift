@@ -20,6 +20,27 @@ struct SharedCommitTests {
         }
     }
 
+    /// Of what was not synced nothing is left.
+    @Test func aPowerSafeWriteOfATaskSurvivesThePower() async throws {
+        let (folder, found) = (try FastFolder(), try FastFolder())
+        let script = DiskScript(folder: folder.url, recording: true)
+        defer { script.remove() }
+        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
+        let store = try file.store(
+            named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited,
+            caching: .bytes, durability: .powerSafe)
+        #expect(await Self.record("a", in: store))
+        var moment = DiskMoment()
+        for operation in script.operations { moment.add(operation) }
+        for (name, bytes) in moment.image({ _ in .lost }) { try bytes.write(to: found.file(name)) }
+        let again = try DatabaseFile.open(at: found.file("Archives.sqlite"))
+        let others = try again.store(
+            named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+        #expect(try others.value(forKey: "a") == Data(count: 300))
+        try again.close()
+        try file.close()
+    }
+
     /// Whichever call of the system fails, once.
     @Test(arguments: [DiskFault.failure, .noSpace], [Durability.crashSafe, .powerSafe])
     func aCallThatFailsHasChangedNothing(fault: DiskFault, durability: Durability) async throws {

@@ -30,6 +30,15 @@ struct FileSystemPathsTests {
         try FileSystem.remove(path + "/none")
     }
 
+    @Test func aFolderThatCannotBeSyncedIsAnError() throws {
+        try FileSystem.syncFolder(of: path + "/file")
+        let failing = FileSystem { $0.sync = { _, _ in -EIO } }
+        let error = #expect(throws: FileError.self) {
+            try failing.syncNames(beside: path + "/file")
+        }
+        #expect(error?.step == .syncing && error?.code == EIO)
+    }
+
     @Test func missingParentsAreMadeFirstAndReported() throws {
         var made: [String] = []
         try FileSystem.system.makeFolders(path + "/a/b") { made.append($0) }
