@@ -58,6 +58,8 @@ struct SuspendingTests {
         try file.suspend()
         try file.suspend()
         #expect(try store.value(forKey: "a") == Data("one".utf8))
+        // The pool of readers and the writer say so, too.
+        #expect(code { _ = try file.location.isUsable() } == .suspended)
         store.trimMemory(to: 0)
         #expect(code { _ = try store.value(forKey: "a") } == .suspended)
         #expect(code { try store.record(Data(), forKey: "c") } == .suspended)
