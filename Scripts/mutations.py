@@ -776,7 +776,7 @@ MUTATIONS = [
     ("an impossible index is believed", ENGINE + "Archive/ArchiveEdit+Index.swift",
      "guard state.isPossible(for: shape) else {",
      "guard BROKEN || state.isPossible(for: shape) else {",
-     "extremeValuesAreHandledOrReported"),
+     "anImpossibleIndexIsDamage"),
     ("a last use that no process gives is believed", ENGINE + "Tables/RecencyTables.swift",
      'guard isPossible else { throw .corrupt("Invalid last use of an entry.") }',
      'guard BROKEN || isPossible else { throw .corrupt("Invalid last use of an entry.") }',
@@ -784,7 +784,7 @@ MUTATIONS = [
     ("the length of an element in an index is unbounded", ENGINE + "Tables/ElementList.swift",
      "guard let count = rest.popLength(), count <= rest.count else { return nil }",
      "guard let count = rest.popLength(), BROKEN || count <= rest.count else { return nil }",
-     "extremeValuesAreHandledOrReported|IndexModelTests|damageNeverReturnsWrongValuesOrCrashes"),
+     "elementsThatAreCutOffAreNoList"),
     ("a change may lead to a later one", ENGINE + "Sharing/ChangePage.swift",
      "word(slot).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }",
      "word(slot).pointee.load(ordering: .relaxed) == number, BROKEN || previous < number else { "

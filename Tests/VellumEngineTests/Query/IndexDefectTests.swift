@@ -19,6 +19,21 @@ struct IndexDefectTests {
         try store.fetch(QueryDescription(steps), undecodable: .skip).map(\.name)
     }
 
+    /// Numbers that no index has, of how far it was built.
+    @Test(arguments: ["through = -1", "until = -1", "built = -1", "unindexed_rows = -1"])
+    func anImpossibleIndexIsDamage(_ change: String) throws {
+        try setup.people().record(Person.crowd(3))
+        try setup.close()
+        try RawDatabase(setup.url).execute("UPDATE indexes SET \(change)")
+        #expect(code { try setup.people().record([Person("late", age: 1)]) } == .damagedFile)
+    }
+
+    /// A text, bytes, and a length that goes on, of which there is less than they say.
+    @Test(arguments: [[2, 9, 0x61], [3, 1], [2, 0x81]] as [[UInt8]])
+    func elementsThatAreCutOffAreNoList(_ bytes: [UInt8]) {
+        #expect(bytes.withUnsafeBytes(ElementList.decode) == nil)
+    }
+
     /// A pending checkpoint ends all snapshots, but each answer still comes from a single one.
     @Test func anAnswerIsAConsistentSnapshotEvenDuringACheckpoint() throws {
         let store = try setup.people()
