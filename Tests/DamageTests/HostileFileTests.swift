@@ -307,14 +307,15 @@ struct HostileFileTests {
     }
 
     /// The change page is mapped again if it was replaced.
-    @Test func aLinkThatReplacesAnOpenChangePageIsNotWritten() throws {
+    @Test(arguments: [Thing.hardLink, .symbolicLink])
+    func aLinkThatReplacesAnOpenChangePageIsNotWritten(_ thing: Thing) throws {
         let hostile = try HostileFile()
         let victim = hostile.folder.url.appendingPathComponent("precious").path
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
         let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         let store = try SampleStore.open("plain", in: file)
         unlink(hostile.url.path + "-changes")
-        try Thing.hardLink.put(at: hostile.url.path + "-changes", victim: victim)
+        try thing.put(at: hostile.url.path + "-changes", victim: victim)
         // The files are checked every few milliseconds.
         var code: VellumError.Code?
         blockUntil("the other change page is noticed") {
