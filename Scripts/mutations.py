@@ -785,11 +785,6 @@ MUTATIONS = [
      "guard let count = rest.popLength(), count <= rest.count else { return nil }",
      "guard let count = rest.popLength(), BROKEN || count <= rest.count else { return nil }",
      "elementsThatAreCutOffAreNoList"),
-    ("a change may lead to a later one", ENGINE + "Sharing/ChangePage.swift",
-     "word(slot).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }",
-     "word(slot).pointee.load(ordering: .relaxed) == number, BROKEN || previous < number else { "
-     "return nil }",
-     "ChangePageTests|HostileWordsTests"),
     ("the length of a key in a file is unbounded", SHALLOWS + "Storages/Disk/LongKeyFile.swift",
      "return length <= UInt64(size - endCount) ? Int(length) : nil",
      "return BROKEN || length <= UInt64(size - endCount) ? Int(length) : nil",
@@ -1231,7 +1226,8 @@ def main():
         return print(f"{len(MUTATIONS)} mutations, each of which finds its text.")
     prepare(head)
     if not run("swift", "build", "--build-tests", "-debug-info-format", "none",
-               "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1"):
+               "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1",
+               "-Xswiftc", "-no-emit-module-separately", "--disable-index-store"):
         raise SystemExit("The mutations do not compile:\n" + LOG.read_text()[-5000:])
     chosen = [number for number, name in enumerate(known) if not names or name in names]
     parts = {part for number in chosen for part in MUTATIONS[number][4].split("|")}
