@@ -1227,7 +1227,7 @@ def main():
     prepare(head)
     if not run("swift", "build", "--build-tests", "-debug-info-format", "none",
                "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1",
-               "-Xswiftc", "-no-emit-module-separately", "--disable-index-store"):
+               "--disable-index-store"):
         raise SystemExit("The mutations do not compile:\n" + LOG.read_text()[-5000:])
     chosen = [number for number, name in enumerate(known) if not names or name in names]
     parts = {part for number in chosen for part in MUTATIONS[number][4].split("|")}
