@@ -1226,8 +1226,7 @@ def main():
         return print(f"{len(MUTATIONS)} mutations, each of which finds its text.")
     prepare(head)
     if not run("swift", "build", "--build-tests", "-debug-info-format", "none",
-               "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1",
-               "--disable-index-store"):
+               "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1"):
         raise SystemExit("The mutations do not compile:\n" + LOG.read_text()[-5000:])
     chosen = [number for number, name in enumerate(known) if not names or name in names]
     parts = {part for number in chosen for part in MUTATIONS[number][4].split("|")}
