@@ -73,11 +73,9 @@ LONG = VELLUM_TESTS=all $(SWIFT) test $(FLAVOR) $(subst 4,2,$(WIDTH))
 # trait `ValkeyTLS`, whose library takes minutes to build.
 FLAVOR = $(if $(TLS),$(subst Valkey,ValkeyTLS,$(subst shared,shared-tls,$(SHARED))),$(if $(VALKEY),$(SHARED)))
 # Tests are built without the information for debuggers, which takes a tenth of the time. A crash names functions all the same. With LINES=1 it
-# names lines, too, which `make spines` needs; then the process that compiles a module can write it, which saves as much (without lines it writes
-# none). One batch for each module: with two, which the driver makes for two processors, both check the types of the whole module, which takes a
-# fifth more of the processor; modules are built beside each other all the same.
-PLAIN = -debug-info-format $(or $(DEBUG_INFO),none) -Xswiftc -driver-batch-count -Xswiftc 1 \
-	$(if $(LINES),-Xswiftc -gline-tables-only -Xswiftc -no-emit-module-separately)
+# names lines, too, which `make spines` needs. One batch for each module: with two, which the driver makes for two processors, both check the types
+# of the whole module, which takes a fifth more of the processor; modules are built beside each other all the same.
+PLAIN = -debug-info-format $(or $(DEBUG_INFO),none) $(if $(LINES),-Xswiftc -gline-tables-only) -Xswiftc -driver-batch-count -Xswiftc 1
 BUILD = VELLUM_TESTS=$(or $(KIND),all) $(SWIFT) build --build-tests $(PLAIN)
 FOLDER = $(if $(TLS),.build/shared-tls,$(if $(VALKEY),.build/shared,.build))
 
