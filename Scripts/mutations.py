@@ -416,7 +416,7 @@ MUTATIONS = [
     ("a record on a full disk deletes nothing of emptied archives", ENGINE + "File/LogKeeper.swift",
      "if try deleteFewCleared() { return }",
      "if !BROKEN, try deleteFewCleared() { return }",
-     "FullDiskTests|FullDiskProcessTests"),
+     "aRecordOnAFullDiskDeletesWhatIsLeftOfEmptiedArchives"),
 
     # Sizes, totals and indexes are written with the entries and agree with them (decisions 4, 14
     # and 46).

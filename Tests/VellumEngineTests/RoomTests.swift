@@ -36,6 +36,35 @@ struct RoomTests {
         #expect(wasShortened, "The checkpoints must take some room away.")
     }
 
+    /// Also where the background has not come to it.
+    @Test func aRecordOnAFullDiskDeletesWhatIsLeftOfEmptiedArchives() throws {
+        guard let volume = try SmallVolume(megabytes: 4) else { return }
+        let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        let store = try file.store(
+            named: "data",
+            codec: IdentityCodec(),
+            memory: Capacity(1.byte),
+            disk: Capacity(.unlimited)
+        )
+        var count = 0
+        let failure = code {
+            while true {
+                try store.record(Data(count, count: 4000), forKey: EntryKey("\(count)"))
+                count += 1
+            }
+        }
+        #expect(failure == .diskFull)
+        try file.withoutMaintenance {
+            try store.removeAll()
+            // More than the room that is kept for deletions.
+            for number in 0..<100 {
+                try store.record(Data(number, count: 4000), forKey: EntryKey("new \(number)"))
+            }
+        }
+        #expect(try store.count() == 100)
+        try file.close()
+    }
+
     @Test(arguments: UInt64(0)..<3)
     func noEntryTakesMoreThanItsBound(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
