@@ -17,7 +17,7 @@ enum LaterMode {
         var last = 0
         for number in 1...count {
             words.write(UInt64(number))
-            try store.record(Twin("later", number))
+            try whileBusy { try store.record(Twin("later", number)) }
             guard words.areAll(UInt64(number)) else { fail("The words were changed by another program.") }
             let other = try store.access(archiveWithKey: "other")?.number ?? 0
             guard other >= last else { fail("\(other) came after \(last).") }

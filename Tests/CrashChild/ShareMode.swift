@@ -14,7 +14,7 @@ enum ShareMode {
         let end = clock.now + .milliseconds(milliseconds)
         do {
             while clock.now < end || sharer.operations < 500 { try sharer.step() }
-            try archives.file.close()
+            try archives.close()
         } catch {
             say("wrong \(String(reflecting: error).replacing("\n", with: " "))")
             exit(1)

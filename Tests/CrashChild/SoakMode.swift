@@ -27,7 +27,7 @@ enum SoakMode {
                     say("memory \(residentBytes) descriptors \(descriptors)")
                 }
             }
-            try archives.file.close()
+            try archives.close()
         } catch {
             say("wrong \(String(reflecting: error).replacing("\n", with: " "))")
             exit(1)

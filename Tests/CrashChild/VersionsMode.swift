@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import Vellum
 
@@ -52,7 +53,7 @@ enum VersionsMode {
                 ? try share(factory, First.self, &own, number, round, make: First.init, number: \.number, isWhole: \.isWhole)
                 : try share(factory, Second.self, &own, number, round, make: Second.init, number: \.negative, isWhole: \.isWhole)
             // The next opening begins the migration again, and the other program's index.
-            try factory.close()
+            try whileBusy { try factory.close() }
         }
         for (key, number) in own { say("own \(number) \(key)") }
         say("did \(operations)")
@@ -62,28 +63,28 @@ enum VersionsMode {
         _ factory: ArchivesFactory, _ type: Object.Type, _ own: inout [String: Int], _ process: Int, _ round: Int,
         make: (String, Int) -> Object, number: KeyPath<Object, Int>, isWhole: (Object) -> Bool
     ) throws -> Int {
-        let store = try factory.store(for: type, memoryLimit: 20.kiloByte, diskLimit: .unlimited)
+        let store = try whileBusy { try factory.store(for: type, memoryLimit: 20.kiloByte, diskLimit: .unlimited) }
         let sign = type.archiveVersion == 1 ? 1 : -1
         for step in 0..<60 {
             let key = "process \(process) \((round * 31 + step * 7) % 97)"
             switch step % 6 {
             case 0, 1, 2:
-                try store.record(make(key, round))
+                try whileBusy { try store.record(make(key, round)) }
                 own[key] = round
             case 3:
-                try store.delete(archiveWithKey: key)
+                try whileBusy { try store.delete(archiveWithKey: key) }
                 own[key] = nil
             case 4:
                 // Of this process, and no newer program changes it in another way than to migrate it.
                 do {
-                    let found = try store.access(archiveWithKey: key)
+                    let found = try whileBusy { try store.access(archiveWithKey: key) }
                     if let found, !isWhole(found) { say("wrong \(key) is torn") }
                     if found.map({ $0[keyPath: number] * sign }) != own[key] { say("wrong \(key) is not \(own[key] ?? -1)") }
                 } catch let error as VellumError where error.code == .newerVersion {
                     if own[key] == nil || type.archiveVersion == 2 { say("wrong \(key) is newer") }
                 }
             default:
-                let found = try store.fetch(undecodable: .skip)
+                let found = try whileBusy { try store.fetch(undecodable: .skip) }
                 if !found.allSatisfy(isWhole) { say("wrong a query found a torn object") }
                 if Set(found.map(\.primaryKey)).count != found.count { say("wrong a query found an object twice") }
             }

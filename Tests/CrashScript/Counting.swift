@@ -25,7 +25,7 @@ package struct Counting {
 
     package init(in folder: URL, name: String, seed: UInt64) throws {
         (self.name, self.folder, random) = (name, folder, seed | 1)
-        store = try ArchivesFactory(directory: folder).store(for: Counts.self)
+        store = try whileBusy { try ArchivesFactory(directory: folder).store(for: Counts.self) }
         let url = Self.notes(of: name, in: folder)
         try Data(repeating: 0, count: 8 * Counts.keys).write(to: url)
         file = try FileHandle(forUpdating: url)
@@ -65,19 +65,21 @@ package struct Counting {
             random ^= random << 17
             let number = Int(random % UInt64(Counts.keys))
             let (key, mine, name) = ("\(number)", acknowledged[number], name)
-            try store.update(archiveWithKey: key) { present in
-                var counts = present ?? Counts(key: key)
-                guard counts.by[name, default: 0] == mine else {
-                    throw Miscounted(key: key, found: counts.by[name, default: 0], acknowledged: mine)
+            try whileBusy {
+                try store.update(archiveWithKey: key) { present in
+                    var counts = present ?? Counts(key: key)
+                    guard counts.by[name, default: 0] == mine else {
+                        throw Miscounted(key: key, found: counts.by[name, default: 0], acknowledged: mine)
+                    }
+                    counts.total += 1
+                    counts.by[name, default: 0] += 1
+                    present = counts
                 }
-                counts.total += 1
-                counts.by[name, default: 0] += 1
-                present = counts
             }
             acknowledged[number] += 1
             try file.seek(toOffset: UInt64(number * 8))
             withUnsafeBytes(of: Int64(acknowledged[number])) { file.write(Data($0)) }
         }
-        try store.close()
+        try whileBusy { try store.close() }
     }
 }

@@ -46,9 +46,11 @@ package struct Pairs {
 
     package func write(_ number: Int, by writer: Int) throws {
         let key = "\(writer) \(number % 50)"
-        try factory.transaction {
-            try $0.record(Left(primaryKey: key, number: number), in: left)
-            try $0.record(Right(primaryKey: key, number: number, text: String(repeating: "x", count: number % 500)), in: right)
+        try whileBusy {
+            try factory.transaction {
+                try $0.record(Left(primaryKey: key, number: number), in: left)
+                try $0.record(Right(primaryKey: key, number: number, text: String(repeating: "x", count: number % 500)), in: right)
+            }
         }
     }
 

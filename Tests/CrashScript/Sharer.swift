@@ -49,7 +49,7 @@ package struct Sharer {
             own[key] = version
         case ..<60:
             let key = "own \(number) \(key(12))"
-            try archives.store(.safe).remove(EntryKey(key))
+            try archives.remove(.safe, key)
             own[key] = nil
         case ..<68: try checkOwn("own \(number) \(key(12))")
         case ..<74: try archives.put("pair \(number)", version(), on: [.safe, .power])
@@ -60,7 +60,7 @@ package struct Sharer {
         case ..<97: if claims { try claim() } else { try large() }
         case ..<98: try query()
         case ..<99: try archives.put(.fleeting, "k\(key(20))", version(), expiration: .after(.milliseconds(5)))
-        default: try archives.store(.safe).remove(EntryKey("shared \(key(8))"))
+        default: try archives.remove(.safe, "shared \(key(8))")
         }
     }
 
@@ -88,7 +88,8 @@ package struct Sharer {
 
     private mutating func evict() throws {
         try archives.put(.tight, "k\(key(200))", version(), filling: key(400))
-        let held = try archives.store(.tight).statistics().disk.bytes
+        let tight = try archives.store(.tight)
+        let held = try whileBusy { try tight.statistics().disk.bytes }
         guard held <= SharedArchives.tightLimit else { throw Wrong(description: "\(held) bytes are more than the limit") }
     }
 
@@ -108,13 +109,15 @@ package struct Sharer {
             own[key] = version()
             try archives.put(.safe, key, own[key] ?? 0, filling: 100_000)
         } else {
-            try archives.store(.safe).remove(EntryKey(key))
+            try archives.remove(.safe, key)
             own[key] = nil
         }
     }
 
     private mutating func query() throws {
-        let found = try archives.store(.safe).fetch(Item.inGroup(key(7)))
+        let store = try archives.store(.safe)
+        let group = key(7)
+        let found = try whileBusy { try store.fetch(Item.inGroup(group)) }
         guard Set(found.map(\.key)).count == found.count else { throw Wrong(description: "a query met a key twice") }
     }
 
