@@ -49,7 +49,8 @@ struct UsedEntry: Sendable {
 
 /// What the hit ratio would be with a limit.
 struct HitRatios: Sendable {
-    fileprivate var distances: Distances
+    /// How many reads have at most each distance: counts of its own, because those of the sample go on to change.
+    private var hits: Distances
     var reads: Float
     fileprivate var sampled: Float
     fileprivate var unknown: Float
@@ -57,15 +58,15 @@ struct HitRatios: Sendable {
     fileprivate var near: Int
 
     init(distances: Distances, reads: Float, sampled: Float, unknown: Float, near: Int) {
-        (self.distances, self.reads, self.sampled, self.unknown, self.near) = (distances, reads, sampled, unknown, near)
+        (hits, self.reads, self.sampled, self.unknown, self.near) = (distances.summed, reads, sampled, unknown, near)
     }
 
     /// - Complexity: O(1).
     func callAsFunction(limit: Int) -> Double {
         // The keys that are sampled are not used as often as others, which shows most at keys that are used all the time.
-        let nearHits = distances.count(upTo: near)
+        let nearHits = hits.sum(upTo: near)
         let scale = nearHits > 0 ? max(0, 1 + (reads - sampled) / nearHits) : 1
-        let hits = distances.count(upTo: limit)
+        let hits = hits.sum(upTo: limit)
         let corrected = hits + (scale - 1) * (limit <= near ? hits : nearHits)
         return Double(min(1, max(0, corrected / max(1, reads - max(0, unknown)))))
     }
@@ -82,13 +83,25 @@ struct Distances: Sendable {
 
     mutating func halve() { for index in counts.indices { counts[index] /= 2 } }
 
-    /// How many reads have at most this distance.
-    func count(upTo distance: Int) -> Float {
+    /// The sum up to each step.
+    fileprivate var summed: Distances {
+        var sums = Distances()
+        var sum: Float = 0
+        for count in counts {
+            sum += count
+            sums.counts.append(sum)
+        }
+        return sums
+    }
+
+    /// How many reads have at most this distance, of sums.
+    fileprivate func sum(upTo distance: Int) -> Float {
         guard !counts.isEmpty, distance > 0 else { return 0 }
         let step = Self.step(distance)
         // Of the step that the distance is within, the part below it.
         let (start, end) = (Self.start(of: step), Self.start(of: step + 1))
-        return counts[..<step].reduce(0, +) + counts[step] * Float(max(0, distance - start)) / Float(max(1, end - start))
+        let below = step > 0 ? counts[step - 1] : 0
+        return below + (counts[step] - below) * Float(max(0, distance - start)) / Float(max(1, end - start))
     }
 
     private static func step(_ distance: Int) -> Int {
