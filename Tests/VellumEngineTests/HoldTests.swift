@@ -107,6 +107,18 @@ struct HoldTests {
         }
     #endif
 
+    /// A connection is counted until it is closed: a new file may have the number of one that was removed before that.
+    @Test func aFileWithTheNumberOfARemovedOneHasADescriptor() throws {
+        let setup = try Setup()
+        _ = try setup.open()
+        try setup.close()
+        let identity = try #require(FileIdentity(path: setup.url.path))
+        for path in [setup.url.path + " that was removed", setup.url.path] { OpenDatabases.shared.add(identity, at: path) }
+        #expect(OpenDatabases.shared.file(of: identity) != nil)
+        for _ in 0..<2 { OpenDatabases.shared.remove(identity) }
+        #expect(!OpenDatabases.shared.isOpen(identity))
+    }
+
     // MARK: Attempts to restart the log
 
     @Test func attemptsToRestartTheLogBackOffAndReportOnce() {

@@ -40,10 +40,13 @@ package final class OpenDatabases: Sendable {
         databases.withLock { databases in
             Self.closeUnused(&databases)
             var database = databases[identity] ?? Database(path: path)
-            if database.connections == 0 { database.path = path }
-            if database.connections == 0, let walIndex = database.walIndex, !Self.isFile(walIndex, at: database.walIndexPath) {
-                _ = close(walIndex)
-                database.walIndex = nil
+            // A connection that is closed is counted until after that, when a new file may already have the number of one that was removed.
+            if database.connections == 0 || database.path != path {
+                database.path = path
+                if let walIndex = database.walIndex, !Self.isFile(walIndex, at: database.walIndexPath) {
+                    _ = close(walIndex)
+                    database.walIndex = nil
+                }
             }
             database.connections += 1
             databases[identity] = database
