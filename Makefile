@@ -91,7 +91,7 @@ test: setup $(if $(VALKEY)$(TLS),valkey-server)
 	@sh Scripts/check-clients.sh $(FOLDER)/debug $(if $(VALKEY)$(TLS),--valkey)
 	$(TEST) $(FLAVOR) $(ARGUMENTS)
 
-# Runs the tests of one build idle, beside other work, on one processor and on a slow disk, fifteen times in all, and fails if one of the runs
+# Runs the tests of one build beside other work, on one processor, on a slow disk and idle, fifteen times in all, and fails if one of the runs
 # at this commit was red. Goes on where it was interrupted.
 steady: setup $(if $(VALKEY),valkey-server)
 	@sh Scripts/setup.sh stress-ng stress-ng stress-ng
