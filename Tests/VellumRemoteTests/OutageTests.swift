@@ -105,10 +105,15 @@ struct OutageTests {
         #expect(try await load() == Loaded("others", .cached))
     }
 
+    /// The first to a server, the first to a primary of a cluster, and another.
+    private static let connections: [@Sendable (SharedStore<String>) -> Void] = [
+        { $0.didConnect() }, { $0.didConnectFirst() }, { $0.didChange(nil) },
+    ]
+
     /// What was loaded before the server came back is forgotten before anything is trusted, also if it is out of reach again.
-    @Test func aConnectionForgetsEverything() async throws {
+    @Test(arguments: 0..<connections.count) func aConnectionForgetsEverything(_ number: Int) async throws {
         _ = try await load()
-        store.didChange(nil)
+        Self.connections[number](store)
         #expect(try await load() == Loaded("2", .loaded))
     }
 
