@@ -49,8 +49,8 @@ struct UsedEntry: Sendable {
 
 /// What the hit ratio would be with a limit.
 struct HitRatios: Sendable {
-    /// How many reads have at most each distance: counts of its own, because those of the sample go on to change.
-    private var hits: Distances
+    /// How many reads have at most the distances of each step: numbers of its own, because those of the sample go on to change.
+    private var sums: [Float]
     var reads: Float
     fileprivate var sampled: Float
     fileprivate var unknown: Float
@@ -58,17 +58,26 @@ struct HitRatios: Sendable {
     fileprivate var near: Int
 
     init(distances: Distances, reads: Float, sampled: Float, unknown: Float, near: Int) {
-        (hits, self.reads, self.sampled, self.unknown, self.near) = (distances.summed, reads, sampled, unknown, near)
+        (sums, self.reads, self.sampled, self.unknown, self.near) = (distances.sums, reads, sampled, unknown, near)
     }
 
     /// - Complexity: O(1).
     func callAsFunction(limit: Int) -> Double {
         // The keys that are sampled are not used as often as others, which shows most at keys that are used all the time.
-        let nearHits = hits.sum(upTo: near)
+        let nearHits = hits(upTo: near)
         let scale = nearHits > 0 ? max(0, 1 + (reads - sampled) / nearHits) : 1
-        let hits = hits.sum(upTo: limit)
+        let hits = hits(upTo: limit)
         let corrected = hits + (scale - 1) * (limit <= near ? hits : nearHits)
         return Double(min(1, max(0, corrected / max(1, reads - max(0, unknown)))))
+    }
+
+    private func hits(upTo distance: Int) -> Float {
+        guard !sums.isEmpty, distance > 0 else { return 0 }
+        let step = Distances.step(distance)
+        // Of the step that the distance is within, the part below it.
+        let (start, end) = (Distances.start(of: step), Distances.start(of: step + 1))
+        let below = step > 0 ? sums[step - 1] : 0
+        return below + (sums[step] - below) * Float(max(0, distance - start)) / Float(max(1, end - start))
     }
 }
 
@@ -84,31 +93,19 @@ struct Distances: Sendable {
     mutating func halve() { for index in counts.indices { counts[index] /= 2 } }
 
     /// The sum up to each step.
-    fileprivate var summed: Distances {
-        var sums = Distances()
+    fileprivate var sums: [Float] {
         var sum: Float = 0
-        for count in counts {
+        return counts.map { count in
             sum += count
-            sums.counts.append(sum)
+            return sum
         }
-        return sums
     }
 
-    /// How many reads have at most this distance, of sums.
-    fileprivate func sum(upTo distance: Int) -> Float {
-        guard !counts.isEmpty, distance > 0 else { return 0 }
-        let step = Self.step(distance)
-        // Of the step that the distance is within, the part below it.
-        let (start, end) = (Self.start(of: step), Self.start(of: step + 1))
-        let below = step > 0 ? counts[step - 1] : 0
-        return below + (counts[step] - below) * Float(max(0, distance - start)) / Float(max(1, end - start))
-    }
-
-    private static func step(_ distance: Int) -> Int {
+    fileprivate static func step(_ distance: Int) -> Int {
         let number = UInt64(max(16, distance))
         let power = 63 - number.leadingZeroBitCount
         return (power - 4) * 16 + Int(number >> UInt64(power - 4)) - 16
     }
 
-    private static func start(of step: Int) -> Int { Int(clamping: UInt64(16 + step % 16) << UInt64(min(59, step / 16))) }
+    fileprivate static func start(of step: Int) -> Int { Int(clamping: UInt64(16 + step % 16) << UInt64(min(59, step / 16))) }
 }
