@@ -36,11 +36,11 @@ enum BackupMode {
         guard arguments.count == 5 else { exit(2) }
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]))
         let targets = URL(fileURLWithPath: arguments[3])
-        _ = try factory.archives()
+        _ = try whileBusy { try factory.archives() }
         say("begins")
         for number in 0..<1000 {
             let target = targets.appendingPathComponent("\(arguments[4])-\(number).sqlite")
-            try factory.backup(to: target)
+            try whileBusy { try factory.backup(to: target) }
             say("\(number)")
             // The last is left.
             if number > 0 {

@@ -17,6 +17,6 @@ enum FloodMode {
             say("written")
             _ = readLine()
         }
-        try archives.file.close()
+        try archives.close()
     }
 }

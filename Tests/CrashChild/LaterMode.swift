@@ -11,7 +11,7 @@ enum LaterMode {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 4, let count = Int(arguments[3]) else { exit(2) }
         let folder = URL(fileURLWithPath: arguments[2])
-        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder).store(diskLimit: .unlimited)
+        let store: ArchiveStore<Twin> = try whileBusy { try ArchivesFactory(directory: folder).store(diskLimit: .unlimited) }
         let words = try LaterWords(folder.appendingPathComponent("Archives.sqlite-changes").path)
         say("begins")
         var last = 0

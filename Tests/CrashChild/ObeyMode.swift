@@ -9,12 +9,13 @@ enum ObeyMode {
         let archives = try SharedArchives(in: arguments[2])
         while let line = readLine() {
             do {
-                say(try obey(line.split(separator: " ").map(String.init), archives))
+                let words = line.split(separator: " ").map(String.init)
+                say(try whileBusy { try obey(words, archives) })
             } catch {
                 say("wrong \(error)")
             }
         }
-        try archives.file.close()
+        try archives.close()
     }
 
     private static func obey(_ words: [String], _ archives: SharedArchives) throws -> String {

@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import MiniCache
 import Vellum
@@ -12,8 +13,8 @@ enum OriginalsMode {
             let folder = URL(fileURLWithPath: arguments[2])
             let factory = ArchivesFactory(
                 directory: folder.appendingPathComponent("archives"), importing: folder.appendingPathComponent("originals"))
-            _ = try factory.store(for: Item.self)
-            try factory.close()
+            _ = try whileBusy { try factory.store(for: Item.self) }
+            try whileBusy { try factory.close() }
         }
     }
 

@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import Vellum
 
@@ -168,11 +169,11 @@ let factory = ArchivesFactory(
     directory: URL(fileURLWithPath: arguments[2]), durability: durabilities[arguments.last ?? ""] ?? .crashSafe)
 
 do {
-    let store = try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte)
+    let store = try whileBusy { try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte) }
     switch arguments[1] {
     case "record":
         for number in 0..<(Int(arguments[4]) ?? 0) {
-            try store.record(.expected("\(arguments[3])\(number)"))
+            try whileBusy { try store.record(.expected("\(arguments[3])\(number)")) }
             say("\(number)")
         }
     case "record-together": TogetherMode.run(store, arguments[3], Int(arguments[4]) ?? 0)
@@ -184,16 +185,16 @@ do {
             number = (number &* 1_103_515_245 &+ 12345) & 0x7FFF_FFFF
             let key = "churn \(number / 64 % 300)"
             if number / 64 % 7 == 0 {
-                try store.delete(archiveWithKey: key)
+                try whileBusy { try store.delete(archiveWithKey: key) }
             } else {
-                try store.record(.expected(key))
+                try whileBusy { try store.record(.expected(key)) }
             }
             _ = try store.access(archiveWithKey: "churn \(number / 1024 % 300)")
             say(key)
         }
     default: exit(2)
     }
-    try factory.close()
+    try whileBusy { try factory.close() }
 } catch {
     FileHandle.standardError.write(Data("\(String(reflecting: error))\n".utf8))
     exit(1)

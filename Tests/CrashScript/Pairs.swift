@@ -23,20 +23,22 @@ package struct Pairs {
 
     package init(in factory: ArchivesFactory) throws {
         self.factory = factory
-        left = try factory.store(for: Left.self)
-        right = try factory.store(for: Right.self)
+        left = try whileBusy { try factory.store(for: Left.self) }
+        right = try whileBusy { try factory.store(for: Right.self) }
     }
 
     package init(writingIn folder: URL) throws {
         let factory = ArchivesFactory(directory: folder)
-        _ = try factory.store(for: Left.self, diskLimit: .unlimited)
-        _ = try factory.store(for: Right.self, diskLimit: .unlimited)
+        try whileBusy {
+            _ = try factory.store(for: Left.self, diskLimit: .unlimited)
+            _ = try factory.store(for: Right.self, diskLimit: .unlimited)
+        }
         try self.init(in: factory)
     }
 
-    package func backUp(to url: URL) throws { try factory.backup(to: url) }
+    package func backUp(to url: URL) throws { try whileBusy { try factory.backup(to: url) } }
 
-    package func close() throws { try factory.close() }
+    package func close() throws { try whileBusy { try factory.close() } }
 
     /// Makes the file so large that it is copied in several portions.
     package func fill() throws {

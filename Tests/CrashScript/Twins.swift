@@ -44,15 +44,22 @@ package struct TwinWriter {
     private var random: SeededGenerator
 
     package init(in folder: URL, seed: UInt64) throws {
-        factory = ArchivesFactory(directory: folder)
-        (twins, echoes) = (try factory.store(diskLimit: .unlimited), try factory.store(diskLimit: .unlimited))
-        leaves = try factory.store(diskLimit: Leaf.limit)
+        let factory = ArchivesFactory(directory: folder)
+        twins = try whileBusy { try factory.store(diskLimit: .unlimited) }
+        echoes = try whileBusy { try factory.store(diskLimit: .unlimited) }
+        leaves = try whileBusy { try factory.store(diskLimit: Leaf.limit) }
+        self.factory = factory
         random = SeededGenerator(seed: seed)
     }
 
     package mutating func write() throws {
         let (pair, number) = (Int.random(in: 0..<Self.pairs, using: &random), Int.random(in: 0..<1000, using: &random))
-        switch Int.random(in: 0..<100, using: &random) {
+        let kind = Int.random(in: 0..<100, using: &random)
+        try whileBusy { try write(kind, pair, number) }
+    }
+
+    private func write(_ kind: Int, _ pair: Int, _ number: Int) throws {
+        switch kind {
         case 0..<70:
             try factory.transaction { transaction in
                 try transaction.record(Twin("\(pair).left", number), in: twins)
@@ -73,5 +80,5 @@ package struct TwinWriter {
         }
     }
 
-    package func close() throws { try factory.close() }
+    package func close() throws { try whileBusy { try factory.close() } }
 }
