@@ -168,7 +168,8 @@ crash-backups: setup
 faults: setup
 	VELLUM_IMAGES=$${VELLUM_IMAGES:-all} VELLUM_FAULTS=$${VELLUM_FAULTS:-all} $(LONG) $(PLAIN) --filter 'ReliabilityTests|DiskPowerLoss|NthFailure' $(ARGUMENTS)
 
-# Damages every byte, every length and every page of a small store. VELLUM_DAMAGE=1000 tries 1000 of each kind.
+# Damages every byte, every length and every page of a small store. VELLUM_DAMAGE=1000 tries 1000 of each kind, VELLUM_PART=3/8 the third of
+# eight parts.
 damage: setup
 	VELLUM_DAMAGE=$${VELLUM_DAMAGE:-all} $(LONG) -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --filter '^DamageTests' $(ARGUMENTS)
 

@@ -7,6 +7,8 @@ enum DamagePlan {
     private static let wish = ProcessInfo.processInfo.environment["VELLUM_DAMAGE"]
     /// `VELLUM_DAMAGE=all` tries everything.
     static let isWhole = wish == "all"
+    /// `VELLUM_PART=3/8` tries the third of eight parts of them.
+    private static let part = ProcessInfo.processInfo.environment["VELLUM_PART"]?.split(separator: "/").compactMap { Int($0) } ?? [1, 1]
     /// `VELLUM_DAMAGE=1000` tries that many of each kind.
     static let sampled = wish.flatMap(Int.init) ?? LongRun.number(30, usually: 12)
     static let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
@@ -96,6 +98,7 @@ enum DamagePlan {
             }
             damages = first + others.prefix(max(0, sampled - first.count))
         }
-        return damages.enumerated().filter { $0.offset % slices == slice }.map(\.element)
+        let (number, parts) = (part[0] - 1, part[1])
+        return damages.enumerated().filter { $0.offset % slices == slice && $0.offset / slices % parts == number }.map(\.element)
     }
 }
