@@ -14,7 +14,7 @@ struct ArchiveManagerTests {
         manager.record(User(name: "ann"))
 
         #expect(try store.access(archiveWithKey: "ann") == User(name: "ann"))
-        #expect(try manager.store.statistics() == store.statistics())
+        #expect(try [manager.store, store].map { try $0.statistics().memoryHits } == [1, 1])
     }
 
     @Test func aFailureIsReportedOnce() async throws {

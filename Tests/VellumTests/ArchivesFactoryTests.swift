@@ -101,8 +101,8 @@ struct ArchivesFactoryTests {
 
         #expect(second.limits == first.limits)
         #expect(try second.access(archiveWithKey: "ann") == User(name: "ann"))
-        #expect(try first.statistics().memoryHits == 1)
-        #expect(try first.statistics() == second.statistics())
+        // Not all of the statistics: what waits for a thread is that of the process.
+        #expect(try [first, second].map { try $0.statistics().memoryHits } == [1, 1])
     }
 
     @Test(arguments: [(1.kiloByte, nil), (nil, 1.kiloByte), (1.kiloByte, 1.kiloByte)] as [(DataSize?, DataSize?)])
