@@ -227,7 +227,7 @@ let package = Package(
             name: "ParitySwift5Tests", dependencies: ["Vellum", "MiniCache", "Shallows", "ShallowsSQLite", "CBORCoding"],
             path: "Tests/ParityTests/Swift5", swiftSettings: [.swiftLanguageMode(.v5)]),
         // Threads for tests, and how they wait. Public, because the parity tests are compiled as clients are.
-        .target(name: "TestThreads", path: "Tests/TestThreads"),
+        .target(name: "TestThreads", dependencies: ["VellumCore"], path: "Tests/TestThreads"),
         // Clocks, faults, counting codecs and temporary folders for tests.
         .target(
             name: "VellumTestSupport", dependencies: ["TestThreads", "CodableFormats", "VellumCore", "VellumEngine", "VellumTesting"],

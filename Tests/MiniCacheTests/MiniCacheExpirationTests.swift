@@ -1,8 +1,10 @@
 import Foundation
-import MiniCache
 import TestThreads
 import Testing
 import VellumTestSupport
+
+@testable import MiniCache
+@testable import VellumEngine
 
 /// Expiry by age and by version.
 @Suite(.ownThreads)
@@ -156,6 +158,7 @@ struct MiniCacheExpirationTests {
         for number in 0..<100 { cache["\(number)"] = number }
         temporary.clock.advance(by: .seconds(3601))
         try temporary.manager.flush()
+        try cache.openStore().disk.file.waitForMaintenance()
         let before = (try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk)
         for number in 0..<100 { #expect(cache["\(number)"] == nil) }
         #expect((try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk) == before)

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 public import Testing
+internal import VellumCore
 
 /// Runs each test of a suite on threads of its own, and reports one that hangs.
 ///
@@ -27,6 +28,9 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// Each test of a suite, also of those inside it, has threads of its own.
     public var isRecursive: Bool { true }
 
+    /// A machine that is short of memory makes every store give back what a test wants to find there.
+    private static let ignoresMemoryPressure: Void = { MemoryPressure.isFollowed = false }()
+
     /// Runs a test, or a case of one with arguments.
     public func provideScope(
         for test: Test,
@@ -34,6 +38,7 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
+        Self.ignoresMemoryPressure
         let end = DispatchTime.now() + .seconds(limit.rawValue * 60)
         // Not a part of the test: its own tasks may all be waiting.
         let watch = Task {

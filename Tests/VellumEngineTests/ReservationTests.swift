@@ -8,7 +8,7 @@ import VellumTestSupport
 @testable import VellumEngine
 
 /// Room is reserved without a lock that would keep another process from copying the log into the file meanwhile.
-@Suite(.ownThreads)
+@Suite(.ownThreads, .serialized)  // The hook of `SizeLookups` is one of the process.
 struct ReservationTests {
     private let folder: TemporaryDirectory
     private let other: RawDatabase

@@ -249,15 +249,11 @@ struct ImportTests {
 
     @Test(arguments: ["", ".", "..", "../elsewhere", "a/../..", "/"])
     func aNameThatLeadsElsewhereIsNotFollowed(_ name: String) throws {
-        struct Led: ArchiveCodable {
-            nonisolated(unsafe) static var name = ""
-            static var archiveName: String { name.isEmpty ? "empty" : name }
-            var primaryKey = "led"
-        }
-        Led.name = name
-        try originals.write(JSONEncoder().encode(Led()), "led", in: name)
+        try Led.$name.withValue(name) {
+            try originals.write(JSONEncoder().encode(Led()), "led", in: name)
 
-        #expect(try factory.store(for: Led.self).count() == 0)
+            #expect(try factory.store(for: Led.self).count() == 0)
+        }
     }
 
     // MARK: Limits
@@ -371,4 +367,11 @@ private struct Village: IndexedArchivable, Codable {
     var primaryKey: String { name }
     var name: String
     var inhabitants: Int
+}
+
+/// An archive with the name of a task: several are tested at the same time.
+private struct Led: ArchiveCodable {
+    @TaskLocal static var name = ""
+    static var archiveName: String { name.isEmpty ? "empty" : name }
+    var primaryKey = "led"
 }
