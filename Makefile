@@ -213,7 +213,8 @@ instructions: setup
 	@$(SWIFT) build -c release --product Instructions
 	@$(SWIFT) build -c release --product Client
 	@python3 Scripts/client.py "$$($(SWIFT) build -c release --show-bin-path)/Client" $(if $(UPDATE),--update)
-	@python3 Scripts/instructions.py "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
+	@cc -shared -fPIC -O2 -o .build/slow_clock.so Benchmarks/slow_clock.c
+	@python3 Scripts/instructions.py .build/slow_clock.so "$$($(SWIFT) build -c release --show-bin-path)/Instructions" $(if $(UPDATE),--update)
 
 # Puts a process under real memory pressure, in a control group: Linux, as root.
 pressure: setup

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions of twenty-three works by callgrind, and fails where one has grown (decision 62).
 
-    instructions.py PROGRAM [--update]
+    instructions.py CLOCK PROGRAM [--update]
 
-PROGRAM is `Instructions`, built for release. Counted is the calling thread alone, inside the work. Beside it stands how often the runtime looked
+PROGRAM is `Instructions`, built for release, CLOCK `Benchmarks/slow_clock.c`: by it, a read transaction holds as many reads as it does without
+callgrind, on a busy machine, too (decision 95). Counted is the calling thread alone, inside the work. Beside it stands how often the runtime looked
 for the metadata of a generic type: dozens for each call mean that a function on the path is not specialised for its caller's type; five more
 are too many. A figure may be 3 % above the one that is checked in, in `Benchmarks/Instructions/figures.txt`; `--update` writes them anew, and the commit
 says why. A disk hit beside an open transaction of relaxed writes may take at most 1.3 times one without.
@@ -44,14 +45,15 @@ def counts(path):
     return total, lookups
 
 
-def measure(program):
+def measure(clock, program):
     """For each work, in order: its name, instructions for each call, and lookups of metadata for each call."""
     with tempfile.TemporaryDirectory() as folder:
         # Callgrind cannot read the debug information of Swift.
         stripped = os.path.join(folder, "program")
         shutil.copy(program, stripped)
         subprocess.run(["strip", "-d", stripped], check=True)
-        environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", TMPDIR=folder, XDG_CACHE_HOME=f"{folder}/caches")
+        environment = dict(
+            os.environ, SWIFT_DETERMINISTIC_HASHING="1", TMPDIR=folder, XDG_CACHE_HOME=f"{folder}/caches", LD_PRELOAD=os.path.abspath(clock))
         run = subprocess.run(
             [
                 "valgrind", "--tool=callgrind", "--separate-threads=yes", "--collect-atstart=no", "--toggle-collect=vellum_measured",
@@ -79,13 +81,13 @@ def main():
             if line and not line.startswith("#"):
                 name, instructions, lookups = line.rsplit(None, 2)
                 known[name.strip()] = int(instructions), float(lookups)
-    figures = {name: figure for name, *figure in measure(sys.argv[1])}
+    figures = {name: figure for name, *figure in measure(*sys.argv[1:3])}
     # What runs in the background at the wrong moment makes a work longer, and never shorter
     # (decision 92).
     for _ in range(3):
         if not any(has_grown(known.get(name), *figure) for name, figure in figures.items()):
             break
-        for name, *figure in measure(sys.argv[1]):
+        for name, *figure in measure(*sys.argv[1:3]):
             figures[name] = min(figures[name], figure)
     print(f"{'Instructions of one call':24}{'now':>10}{'before':>10}{'':>8}{'lookups of metadata':>22}")
     for name, (instructions, lookups) in figures.items():
