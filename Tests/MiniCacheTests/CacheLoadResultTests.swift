@@ -18,8 +18,11 @@ struct CacheLoadResultTests {
     init() throws {
         folder = try TemporaryDirectory()
         cache = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
     }
+
+    /// A second after it was opened, a cache removes expired values that it need not keep.
+    private static let window = Duration.seconds(1_000_000)
 
     struct Down: Error {}
 
@@ -92,7 +95,7 @@ struct CacheLoadResultTests {
 
     @Test func aValueThatCannotBeDecodedIsNoPreviousOne() async throws {
         let numbers: MiniCache<String, Int> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
         try numbers.set(7, forKey: "a")
         let loaded = try await cache.value(forKey: "a") { previous in
             #expect(previous == nil)
@@ -129,7 +132,7 @@ struct CacheLoadResultTests {
         let large = String(repeating: "x", count: 1 << 20)
         let manager = MiniCacheManager(name: "Large", directory: folder.url, clock: clock.wallClock)
         func pages() -> MiniCache<String, String> {
-            manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+            manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
         }
         try pages().set(large, forKey: "a", maxAge: .seconds(10))
         clock.advance(by: .seconds(11))
@@ -151,7 +154,7 @@ struct CacheLoadResultTests {
         #expect(try cache.value(forKey: "a") == large)
         // Another process reads it from the file.
         let again: MiniCache<String, String> = MiniCacheManager(name: "Large", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
         #expect(try again.value(forKey: "a") == large)
         clock.advance(by: .seconds(1))
         #expect(try cache.value(forKey: "a") == nil)
@@ -174,7 +177,7 @@ struct CacheLoadResultTests {
 
     @Test func anUnchangedValueIsNotEncodedAgain() async throws {
         let pages: MiniCache<String, Page> = MiniCacheManager(name: "Counted", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1))
+            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
         try pages.set(Page(text: "one"), forKey: "a", maxAge: .seconds(10))
         clock.advance(by: .seconds(11))
         let encodings = Page.encodings.withLock { $0 }

@@ -56,10 +56,10 @@ struct MiniCacheExpirationTests {
     }
 
     @Test func countCountsEverythingThatIsStored() throws {
-        let cache = temporary.cache(maxAge: .days(7))
+        let cache = temporary.cache(maxAge: .days(7), keepExpiredFor: .seconds(30 * 86_400))
         try cache.set(1, forKey: "short", maxAge: .days(1))
         cache["long"] = 2
-        temporary.cache(maxAge: .days(7), of: String.self)["text"] = "no number"
+        temporary.cache(maxAge: .days(7), keepExpiredFor: .seconds(30 * 86_400), of: String.self)["text"] = "no number"
         #expect(try cache.count() == 3)
         temporary.clock.advance(by: .seconds(2 * 86_400))
         #expect(try cache.count() == 3)
@@ -154,7 +154,7 @@ struct MiniCacheExpirationTests {
 
     /// M1
     @Test func readingRemovesNothingAndWritesNothing() throws {
-        let cache = temporary.cache(maxAge: .hours(1))
+        let cache = temporary.cache(maxAge: .hours(1), keepExpiredFor: .seconds(30 * 86_400))
         for number in 0..<100 { cache["\(number)"] = number }
         temporary.clock.advance(by: .seconds(3601))
         try temporary.manager.flush()

@@ -66,7 +66,7 @@ struct MiniCacheLoadingTests {
     }
 
     @Test func aStaleValueIsReturnedWhileItIsLoadedAgainOrWhenThatFails() async throws {
-        let cache = temporary.cache(maxAge: .hours(1))
+        let cache = temporary.cache(maxAge: .hours(1), keepExpiredFor: .seconds(86_400))
         cache["a"] = 100
         temporary.clock.advance(by: .seconds(4000))
         let down: @Sendable () async throws -> Int = { throw Down() }

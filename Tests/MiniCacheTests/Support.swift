@@ -36,10 +36,13 @@ final class TemporaryCaches: Sendable {
     }
 
     /// Returns a cache with string keys.
+    ///
+    /// - Parameter window: For how long expired values stay: a second after it was opened, a cache removes those that it need not keep.
     func cache<Value: Codable & Sendable>(
-        _ name: String = "Test", version: CacheVersion = .custom("1"), maxAge: CacheMaxAge = .days(7), of type: Value.Type = Int.self
+        _ name: String = "Test", version: CacheVersion = .custom("1"), maxAge: CacheMaxAge = .days(7),
+        keepExpiredFor window: Duration = .zero, of type: Value.Type = Int.self
     ) -> MiniCache<String, Value> {
-        manager.cache(cacheName: name, cacheVersion: version, maxAge: maxAge)
+        manager.cache(cacheName: name, cacheVersion: version, maxAge: maxAge, keepExpiredFor: window)
     }
 
     /// Returns a cache with string keys.
