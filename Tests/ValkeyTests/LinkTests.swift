@@ -220,17 +220,20 @@
             let (server, record) = (try RedisServer(), Record())
             var settings = ValkeyConfiguration(host: "127.0.0.1", port: server.port)
             (settings.connectTimeout, settings.readTimeout) = (.seconds(600), readTimeout)
-            // Each look at the clock, that at deadlines among them, is a fifth of a second after the one before.
+            // Once the server is silent, each look at the clock, that at deadlines among them, is a fifth of a second after the one before.
             let time = Locked<Int64>(0)
+            let isSilent = Locked(false)
             let clock = CoarseClock {
-                time.withLock {
-                    $0 += 200
+                let step: Int64 = isSilent.withLock { $0 } ? 200 : 0
+                return time.withLock {
+                    $0 += step
                     return $0
                 }
             }
             let link = Link(to: settings.link, clock: clock, observer: record.observer(of: server))
             _ = try await link.call(RESPCommand("PING"), within: Self.long)
             server.stop()
+            isSilent.withLock { $0 = true }
             let error = await failure { () async throws(RemoteFailure) in try await link.call(RESPCommand("PING"), within: 12_000) }
             #expect(kind(of: error) == .unanswered)
             #expect(record.losses == losses)
