@@ -417,6 +417,10 @@ MUTATIONS = [
      "if try deleteFewCleared() { return }",
      "if !BROKEN, try deleteFewCleared() { return }",
      "aRecordOnAFullDiskDeletesWhatIsLeftOfEmptiedArchives"),
+    ("a full disk that has room is believed", ENGINE + "File/LogKeeper.swift",
+     "guard !FileSystem.isAlmostFull(location.path) else { return failure }",
+     "guard !BROKEN, !FileSystem.isAlmostFull(location.path) else { return failure }",
+     "damageNeverReturnsWrongValuesOrCrashes"),
 
     # Sizes, totals and indexes are written with the entries and agree with them (decisions 4, 14
     # and 46).

@@ -5,7 +5,7 @@ internal import VellumEngine
 enum Settling {
     /// How long to wait for code of the test itself: a loader, or the body of a loop. So many pauses,
     /// a second in all, which take longer where the machine is busy.
-    private static let patience = 1000
+    @TaskLocal static var patience = 1000
 
     /// Waits until the loads have ended that no gate holds, and then for the observers.
     static func settle(loadsIn files: [DatabaseFile], _ observers: [ChangeObserver]) async {
@@ -34,7 +34,11 @@ enum Settling {
 
     /// Waits until something is true, for as long as ``patience`` says.
     private static func wait(_ isTrue: () -> Bool) async {
-        for _ in 0..<patience where !isTrue() { await pause() }
+        var pausesLeft = patience
+        while pausesLeft > 0, !isTrue() {
+            pausesLeft -= 1
+            await pause()
+        }
     }
 
     /// Lets others go on for a millisecond, or for a turn if the task is cancelled.

@@ -51,6 +51,28 @@ enum DamagePlan {
         return damages
     }
 
+    /// Makes the row ids of cells that go on on other pages shorter, so that the number of the next page is read elsewhere: one beyond the
+    /// greatest, which SQLite takes for a full disk (pager.c, getPageNormal).
+    private static func rowIDs(_ sample: SampleStore) -> [Damage] {
+        let bytes = Array(sample.files[""] ?? Data())
+        let size = sample.pageSize
+        return stride(from: size, to: bytes.count, by: size).flatMap { page -> [Damage] in
+            // A leaf of a table (sqlite.org/fileformat2.html, 1.6).
+            guard bytes[page] == 0x0D else { return [] }
+            return (0..<Int(bytes[page + 4])).compactMap { cell in
+                let pointer = page + 8 + 2 * cell
+                let start = page + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
+                let (length, id) = varint(bytes, at: start)
+                return length > size - 35 && varint(bytes, at: id).end > id + 5 ? .flip(file: "", offset: id + 1, bits: 0x80) : nil
+            }
+        }
+    }
+
+    private static func varint(_ bytes: [UInt8], at start: Int) -> (value: Int, end: Int) {
+        let end = start + bytes[start...].prefix(8).prefix { $0 >= 0x80 }.count + 1
+        return (bytes[start..<end].reduce(0) { $0 << 7 | Int($1 & 0x7F) }, end)
+    }
+
     private static func pages(_ sample: SampleStore) -> [Damage] {
         var damages: [Damage] = []
         for file in ["", "-wal"] {
@@ -88,7 +110,7 @@ enum DamagePlan {
             var random = SeededGenerator(seed: seed &+ UInt64(kind.rawValue.utf8.count))
             damages.shuffle(using: &random)
             var seen: Set<String> = []
-            var (first, others) = ([Damage](), [Damage]())
+            var (first, others) = (kind == .flipped ? rowIDs(sample) : [], [Damage]())
             for damage in damages {
                 if seen.insert(variety(damage)).inserted {
                     first.append(damage)

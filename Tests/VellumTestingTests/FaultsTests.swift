@@ -207,7 +207,7 @@ struct LoaderGateTests {
         #expect(try invoices.value(forKey: 7) == Invoice(number: "7", client: "Ann"))
     }
 
-    @Test func noAnswerIsExpectedWhereNothingChanges() async throws {
+    @Test(.patient) func noAnswerIsExpectedWhereNothingChanges() async throws {
         let notes: ArchiveStore<Note> = try ArchivesFactory.inMemory().store()
         try await notes.expectNoAnswer(from: notes.observe(archiveWithKey: "a")) {
             for number in 0..<50 { try notes.record(Note(title: "b", number: number)) }

@@ -65,7 +65,7 @@ struct TestClockTests {
         #expect(all.value.isEmpty && count.value == 0 && all.isLoaded && all.error == nil)
     }
 
-    @Test(arguments: 1...LongRun.number(20, usually: 5))
+    @Test(.patient, arguments: 1...LongRun.number(20, usually: 5))
     func aLoopHasFollowed(_ round: Int) async throws {
         let notes = try notes()
         let seen = Seen()
@@ -79,7 +79,7 @@ struct TestClockTests {
         loop.cancel()
     }
 
-    @Test func theBodyOfALoopIsWaitedFor() async throws {
+    @Test(.patient) func theBodyOfALoopIsWaitedFor() async throws {
         let (notes, gate, seen) = (try notes(), LoaderGate<Int>(), Seen())
         let loop = Task {
             for try await count in notes.observeCount() {
@@ -117,7 +117,7 @@ struct TestClockTests {
         #expect(try await answers.next() == 1)
     }
 
-    @Test func timeoutsOfLoadsFollow() async throws {
+    @Test(.patient) func timeoutsOfLoadsFollow() async throws {
         let rates = rates()
         try rates.set(1.08, forKey: "USD")
         await clock.advance(by: .seconds(3600))
@@ -136,11 +136,11 @@ struct TestClockTests {
         #expect(try rates.value(forKey: "USD") == 1.1)
     }
 
-    @Test func refreshesInTheBackgroundHaveFollowed() async throws {
+    @Test(.patient) func refreshesInTheBackgroundHaveFollowed() async throws {
         let rates = rates()
         let source = Seen()
+        let options = LoadOptions(refreshAhead: 0.5)
         for round in 1...20 {
-            let options = LoadOptions(refreshAhead: 0.5)
             _ = try await rates.value(forKey: "USD", options: options) { await source.next() }
             await clock.advance(by: .seconds(301))
             _ = try await rates.value(forKey: "USD", options: options) { await source.next() }

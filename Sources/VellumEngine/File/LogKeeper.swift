@@ -13,6 +13,8 @@ final class LogKeeper: Sendable {
     private let restarts = Locked(RestartBackoff())
     /// The earliest next try to restart the log, in milliseconds of a monotonic clock.
     private let nextRestart = Atomic(Int64.min)
+    /// What is wrong with the structure of the file; `nil` until a write fails on a disk with room.
+    private let problems = Locked<[String]?>(nil)
     let syncing = Locked(LogSync())
     let syncQueue = Locked(SyncQueue())
 
@@ -226,8 +228,24 @@ final class LogKeeper: Sendable {
             guard error.isFull else { throw error }
             mayHelp = true
         }
-        guard mayHelp else { throw failure }
+        guard mayHelp else { throw try cause(of: failure) }
         retry.triesLeft -= 1
+    }
+
+    /// Why a write has failed: a damaged cell may name a page beyond the greatest, which SQLite
+    /// takes for a full disk (pager.c, getPageNormal). The file is checked once while it is open,
+    /// because a disk that seems to have room may have a quota (decision 96).
+    private func cause(of failure: SQLiteError) throws(SQLiteError) -> SQLiteError {
+        guard !FileSystem.isAlmostFull(location.path) else { return failure }
+        let problems = try problems.withLock { (found: inout [String]?) throws(SQLiteError) in
+            if let found { return found }
+            var problems: [String] = []
+            let connection = try location.connect(SQL.readerSettings)
+            try SQL.appendStructuralProblems(of: connection, to: &problems)
+            found = problems
+            return problems
+        }
+        return problems.first.map(SQLiteError.corrupt) ?? failure
     }
 
     /// Copies all of the log and makes its file empty.
