@@ -289,8 +289,8 @@ MUTATIONS = [
      "if !BROKEN, isShared(), let committed = try commitBatch() {",
      "NeverStaleTests|OpenBatchTests"),
     ("who opens a file does not wait for relaxed writes", ENGINE + "File/DatabaseFile+Access.swift",
-     "try connection.waitForWriters(timeout: 2000)",
-     "if !BROKEN { try connection.waitForWriters(timeout: 2000) }",
+     "try connection.waitForWriters(timeout: Self.longestWaitForBatches)",
+     "if !BROKEN { try connection.waitForWriters(timeout: Self.longestWaitForBatches) }",
      "HeldLogTests"),
 
     # A checksum is verified on every read from disk (decision 10).

@@ -22,7 +22,7 @@ package final class RawDatabase {
         guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
             throw Failure(description: "\(url.path) cannot be opened")
         }
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, 60_000)
     }
 
     deinit { sqlite3_close_v2(handle) }

@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import MiniCache
 
@@ -10,8 +11,8 @@ enum CacheMode {
         let manager = MiniCacheManager(name: "Caches", directory: URL(fileURLWithPath: arguments[2]))
         let cache: MiniCache<String, Int> = manager.cache(
             cacheName: "Numbers", cacheVersion: .custom(arguments[3]), maxAge: .days(7))
-        say("\(try cache.count())")
-        try cache.set(value, forKey: arguments[4])
-        try manager.close()
+        say("\(try whileBusy { try cache.count() })")
+        try whileBusy { try cache.set(value, forKey: arguments[4]) }
+        try whileBusy { try manager.close() }
     }
 }

@@ -6,7 +6,10 @@ import VellumEngine
 /// Carries out commands, one on each line, and answers.
 enum ObeyMode {
     static func run(_ arguments: [String]) throws {
-        let archives = try SharedArchives(in: arguments[2])
+        // The other process may not commit its batch within two seconds on a busy machine.
+        let archives = try DatabaseFile.$longestWaitForBatches.withValue(600_000) {
+            try SharedArchives(in: arguments[2])
+        }
         while let line = readLine() {
             do {
                 let words = line.split(separator: " ").map(String.init)

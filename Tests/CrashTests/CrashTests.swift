@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import TestThreads
 import Testing
@@ -103,8 +104,10 @@ struct CrashTests {
         let children = try (0..<3).map {
             try Spawned(["record", folder.url.path, "p\($0) ", "\(count)", "crashSafe"])
         }
-        let (factory, store) = try open()
-        for number in 0..<count { try store.record(Item(key: "own \(number)", text: "x")) }
+        let (factory, store) = try whileBusy { try open() }
+        for number in 0..<count {
+            try whileBusy { try store.record(Item(key: "own \(number)", text: "x")) }
+        }
         for child in children {
             let (end, lines) = child.end()
             #expect(lines.count == count)

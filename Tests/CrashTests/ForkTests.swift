@@ -51,15 +51,19 @@ struct ForkTests {
 
     /// What a killed process left is removed by the next one, and what a living one has is not (FS8).
     @Test func theFolderOfAKilledProcessIsRemovedByTheNext() throws {
-        let (killed, living) = (try Spawned(["in-memory"]), try Spawned(["in-memory"]))
+        // Any process with archives in memory removes what it finds in its temporary folder.
+        let temporary = try TemporaryDirectory()
+        let own = ["TMPDIR": temporary.url.path]
+        let killed = try Spawned(["in-memory"], environment: own)
+        let living = try Spawned(["in-memory"], environment: own)
         let folders = [try #require(killed.line()), try #require(living.line())]
         _ = killed.kill()
         #expect(folders.map(FileManager.default.fileExists) == [true, true])
-        let next = try Spawned(["in-memory"])
+        let next = try Spawned(["in-memory"], environment: own)
         let folder = try #require(next.line())
         #expect((folders + [folder]).map(FileManager.default.fileExists) == [false, true, true])
         for process in [living, next] { _ = process.kill() }
-        _ = try Spawned(["fork-memory"]).end()
+        _ = try Spawned(["fork-memory"], environment: own).end()
         #expect(![folders[1], folder].contains(where: FileManager.default.fileExists))
     }
 

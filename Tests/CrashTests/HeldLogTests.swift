@@ -118,7 +118,10 @@ struct HeldLogTests {
         let hasLooked = Locked(false)
         let opening = OnThread {
             Result<Int, any Error> {
-                let file = try DatabaseFile.open(at: url)
+                // Also if this thread sees only after two seconds that the lock is asked for.
+                let file = try DatabaseFile.$longestWaitForBatches.withValue(600_000) {
+                    try DatabaseFile.open(at: url)
+                }
                 let count = try RawDatabase(url).int("SELECT count(*) FROM entries")
                 hasLooked.withLock { $0 = true }
                 try file.close()

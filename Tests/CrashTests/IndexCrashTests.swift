@@ -1,3 +1,4 @@
+import CrashScript
 import Foundation
 import TestThreads
 import Testing
@@ -62,7 +63,7 @@ struct IndexCrashTests {
 
     /// Concurrent writes may be visible or not, but every result matches its query.
     private func checkAnswersWhileOthersWrite() throws {
-        let (factory, store) = try open(Item.self)
+        let (factory, store) = try whileBusy { try open(Item.self) }
         for key in (0..<300).map({ "churn \($0)" }) {
             let found = try store.fetch(where: #Predicate { $0.key == key })
             #expect(found.isEmpty || found.map(\.key) == [key])
@@ -72,7 +73,7 @@ struct IndexCrashTests {
             #expect(found.allSatisfy { $0.tags.contains(tag) })
             #expect(Set(found.map(\.key)).count == found.count)
         }
-        try factory.close()
+        try whileBusy { try factory.close() }
     }
 
     @Test func processesKilledDuringWritesLeaveTheIndexConsistent() throws {

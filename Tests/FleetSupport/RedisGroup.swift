@@ -10,11 +10,15 @@
         package let sentinels: [RedisServer]
 
         /// Returns when all know each other.
-        package init() async throws {
+        ///
+        /// - Parameter downAfter: After how many milliseconds of silence the primary is down.
+        package init(downAfter: Int = 500) async throws {
             primary = try RedisServer()
             replica = try RedisServer(["--replicaof", "127.0.0.1", "\(primary.port)"])
             let watched = primary
-            sentinels = try (1...3).map { _ in try RedisServer(sentinelOf: watched) }
+            sentinels = try (1...3).map { _ in
+                try RedisServer(sentinelOf: watched, [RedisServer.down(after: downAfter)])
+            }
             for sentinel in sentinels {
                 try await until("each Sentinel knows the replica and the other two") {
                     let replicas = try await property("num-slaves", sentinel)

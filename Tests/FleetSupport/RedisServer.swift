@@ -62,6 +62,11 @@
             }
         }
 
+        /// The line of a Sentinel that says after how many milliseconds of silence `main` is down.
+        package static func down(after milliseconds: Int) -> String {
+            "sentinel down-after-milliseconds main \(milliseconds)"
+        }
+
         /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
         ///
         /// - Parameter lines: More of its configuration.
@@ -74,7 +79,7 @@
                     bind 127.0.0.1
                     dir \(folder.url.path)
                     sentinel monitor main 127.0.0.1 \(primary.port) 2
-                    sentinel down-after-milliseconds main 500
+                    \(Self.down(after: 500))
                     sentinel failover-timeout main 5000
                     """
                 try Data((text + "\n" + lines.joined(separator: "\n")).utf8).write(to: file)

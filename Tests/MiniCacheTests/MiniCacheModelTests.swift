@@ -104,7 +104,10 @@ struct MiniCacheModelTests {
                 let found = handle.cache[key]
                 if found == nil, model[key]?.maySweep ?? false { continue }
                 #expect(found == expected, "seed \(seed), step \(step)")
-                #expect(try handle.cache.contains(key) == (expected != nil), "seed \(seed), step \(step)")
+                let contains = try handle.cache.contains(key)
+                // A sweep that began at a later time of the clock may end now.
+                if !contains, model[key]?.maySweep ?? false { continue }
+                #expect(contains == (expected != nil), "seed \(seed), step \(step)")
             }
         }
     }

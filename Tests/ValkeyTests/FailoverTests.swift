@@ -94,7 +94,8 @@
                     _ = try await cache.value(forKey: "a", freshness: .confirmed)
                 }
             } catch let error as VellumError {
-                #expect(error.code == .unreachable, "\(error)")
+                // A heartbeat may end the connection while a write is on its way.
+                #expect([.unreachable, .outcomeUnknown].contains(error.code), "\(error)")
             }
             for _ in 0..<200 { #expect(await Self.failure(cache) == .unreachable) }
             do throws(VellumError) {

@@ -160,9 +160,9 @@ struct HoldTests {
         var reads: [UInt64] = []
         // Which would end the snapshot by itself, or keep the log for a moment.
         try file.withoutMaintenance {
-            try whileRestartIsRequested(file) {
-                #expect(!file.readers.endIdleLeases(since: &reads))
-            }
+            var isLeft = true
+            try whileRestartIsRequested(file) { isLeft = file.readers.endIdleLeases(since: &reads) }
+            #expect(!isLeft)
             try other.restartLog(timeout: 0)
             // Nor does a new one stay open.
             try whileRestartIsRequested(file) { _ = try store.value(forKey: "2") }

@@ -131,7 +131,12 @@ struct LoaderGateTests {
 
     @Test func manyCallersWaitForOneLoad() async throws {
         async let sum = withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<50 { group.addTask { try await cache.value(forKey: "a") { try await gate.load("a") } } }
+            let options = LoadOptions(loadTimeout: nil)
+            for _ in 0..<50 {
+                group.addTask {
+                    try await cache.value(forKey: "a", options: options) { try await gate.load("a") }
+                }
+            }
             return try await group.reduce(0, +)
         }
         try await cache.waitForCallers(50)

@@ -48,7 +48,9 @@ struct HealthTests {
         for calls in 0..<20 {
             faults.fail(after: calls)
             do {
-                if let failure = try factory.check().writeFailure { #expect(failure.code == .inputOutput, "\(calls): \(failure)") }
+                if let failure = try factory.check(timeout: Self.long).writeFailure {
+                    #expect(failure.code == .inputOutput, "\(calls): \(failure)")
+                }
             } catch { #expect([.inputOutput, .cannotOpen].contains(error.code), "\(calls): \(error)") }
             faults.heal()
             let health = try factory.check(timeout: Self.long)

@@ -213,14 +213,17 @@ extension DatabaseFile {
         return false
     }
 
+    /// How long an opening waits for relaxed writes of others, in milliseconds.
+    @TaskLocal package static var longestWaitForBatches: Int64 = 2000
+
     /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
-    /// 2 seconds. Later relaxed writes of those processes commit before they return (decision 35).
+    /// ``longestWaitForBatches``. Later relaxed writes of those processes commit before they return (decision 35).
     func waitForOpenBatches(_ connection: Connection) throws(SQLiteError) {
         // Other processes see a connection once it has read.
         _ = try connection.int(SQL.tableCount)
         location.changesFile.page.announceOpening()
         if location.isShared {
-            try connection.waitForWriters(timeout: 2000)
+            try connection.waitForWriters(timeout: Self.longestWaitForBatches)
         } else {
             // A process that was killed may have left a request.
             location.changesFile.page.requestLogRestart(until: 0)

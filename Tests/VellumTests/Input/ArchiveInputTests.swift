@@ -208,8 +208,15 @@ struct ArchiveInputTests {
             try expect(factory.store(for: Item.self).count() == 1, "\(delay)")
         },
         InputCase("ArchivesFactory.check timeout", "MiniCacheManager.check timeout", of: HostileInput.durations) { timeout in
-            try expect(ArchivesFactory.inMemory().check(timeout: timeout).isHealthy, "archives")
-            try expect(MiniCacheManager.inMemory().check(timeout: timeout).isHealthy, "caches")
+            let (archives, caches) = (ArchivesFactory.inMemory(), MiniCacheManager.inMemory())
+            // A maintenance of the file may keep the lock for a moment.
+            func expectHealth(_ what: String, _ check: () throws -> FileHealth) throws {
+                var health = try check()
+                while health.writeFailure?.code == .busy { health = try check() }
+                try expect(health.isHealthy, what)
+            }
+            try expectHealth("archives") { try archives.check(timeout: timeout) }
+            try expectHealth("caches") { try caches.check(timeout: timeout) }
         },
         InputCase(
             "ArchivesFactory.store keepExpiredFor", "ArchivesFactory.archives keepExpiredFor", of: HostileInput.durations
