@@ -103,7 +103,12 @@ package enum Log {
     }
 
     /// Returns the name of an archive for messages.
-    package static func displayed(_ archive: String) -> String { archive.replacingOccurrences(of: "\0", with: "\\0") }
+    ///
+    /// Not by Foundation: in a forked process that takes a lock of the runtime, which another thread
+    /// may have had.
+    package static func displayed(_ archive: String) -> String {
+        archive.replacing("\0", with: "\\0")
+    }
 
     package static func warning(_ message: String) { logger.warning("\(message)") }
 

@@ -16,6 +16,9 @@ enum ForkMode {
         try archives.put(.safe, "k", 1)
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]).appendingPathComponent("more"))
         let store = try factory.store(for: Item.self)
+        // What the runtime has looked up once it finds without a lock, which another thread may have
+        // when the process forks.
+        _ = "\(VellumError.forked.located(archive: Log.displayed("k"), path: "k").code)\(VellumError.forked)"
         let identifier = try forkWhileBusy(store)
         guard identifier != 0 else {
             report("hit") { _ = try archives.find(.safe, "k") }
