@@ -18,7 +18,7 @@ FROZEN = PACKAGE / "Documentation" / "Frozen"
 ENGINE, PAGE = "Sources/VellumEngine", "Sources/VellumEngine/Sharing/ChangePage.swift"
 # What it is, where it is said, by which pattern, and the least number of places where it must be found.
 LAYOUT = [
-    ("SQL", f"{ENGINE}/Tables/*.swift", r'"""\s*(CREATE (?!TEMP)[^"]*?)\s*"""|(?<!")"(CREATE (?!TEMP).*)"', 14),
+    ("SQL", f"{ENGINE}/Tables/*.swift", r'"""\s*(CREATE (?!TEMP)(?s:(?!""").)*?)\s*"""|(?<!")"(CREATE (?!TEMP).*)"', 14),
     ("SQL", f"{ENGINE}/Tables/Features.swift", r'"(INSERT INTO features.*)"', 1),
     ("SQL", f"{ENGINE}/SQLite/SQL.swift", r'"(PRAGMA (?:journal_mode|auto_vacuum) = \w+)"', 2),
     ("header", f"{ENGINE}/Tables/Schema.swift", r"(formatVersion = \d+)", 1),
@@ -58,6 +58,7 @@ def layout():
         if len(texts) < least:
             sys.exit(f"{files} has {len(texts)} of {least} places with the layout of {name}. {Path(__file__).name} must say where they are.")
         # Each row of a table of a document is a line of its own; SQL is one, however it is broken.
+        texts = [re.sub(r"\\\n\s*|\n\s*(?=\.)", "", text) for text in texts]
         rows = [row for text in texts for row in (text.split("\n") if files.endswith(".md") else [text])]
         found |= {f"{name}: {' '.join(row.split())}" for row in rows}
     return found

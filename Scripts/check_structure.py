@@ -66,6 +66,12 @@ def parameters(text):
     return count
 
 
+def open_braces(line):
+    """How many more braces a line opens than it closes."""
+    code = re.sub(r'"(?:\\.|[^"\\])*"|//.*', "", line)
+    return code.count("{") - code.count("}")
+
+
 def problems(path):
     """What is wrong with a file."""
     lines = path.read_text().split("\n")
@@ -74,15 +80,18 @@ def problems(path):
     if traps != TRAPS.get(name, 0):
         yield f"{name}: ends the process in {traps} places, not {TRAPS.get(name, 0)}. Throw an error, or say in TRAPS why no input reaches it"
     function = None
+    # How many braces are open where a line begins, and where the body of the function does.
+    braces = body = 0
     for number, line in enumerate(lines, 1):
         indent = len(line) - len(line.lstrip())
+        opened, braces = braces, braces + open_braces(line)
         if function is not None and line.strip() and indent <= function and line.strip()[0] in "})":
             function = None
         if function is None and (match := FUNCTION.match(line)):
-            function = len(match[1])
+            function, body = len(match[1]), opened + 1
             if "(" in line and name not in OPTIONS and parameters("\n".join(lines[number - 1:number + 30])) > 6:
                 yield f"{name}:{number}: more than six parameters"
-        elif function is not None and line.rstrip().endswith(("{", " in")) and not line.strip().startswith("//") and indent - function >= 16:
+        elif function is not None and braces > opened and opened - body >= 3:
             yield f"{name}:{number}: nested deeper than four levels"
         if re.search(r"\bLane\(", line) and name not in LANES:
             yield f"{name}:{number}: a lane of its own"
@@ -92,7 +101,7 @@ def problems(path):
         if PUBLIC.match(line.strip()):
             above = number - 2
             # Attributes may take several lines.
-            while number - above < 9 and lines[above].strip() and not lines[above].strip().startswith(("///", "}")):
+            while number - above < 20 and lines[above].strip() and not lines[above].strip().startswith(("///", "}")):
                 above -= 1
             if not lines[above].strip().startswith("///"):
                 yield f"{name}:{number}: a public declaration without a sentence"
@@ -133,7 +142,7 @@ def class_problems():
 def decision_problems():
     """The decisions that nothing cites where it acts."""
     paths = [*SOURCES.rglob("*.swift"), PACKAGE / "Package.swift", *(PACKAGE / "Scripts").glob("*.py")]
-    cited = {int(number) for path in paths for number in re.findall(r"[Dd]ecision 0*(\d+)", path.read_text())}
+    cited = {int(number) for path in paths for number in re.findall(r"[Dd]ecision[\s/]+0*(\d+)", path.read_text())}
     for record in sorted(PACKAGE.glob("Documentation/Decisions/0*.md")):
         if int(record.name[:4]) not in cited:
             yield f"{record.relative_to(PACKAGE)}: cited nowhere in Sources, Package.swift or Scripts, as (decision {int(record.name[:4])})"
@@ -190,7 +199,7 @@ found += [problem for page in sorted(pages) for problem in wide_lines(page)]
 found += privacy_problems()
 found += class_problems()
 found += decision_problems()
-tables = "\n".join(path.read_text() for path in (PACKAGE / "Tests").rglob("*InputTests.swift"))
-found += [f"{name}: no row of a table in Tests/*InputTests.swift" for name in sorted(set(api_parameters())) if f'"{name}"' not in tables]
+tables = "\n".join(path.read_text() for path in (PACKAGE / "Tests").rglob("*InputTests*.swift"))
+found += [f"{name}: no row of a table in Tests/*InputTests*.swift" for name in sorted(set(api_parameters())) if f'"{name}"' not in tables]
 print("\n".join(found))
 sys.exit(bool(found))
