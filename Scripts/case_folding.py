@@ -80,11 +80,13 @@ def main():
 extension CaseFolding {{
     /// Numbers, each in digits of five bits, as in `NormalForm.data`.
     ///
-    /// First the runs of characters of which each is folded to one character: their count, then of each the difference to the start of the run
-    /// before; the length, twice, and 1 more if every other character is in the run; the distance to the folded character, twice, and 1 more
-    /// if it is negative. Then the characters that are folded to several: their count, then of each the difference to the character before, the
-    /// count of its parts, and these. Then the runs of diacritics: their count, then of each the difference to the start of the run before, and
-    /// the length. Characters that have a canonical decomposition are left out.
+    /// First the runs of characters of which each is folded to one character: their count, then of
+    /// each the difference to the start of the run before; the length, twice, and 1 more if every
+    /// other character is in the run; the distance to the folded character, twice, and 1 more if it
+    /// is negative. Then the characters that are folded to several: their count, then of each the
+    /// difference to the character before, the count of its parts, and these. Then the runs of
+    /// diacritics: their count, then of each the difference to the start of the run before, and the
+    /// length. Characters that have a canonical decomposition are left out.
     static let data: StaticString = #"""
 ''' + "".join(f"        {line}\n" for line in lines) + '''        """#
 }

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-VERSION, COLUMNS = "15.0.0", 500
+VERSION, COLUMNS = "15.0.0", 92
 TARGET = Path(__file__).parent / "../Sources/VellumCore/Text/NormalFormData.swift"
 
 
@@ -57,10 +57,12 @@ def main():
     TARGET.write_text(f'''\
 // Made by Scripts/normal_form.py of Unicode {VERSION}.
 extension NormalForm {{
-    /// Numbers, each in digits of five bits, the least significant first; a digit is a character from `0` on, and 32 more before another digit.
+    /// Numbers, each in digits of five bits, the least significant first; a digit is a character
+    /// from `0` on, and 32 more before another digit.
     ///
-    /// First the canonical decompositions: their count, then of each the difference to the scalar before, twice, and 1 more if the parts are
-    /// composed again; the first part; the second part, or 0. Then the runs of scalars with one combining class: their count, then of each the
+    /// First the canonical decompositions: their count, then of each the difference to the scalar
+    /// before, twice, and 1 more if the parts are composed again; the first part; the second part,
+    /// or 0. Then the runs of scalars with one combining class: their count, then of each the
     /// difference to the start of the run before, the length and the class.
     static let data: StaticString = #"""
 ''' + "".join(f"        {line}\n" for line in lines) + '''        """#

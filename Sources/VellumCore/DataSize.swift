@@ -5,9 +5,11 @@
 /// let small = 1.5.kiloBytes + 24         // literals are bytes
 /// ```
 ///
-/// Units are binary, also where a size is printed: a kilobyte is 1024 bytes, a megabyte 1024 kilobytes, a gigabyte 1024 megabytes.
+/// Units are binary, also where a size is printed: a kilobyte is 1024 bytes, a megabyte 1024
+/// kilobytes, a gigabyte 1024 megabytes.
 ///
-/// Fractions of a byte round up. Arithmetic saturates at the largest and smallest value instead of overflowing, and NaN counts as zero bytes.
+/// Fractions of a byte round up. Arithmetic saturates at the largest and smallest value instead of
+/// overflowing, and NaN counts as zero bytes.
 @frozen
 public struct DataSize: Hashable, Sendable {
     /// The size in whole bytes.
@@ -22,7 +24,10 @@ public struct DataSize: Hashable, Sendable {
     /// Creates a size of `count` units of `unit` bytes each, rounded up to whole bytes.
     private init(_ count: Double, unit: Double) {
         let exact = (count * unit).rounded(.up)
-        self.bytes = exact.isNaN ? 0 : Int(exactly: exact) ?? (exact < 0 ? .min : .max)
+        self.bytes =
+            exact.isNaN
+            ? 0
+            : Int(exactly: exact) ?? (exact < 0 ? .min : .max)
     }
 
     private init(_ count: Int, unit: Int) {
@@ -62,11 +67,17 @@ extension DataSize {
     /// Returns a size of a number of bytes, rounded up to whole bytes.
     public static func bytes(_ count: Double) -> DataSize { DataSize(count, unit: 1) }
     /// Returns a size of a number of kilobytes of 1024 bytes, rounded up to whole bytes.
-    public static func kiloBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(kilo)) }
+    public static func kiloBytes(_ count: Double) -> DataSize {
+        DataSize(count, unit: Double(kilo))
+    }
     /// Returns a size of a number of megabytes of 1024 kilobytes, rounded up to whole bytes.
-    public static func megaBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(mega)) }
+    public static func megaBytes(_ count: Double) -> DataSize {
+        DataSize(count, unit: Double(mega))
+    }
     /// Returns a size of a number of gigabytes of 1024 megabytes, rounded up to whole bytes.
-    public static func gigaBytes(_ count: Double) -> DataSize { DataSize(count, unit: Double(giga)) }
+    public static func gigaBytes(_ count: Double) -> DataSize {
+        DataSize(count, unit: Double(giga))
+    }
 
     private static let kilo = 1024
     private static let mega = 1024 * 1024
@@ -136,15 +147,19 @@ extension DataSize: Codable {
 }
 
 extension DataSize: CustomStringConvertible {
-    /// The size in the largest unit that fits at least once, such as `"1.5 MB"` or `"12 bytes"`; `"unlimited"` for ``unlimited``.
+    /// The size in the largest unit that fits at least once, such as `"1.5 MB"` or `"12 bytes"`;
+    /// `"unlimited"` for ``unlimited``.
     ///
     /// Units are binary: `"1 MB"` is 1,048,576 bytes, and `"1 kB"` is 1024. Rounded to tenths.
     public var description: String {
         guard self != .unlimited else { return "unlimited" }
-        let units: [(size: Double, name: String)] = [(gigaBytes, "GB"), (megaBytes, "MB"), (kiloBytes, "kB")]
+        let units: [(size: Double, name: String)] = [
+            (gigaBytes, "GB"), (megaBytes, "MB"), (kiloBytes, "kB"),
+        ]
         for unit in units where abs(unit.size) >= 1 {
             let tenths = (unit.size * 10).rounded() / 10
-            return tenths == tenths.rounded() ? "\(Int(tenths)) \(unit.name)" : "\(tenths) \(unit.name)"
+            return tenths == tenths.rounded()
+                ? "\(Int(tenths)) \(unit.name)" : "\(tenths) \(unit.name)"
         }
         return bytes == 1 ? "1 byte" : "\(bytes) bytes"
     }

@@ -2,7 +2,8 @@ public import Foundation
 
 // Decision 43.
 
-/// An error of an archive, a cache or an SQLite storage: what failed, what to do about it, and where.
+/// An error of an archive, a cache or an SQLite storage: what failed, what to do about it, and
+/// where.
 ///
 /// ```swift
 /// do {
@@ -13,9 +14,11 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `description` names the archive or cache, the file, and SQLite's result code, if they are known. It contains no key and no value;
-/// `String(reflecting:)` adds the cause, which may contain them.
-public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+/// `description` names the archive or cache, the file, and SQLite's result code, if they are known.
+/// It contains no key and no value; `String(reflecting:)` adds the cause, which may contain them.
+public struct VellumError: LocalizedError, Sendable, CustomStringConvertible,
+    CustomDebugStringConvertible
+{
     /// The kind of failure. Later versions may add codes, so a `switch` needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code.
@@ -47,7 +50,8 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let notADatabase = Code("notADatabase")
         /// The file is a database of another program. It was not changed.
         public static let foreignFile = Code("foreignFile")
-        /// The file has another kind of contents, for example caches in place of archives. It was not changed.
+        /// The file has another kind of contents, for example caches in place of archives. It was
+        /// not changed.
         public static let wrongKind = Code("wrongKind")
         /// The file was written by a newer version of this package. It was not changed.
         public static let newerFormat = Code("newerFormat")
@@ -71,9 +75,11 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let forked = Code("forked")
         /// Reading or writing failed in the system.
         public static let inputOutput = Code("inputOutput")
-        /// The device is locked, and the protection of the file does not let it be read. Try again when it is unlocked.
+        /// The device is locked, and the protection of the file does not let it be read. Try again
+        /// when it is unlocked.
         public static let deviceLocked = Code("deviceLocked")
-        /// The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing.
+        /// The cache was opened with another version, which removed its values. This handle finds
+        /// nothing and stores nothing.
         public static let cacheVersionChanged = Code("cacheVersionChanged")
         /// The archive is already open with larger limits, another durability or another type.
         public static let contradiction = Code("contradiction")
@@ -87,15 +93,18 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         public static let cancelled = Code("cancelled")
         /// The reads and writes of one transaction belong to different files.
         public static let differentFiles = Code("differentFiles")
-        /// A loader waits for itself: it requests the key that it loads, directly or through other loaders.
+        /// A loader waits for itself: it requests the key that it loads, directly or through other
+        /// loaders.
         public static let recursiveLoad = Code("recursiveLoad")
-        /// The closure of an update writes or updates the key that is being updated, or that of a transaction writes the file without it.
+        /// The closure of an update writes or updates the key that is being updated, or that of a
+        /// transaction writes the file without it.
         public static let recursiveUpdate = Code("recursiveUpdate")
         /// A background load failed that no caller waited for.
         public static let loadFailed = Code("loadFailed")
     }
 
-    /// The fields, apart from the error itself: it travels through every call that may fail, also where none does.
+    /// The fields, apart from the error itself: it travels through every call that may fail, also
+    /// where none does.
     private final class Fields: Sendable {
         let code: Code
         let message: String
@@ -104,9 +113,20 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         let sqliteCode: Int32?
         let cause: (any Error)?
 
-        init(_ code: Code, _ message: String, archive: String?, path: String?, sqliteCode: Int32?, cause: (any Error)?) {
-            (self.code, self.message, self.archive, self.path) = (code, message, archive, path)
-            (self.sqliteCode, self.cause) = (sqliteCode, cause)
+        init(
+            _ code: Code,
+            _ message: String,
+            archive: String?,
+            path: String?,
+            sqliteCode: Int32?,
+            cause: (any Error)?
+        ) {
+            self.code = code
+            self.message = message
+            self.archive = archive
+            self.path = path
+            self.sqliteCode = sqliteCode
+            self.cause = cause
         }
     }
 
@@ -127,15 +147,30 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
 
     private init(_ fields: Fields) { self.fields = fields }
 
-    package init(_ code: Code, _ message: String, path: String? = nil, sqliteCode: Int32? = nil, cause: (any Error)? = nil) {
-        self.init(Fields(code, message, archive: nil, path: path, sqliteCode: sqliteCode, cause: cause))
+    package init(
+        _ code: Code,
+        _ message: String,
+        path: String? = nil,
+        sqliteCode: Int32? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.init(
+            Fields(code, message, archive: nil, path: path, sqliteCode: sqliteCode, cause: cause)
+        )
     }
 
     /// Returns the error with the archive and file added, unless it already names others.
     package func located(archive: String?, path: String?) -> VellumError {
         VellumError(
             Fields(
-                code, message, archive: self.archive ?? archive, path: self.path ?? path, sqliteCode: sqliteCode, cause: cause))
+                code,
+                message,
+                archive: self.archive ?? archive,
+                path: self.path ?? path,
+                sqliteCode: sqliteCode,
+                cause: cause
+            )
+        )
     }
 
     /// The code, the message, and the location.
@@ -143,7 +178,10 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
 
     /// The message and the location.
     package var located: String {
-        let location = [archive.map { "archive \($0)" }, path.map { "file \($0)" }, sqliteCode.map { "SQLite \($0)" }].compactMap(\.self)
+        let location = [
+            archive.map { "archive \($0)" }, path.map { "file \($0)" },
+            sqliteCode.map { "SQLite \($0)" },
+        ].compactMap(\.self)
         return location.isEmpty ? message : "\(message) (\(location.joined(separator: ", ")))"
     }
 
@@ -153,14 +191,20 @@ public struct VellumError: LocalizedError, Sendable, CustomStringConvertible, Cu
         return "VellumError(\(description) Cause: \(String(reflecting: cause)))"
     }
 
-    /// The message and the location, for `localizedDescription`: what happened stands first, and the code is left out.
+    /// The message and the location, for `localizedDescription`: what happened stands first, and
+    /// the code is left out.
     public var errorDescription: String? { located }
 }
 
 extension VellumError {
     /// The error that public storages report for ``StoreEvent/onNetwork``.
     package static let onNetwork = VellumError(
-        .networkFileSystem, "The file lies on a network file system, where its locks cannot be trusted. Move it to a local disk.")
+        .networkFileSystem,
+        """
+        The file lies on a network file system, where its locks cannot be trusted. Move it to a \
+        local disk.
+        """
+    )
 
     /// The error of every call on a closed archive.
     public static let closed = VellumError(.closed, "The archive was closed. Open it again.")
@@ -168,6 +212,11 @@ extension VellumError {
     /// The error of an entry that does not match its checksum.
     public static var corruptEntry: VellumError {
         VellumError(
-            .damagedEntry, "An entry does not match its checksum: its bytes changed on disk. Record the object again, or delete it.")
+            .damagedEntry,
+            """
+            An entry does not match its checksum: its bytes changed on disk. Record the object \
+            again, or delete it.
+            """
+        )
     }
 }

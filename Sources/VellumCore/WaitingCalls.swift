@@ -9,11 +9,15 @@ public struct WaitingCalls: Hashable, Sendable {
 
     /// Creates the numbers; by default those where no call has waited.
     public init(count: Int = 0, longestWait: Duration = .zero, threads: Int = 0) {
-        (self.count, self.longestWait, self.threads) = (count, longestWait, threads)
+        self.count = count
+        self.longestWait = longestWait
+        self.threads = threads
     }
 }
 
 extension WaitingCalls: CustomStringConvertible {
     /// The numbers in one line to read.
-    public var description: String { "\(count) waiting, \(threads) threads, longest wait \(longestWait)" }
+    public var description: String {
+        "\(count) waiting, \(threads) threads, longest wait \(longestWait)"
+    }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A point in wall-clock time, in whole milliseconds since 1970: the form in which dates are persisted.
+/// A point in wall-clock time, in whole milliseconds since 1970: the form in which dates are
+/// persisted.
 @frozen
 @usableFromInline package struct WallInstant: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -12,7 +13,8 @@ public import Foundation
         self.rawValue = rawValue
     }
 
-    /// Creates the instant of a date, rounded down to a millisecond and clamped to the representable range.
+    /// Creates the instant of a date, rounded down to a millisecond and clamped to the
+    /// representable range.
     @usableFromInline package init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
         rawValue = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
@@ -22,11 +24,15 @@ public import Foundation
     @usableFromInline package static let never = WallInstant(rawValue: .max)
 
     /// The instant as a date.
-    @usableFromInline package var date: Date { Date(timeIntervalSince1970: Double(rawValue) / 1000) }
+    @usableFromInline package var date: Date {
+        Date(timeIntervalSince1970: Double(rawValue) / 1000)
+    }
 
     /// Compares two instants by their order in time.
     @inlinable
-    package static func < (left: WallInstant, right: WallInstant) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: WallInstant, right: WallInstant) -> Bool {
+        left.rawValue < right.rawValue
+    }
 
     /// Returns the instant moved by so many milliseconds, clamped to the representable range.
     @inlinable
@@ -42,8 +48,8 @@ public import Foundation
 /// let frozen = WallClock { Date(timeIntervalSince1970: 0) }
 /// ```
 ///
-/// A wall clock, not a monotonic one, because ages are persisted. The system's clock is read coarsely, to a few milliseconds, which takes a
-/// quarter of the time of `Date()`.
+/// A wall clock, not a monotonic one, because ages are persisted. The system's clock is read
+/// coarsely, to a few milliseconds, which takes a quarter of the time of `Date()`.
 ///
 /// - Important: A custom clock may be read on any thread.
 @frozen
@@ -56,7 +62,9 @@ public struct WallClock: Sendable {
     public static let system = WallClock(instants: nil)
 
     /// Creates a clock that calls `now`, on any thread.
-    public init(_ now: @escaping @Sendable () -> Date) { self.init(instants: { WallInstant(now()) }) }
+    public init(_ now: @escaping @Sendable () -> Date) {
+        self.init(instants: { WallInstant(now()) })
+    }
 
     package init(instants now: (@Sendable () -> WallInstant)?, timer: LoadTimer = .system) {
         source = now
@@ -81,9 +89,10 @@ public struct WallClock: Sendable {
 
 /// The clock by which callers of loads stop waiting: never set, and coarse.
 @usableFromInline package struct LoadTimer: Sendable {
-    /// Waits for so many milliseconds, which end at a moment of the clock, and returns what to call when the caller has done what it waited to
-    /// do; `nil` for nothing.
-    package typealias Pause = @Sendable (_ milliseconds: Int64, _ end: Int64) async throws -> (@Sendable () -> Void)?
+    /// Waits for so many milliseconds, which end at a moment of the clock, and returns what to call
+    /// when the caller has done what it waited to do; `nil` for nothing.
+    package typealias Pause =
+        @Sendable (_ milliseconds: Int64, _ end: Int64) async throws -> (@Sendable () -> Void)?
 
     private let clock: CoarseClock
     private let pause: Pause
@@ -95,14 +104,24 @@ public struct WallClock: Sendable {
         return nil
     }
 
-    package init(clock: CoarseClock = .system, owner: (any AnyObject & Sendable)? = nil, pause: @escaping Pause) {
-        (self.clock, self.owner, self.pause) = (clock, owner, pause)
+    package init(
+        clock: CoarseClock = .system,
+        owner: (any AnyObject & Sendable)? = nil,
+        pause: @escaping Pause
+    ) {
+        self.clock = clock
+        self.owner = owner
+        self.pause = pause
     }
 
     package func now() -> Int64 { clock.now() }
 
     /// Returns what `body` returns so many milliseconds after a moment.
-    package func wait<Result>(until begin: Int64, plus milliseconds: Int64, then body: () async -> Result) async throws -> Result {
+    package func wait<Result>(
+        until begin: Int64,
+        plus milliseconds: Int64,
+        then body: () async -> Result
+    ) async throws -> Result {
         let left = milliseconds - (now() - begin)
         let (end, isBeyond) = begin.addingReportingOverflow(milliseconds)
         let didFollow = left > 0 ? try await pause(left, isBeyond ? .max : end) : nil

@@ -1,8 +1,10 @@
 public import Synchronization
 
-/// A flag that says whether a handle was closed, stored outside any object so that a memory hit reads it without reference counting.
+/// A flag that says whether a handle was closed, stored outside any object so that a memory hit
+/// reads it without reference counting.
 ///
-/// Unchecked because the flag is atomic. Its creator deallocates it when no handle can read it any more.
+/// Unchecked because the flag is atomic. Its creator deallocates it when no handle can read it any
+/// more.
 @frozen
 @usableFromInline package struct ClosedMark: @unchecked Sendable {
     @usableFromInline let cell: UnsafeMutablePointer<Atomic<Bool>>
@@ -24,7 +26,9 @@ public import Synchronization
     ///
     /// - Returns: Whether the handle was closed before.
     @discardableResult
-    @usableFromInline package func set(_ isClosed: Bool) -> Bool { cell.pointee.exchange(isClosed, ordering: .acquiringAndReleasing) }
+    @usableFromInline package func set(_ isClosed: Bool) -> Bool {
+        cell.pointee.exchange(isClosed, ordering: .acquiringAndReleasing)
+    }
 
     /// Frees the flag. No handle may use it afterwards.
     @usableFromInline package func deallocate() {

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Distributes events to any number of observers. Costs one atomic load while there are no observers.
+/// Distributes events to any number of observers. Costs one atomic load while there are no
+/// observers.
 ///
 /// ```swift
 /// let hub = EventHub<StoreEvent>()
@@ -25,9 +26,11 @@ internal import Synchronization
     /// Whether there is an observer. Check it before creating an event that is expensive to create.
     @usableFromInline package var isObserved: Bool { observed.load(ordering: .relaxed) }
 
-    /// Returns a stream of the events from now on, after those that were kept for the first observer.
+    /// Returns a stream of the events from now on, after those that were kept for the first
+    /// observer.
     ///
-    /// - Parameter limit: How many events are buffered for a slow observer. Beyond that the oldest are dropped.
+    /// - Parameter limit: How many events are buffered for a slow observer. Beyond that the oldest
+    ///   are dropped.
     @usableFromInline package func events(keeping limit: Int = 1024) -> AsyncStream<Event> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let number: Int? = observers.withLock { state in

@@ -15,8 +15,9 @@ public import Synchronization
 /// guard forkGuard.isThisProcess else { throw VellumError.forked }
 /// ```
 ///
-/// The copy has only one thread. Locks that other threads held stay locked in it forever, and the parent's file locks are not inherited
-/// (sqlite.org/howtocorrupt.html, 2.6), so an open store must not be used there. The check costs one atomic load.
+/// The copy has only one thread. Locks that other threads held stay locked in it forever, and the
+/// parent's file locks are not inherited (sqlite.org/howtocorrupt.html, 2.6), so an open store must
+/// not be used there. The check costs one atomic load.
 @frozen
 @usableFromInline package struct ForkGuard: @unchecked Sendable {
     // Unchecked because the counter is atomic. It is never deallocated.
@@ -35,16 +36,22 @@ public import Synchronization
     @inlinable
     package var isThisProcess: Bool { copies.pointee.load(ordering: .relaxed) == copiesAtStart }
 
-    /// Registers the fork handler on first use. The handler counts the forks between this process and the one that registered it.
+    /// Registers the fork handler on first use. The handler counts the forks between this process
+    /// and the one that registered it.
     private static let first: ForkGuard = {
         let count = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
         count.initialize(to: Atomic(0))
         counted.store(UInt(bitPattern: count), ordering: .releasing)
         let status = pthread_atfork(nil, nil) {
-            let count = UnsafePointer<Atomic<Int>>(bitPattern: ForkGuard.counted.load(ordering: .acquiring))
+            let count = UnsafePointer<Atomic<Int>>(
+                bitPattern: ForkGuard.counted.load(ordering: .acquiring)
+            )
             count?.pointee.add(1, ordering: .relaxed)
         }
-        precondition(status == 0, "The system has no memory for a note of forks (pthread_atfork: \(status)).")
+        precondition(
+            status == 0,
+            "The system has no memory for a note of forks (pthread_atfork: \(status))."
+        )
         return ForkGuard(UnsafePointer(count))
     }()
 
@@ -58,8 +65,10 @@ extension VellumError {
         VellumError(
             .forked,
             """
-            The file was open when this process was forked, and its locks stayed with the parent: it cannot be used or opened here. Let the \
-            new process execute a program (exec, posix_spawn), which can open it, or fork before this process opens it.
-            """)
+            The file was open when this process was forked, and its locks stayed with the parent: \
+            it cannot be used or opened here. Let the new process execute a program (exec, \
+            posix_spawn), which can open it, or fork before this process opens it.
+            """
+        )
     }
 }

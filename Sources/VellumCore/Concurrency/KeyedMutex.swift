@@ -1,4 +1,5 @@
-/// A mutex for each key, first come, first served. Waiting callers are called back, so they may suspend, block or complete later.
+/// A mutex for each key, first come, first served. Waiting callers are called back, so they may
+/// suspend, block or complete later.
 ///
 /// ```swift
 /// if let hold = mutex.lock(key, orWait: { Waiter { hold in … } }) {
@@ -21,10 +22,14 @@ package final class KeyedMutex: Sendable {
         let onAcquire: @Sendable (Hold) -> Bool
 
         /// - Parameters:
-        ///   - onMayBlock: Called, once or more, when the holder of the key waits for user-supplied code.
-        ///   - onAcquire: Called when the caller has acquired the key. Returns `false` if the caller gave up; then the next waiter acquires
-        ///     it.
-        package init(onMayBlock: (@Sendable () -> Void)? = nil, onAcquire: @escaping @Sendable (Hold) -> Bool) {
+        ///   - onMayBlock: Called, once or more, when the holder of the key waits for user-supplied
+        ///     code.
+        ///   - onAcquire: Called when the caller has acquired the key. Returns `false` if the
+        ///     caller gave up; then the next waiter acquires it.
+        package init(
+            onMayBlock: (@Sendable () -> Void)? = nil,
+            onAcquire: @escaping @Sendable (Hold) -> Bool
+        ) {
             self.onMayBlock = onMayBlock
             self.onAcquire = onAcquire
         }
@@ -58,7 +63,11 @@ package final class KeyedMutex: Sendable {
             }
             guard lines.isEmpty || lines[key] == nil else { return nil }
             let number = nextNumber()
-            if lines.isEmpty { only = (key, number, false) } else { lines[key] = Line(holder: number) }
+            if lines.isEmpty {
+                only = (key, number, false)
+            } else {
+                lines[key] = Line(holder: number)
+            }
             return Hold(key: key, number: number)
         }
 
@@ -81,13 +90,17 @@ package final class KeyedMutex: Sendable {
     /// - Parameter waiter: Evaluated inside the lock, only if the caller has to wait.
     /// - Returns: `nil` if the caller has to wait.
     package func lock(_ key: LockKey, orWait waiter: () -> Waiter) -> Hold? {
-        let (hold, onMayBlock) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
-            if let hold = state.hold(key) { return (hold, nil) }
-            let (waiter, number) = (waiter(), state.nextNumber())
-            state.lines[key]?.waiting.append((number, waiter))
-            if let onMayBlock = waiter.onMayBlock { state.lines[key]?.onMayBlock[number] = onMayBlock }
-            return (nil, state.lines[key]?.holderMayBlock == true ? waiter.onMayBlock : nil)
-        }
+        let (hold, onMayBlock) =
+            state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
+                if let hold = state.hold(key) { return (hold, nil) }
+                let waiter = waiter()
+                let number = state.nextNumber()
+                state.lines[key]?.waiting.append((number, waiter))
+                if let onMayBlock = waiter.onMayBlock {
+                    state.lines[key]?.onMayBlock[number] = onMayBlock
+                }
+                return (nil, state.lines[key]?.holderMayBlock == true ? waiter.onMayBlock : nil)
+            }
         onMayBlock?()
         return hold
     }
@@ -98,12 +111,15 @@ package final class KeyedMutex: Sendable {
     /// Releases the key, and passes it to the next waiter that has not given up.
     package func unlock(_ hold: Hold) {
         var hold = hold
-        while let (waiter, nextHold) = next(after: hold), !waiter.onAcquire(nextHold) { hold = nextHold }
+        while let (waiter, nextHold) = next(after: hold), !waiter.onAcquire(nextHold) {
+            hold = nextHold
+        }
     }
 
     private func next(after hold: Hold) -> (Waiter, Hold)? {
         state.withLock { state in
-            guard !state.endOnly(hold), let index = state.lines.index(forKey: hold.key), state.lines.values[index].holder == hold.number
+            guard !state.endOnly(hold), let index = state.lines.index(forKey: hold.key),
+                state.lines.values[index].holder == hold.number
             else { return nil }
             guard let next = state.lines.values[index].waiting.popFirst() else {
                 state.lines.remove(at: index)
@@ -116,7 +132,8 @@ package final class KeyedMutex: Sendable {
         }
     }
 
-    /// Notifies waiters that the holder of the key waits for user-supplied code, which may take any time.
+    /// Notifies waiters that the holder of the key waits for user-supplied code, which may take any
+    /// time.
     package func mayBlock(_ hold: Hold) {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
             if state.only?.holder == hold.number { state.only?.mayBlock = true }
@@ -128,5 +145,9 @@ package final class KeyedMutex: Sendable {
     }
 
     /// The keys that are held. O(n).
-    package var heldKeys: [LockKey] { state.withLock { state in state.only.map { [$0.key] } ?? Array(state.lines.keys) } }
+    package var heldKeys: [LockKey] {
+        state.withLock { state in
+            state.only.map { [$0.key] } ?? Array(state.lines.keys)
+        }
+    }
 }

@@ -2,28 +2,33 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Threads that may block, apart from those that run tasks: work begins in the order in which it comes, so much of it at a time (decision 86).
+/// Threads that may block, apart from those that run tasks: work begins in the order in which it
+/// comes, so much of it at a time (decision 86).
 ///
 /// ```swift
 /// let count = try await Lane.reads.run { try store.count() }
 /// ```
 ///
-/// Work that is awaited stays a part of its task: it has its task-local values and its priority, and learns of its cancellation. A lane has no thread
-/// while there is nothing to do.
+/// Work that is awaited stays a part of its task: it has its task-local values and its priority,
+/// and learns of its cancellation. A lane has no thread while there is nothing to do.
 package final class Lane: TaskExecutor {
     /// For what reads and takes little time, of all files.
     package static let reads = Lane(width: readWidth)
-    /// For queries, and for what may wait for other writers or run the caller's code, of all files: it takes no thread from short reads.
+    /// For queries, and for what may wait for other writers or run the caller's code, of all files:
+    /// it takes no thread from short reads.
     package static let visits = Lane(width: 8 - readWidth)
 
-    private static var readWidth: Int { max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)) }
+    private static var readWidth: Int {
+        max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))
+    }
     private static let mark = DispatchSpecificKey<Mark>()
     /// How many threads of a lane may wait for others at a time, beside those that work.
     private static let mostLent = 64
 
     private struct State: Sendable {
         var jobs = FIFOQueue<Job>()
-        /// Queues of one thread each. Such a queue always gets one; concurrent queues share a limited number.
+        /// Queues of one thread each. Such a queue always gets one; concurrent queues share a
+        /// limited number.
         var idle: [DispatchQueue] = []
         var working = 0
         var lent = 0
@@ -61,7 +66,8 @@ package final class Lane: TaskExecutor {
         try await withTaskExecutorPreference(self) { New(value: try work()) }.value
     }
 
-    // Unchecked because the value is protected by being new: only the thread that made it, and then the caller, have it.
+    // Unchecked because the value is protected by being new: only the thread that made it, and then
+    // the caller, have it.
     private struct New<Value>: @unchecked Sendable {
         var value: Value
     }
@@ -75,16 +81,23 @@ package final class Lane: TaskExecutor {
     /// What waits now, and has waited.
     package var waiting: WaitingCalls {
         state.withLock { state in
-            WaitingCalls(count: state.jobs.count, longestWait: state.longestWait, threads: state.working + state.lent)
+            WaitingCalls(
+                count: state.jobs.count,
+                longestWait: state.longestWait,
+                threads: state.working + state.lent
+            )
         }
     }
 
     /// What waits for the lanes of all files.
     package static var allWaiting: WaitingCalls {
-        let (reads, visits) = (reads.waiting, visits.waiting)
+        let reads = reads.waiting
+        let visits = visits.waiting
         return WaitingCalls(
-            count: reads.count + visits.count, longestWait: max(reads.longestWait, visits.longestWait),
-            threads: reads.threads + visits.threads)
+            count: reads.count + visits.count,
+            longestWait: max(reads.longestWait, visits.longestWait),
+            threads: reads.threads + visits.threads
+        )
     }
 
     // MARK: Threads
@@ -101,7 +114,9 @@ package final class Lane: TaskExecutor {
 
     private func work(on thread: DispatchQueue?) {
         thread?.setSpecific(key: Self.mark, value: Mark(lane: self))
-        while let job = state.withLock({ nextJob(for: thread, &$0) }) { job.run() }
+        while let job = state.withLock({ nextJob(for: thread, &$0) }) {
+            job.run()
+        }
     }
 
     /// - Returns: `nil` if nothing is left, or others have taken the thread's place.
@@ -118,9 +133,13 @@ package final class Lane: TaskExecutor {
     /// Whether the current thread is one of a lane, also while it runs a task.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
-    /// Waits for what other threads do, which may need a thread of the same lane: one takes the place of the caller's.
+    /// Waits for what other threads do, which may need a thread of the same lane: one takes the
+    /// place of the caller's.
     package static func waiting<Result>(_ wait: () -> Result) -> Result {
-        guard let lane = DispatchQueue.getSpecific(key: mark)?.lane, lane.width > 1, lane.lend() else { return wait() }
+        guard let lane = DispatchQueue.getSpecific(key: mark)?.lane,
+            lane.width > 1,
+            lane.lend()
+        else { return wait() }
         defer {
             lane.state.withLock { state in
                 state.lent -= 1
@@ -153,7 +172,8 @@ extension Lane {
     /// Also in tasks that code of the user starts in a read, which may outlive it.
     @TaskLocal private static var current: Read?
 
-    /// Whether the task that waits for a read on this thread was cancelled; `nil` where nobody waits, or the call does not end before its time.
+    /// Whether the task that waits for a read on this thread was cancelled; `nil` where nobody
+    /// waits, or the call does not end before its time.
     package static var cancellation: (() -> Bool)? {
         guard let current, !current.isOver.load(ordering: .relaxed) else { return nil }
         return { Task.isCancelled }
@@ -162,12 +182,16 @@ extension Lane {
     /// Runs a short read of the caller's task, which ends early when the task is cancelled.
     ///
     /// - Throws: The error of `work`, or `CancellationError`.
-    package static func read<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package static func read<Value>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await reads.read(work)
     }
 
     /// Runs a read that may take long, as ``read(_:)``.
-    package static func query<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package static func query<Value>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await visits.read(work)
     }
 
@@ -186,8 +210,11 @@ extension Lane {
 
     /// Runs what the caller's task has to do with a file: to its end, once it has begun.
     ///
-    /// - Throws: The error of `work`, or `CancellationError` if the task was cancelled before its turn.
-    package static func visit<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    /// - Throws: The error of `work`, or `CancellationError` if the task was cancelled before its
+    ///   turn.
+    package static func visit<Value>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await visits.run {
             try Task.checkCancellation()
             return try work()

@@ -1,6 +1,7 @@
 /// Identifies what callers exclude each other on: an owner, such as a storage, and a key.
 ///
-/// Keys that are not `Hashable`, and keys that are not equal to themselves, share one lock key of their owner.
+/// Keys that are not `Hashable`, and keys that are not equal to themselves, share one lock key of
+/// their owner.
 @usableFromInline
 package struct LockKey: Hashable, Sendable {
     private enum Owner: Hashable {
@@ -11,13 +12,16 @@ package struct LockKey: Hashable, Sendable {
     private let owner: Owner
     private let key: AnyKey?
 
-    /// Creates the lock key of a storage's key. The owner is the object, or the value if its type is `Hashable`, or else the type.
+    /// Creates the lock key of a storage's key. The owner is the object, or the value if its type
+    /// is `Hashable`, or else the type.
     package init<Key: Sendable>(of storage: some Sendable, key: Key) {
         // The object outlives the lock, because the work that waits for the lock retains it.
         if type(of: storage) is AnyObject.Type {
             owner = .object(ObjectIdentifier(storage as AnyObject))
         } else {
-            owner = AnyKey(storage).map(Owner.value) ?? .object(ObjectIdentifier(type(of: storage)))
+            owner =
+                AnyKey(storage).map(Owner.value)
+                ?? .object(ObjectIdentifier(type(of: storage)))
         }
         self.key = AnyKey(key)
     }
@@ -27,7 +31,8 @@ package struct LockKey: Hashable, Sendable {
         self.init(of: storage, erased: AnyKey(hashable: key))
     }
 
-    /// Creates the lock key of an object's key whose type was erased before; `nil` stands for a key that is not `Hashable`.
+    /// Creates the lock key of an object's key whose type was erased before; `nil` stands for a key
+    /// that is not `Hashable`.
     package init(of storage: some AnyObject, erased key: AnyKey?) {
         owner = .object(ObjectIdentifier(storage))
         self.key = key
@@ -41,7 +46,8 @@ package struct LockKey: Hashable, Sendable {
 }
 
 /// A type-erased key, compared by its own type's `==`.
-package struct AnyKey: Hashable, @unchecked Sendable {  // Unchecked because keys are Sendable, which `AnyHashable` does not express.
+// Unchecked because keys are Sendable, which `AnyHashable` does not express.
+package struct AnyKey: Hashable, @unchecked Sendable {
     private let key: AnyHashable
 
     /// Returns `nil` for a key that is not `Hashable`, or is not equal to itself.
@@ -50,12 +56,16 @@ package struct AnyKey: Hashable, @unchecked Sendable {  // Unchecked because key
             self.key = 0
             return
         }
-        guard let hashable = key as? any Hashable, let key = Self.erased(hashable) else { return nil }
+        guard let hashable = key as? any Hashable, let key = Self.erased(hashable) else {
+            return nil
+        }
         self.key = key
     }
 
     fileprivate init(hashable key: some Hashable & Sendable) { self.key = AnyHashable(key) }
 
     /// Compares the key by its own type, which takes a fraction of comparing two `AnyHashable`.
-    private static func erased(_ key: some Hashable) -> AnyHashable? { key == key ? AnyHashable(key) : nil }
+    private static func erased(_ key: some Hashable) -> AnyHashable? {
+        key == key ? AnyHashable(key) : nil
+    }
 }

@@ -12,11 +12,13 @@ public import Synchronization
 /// count.withLock { $0 += 1 }
 /// ```
 ///
-/// The interface is that of `Synchronization.Mutex`, which implements it on Apple platforms. On Linux it is a `pthread_mutex_t`, because
-/// there `Mutex` is invisible to ThreadSanitizer and slows down sharply when threads outnumber cores (see decision 0007). Not recursive: a
-/// closure that enters its own lock again deadlocks.
+/// The interface is that of `Synchronization.Mutex`, which implements it on Apple platforms. On
+/// Linux it is a `pthread_mutex_t`, because there `Mutex` is invisible to ThreadSanitizer and slows
+/// down sharply when threads outnumber cores (see decision 0007). Not recursive: a closure that
+/// enters its own lock again deadlocks.
 ///
-/// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return values, not references.
+/// - Warning: Nothing stops a closure from returning a reference to what the lock guards. Return
+///   values, not references.
 @frozen
 @usableFromInline package struct Locked<Value: ~Copyable>: ~Copyable {
     #if canImport(Darwin)
@@ -44,12 +46,19 @@ public import Synchronization
         /// Creates a lock around a value.
         @inlinable
         package init(_ value: consuming sending Value) {
-            // In one piece, which begins a cache line: threads that use other locks write no line of this one.
+            // In one piece, which begins a cache line: threads that use other locks write no line
+            // of this one.
             let place = Self.place
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: place + MemoryLayout<Value>.size, alignment: 64)
+            let memory = UnsafeMutableRawPointer.allocate(
+                byteCount: place + MemoryLayout<Value>.size,
+                alignment: 64
+            )
             mutex = memory.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
             let status = LockKind.initialize(mutex)
-            precondition(status == 0, "The system has no memory for another lock (pthread_mutex_init: \(status)).")
+            precondition(
+                status == 0,
+                "The system has no memory for another lock (pthread_mutex_init: \(status))."
+            )
             self.value = (memory + place).bindMemory(to: Value.self, capacity: 1)
             self.value.initialize(to: value)
         }
@@ -79,10 +88,12 @@ public import Synchronization
             return try body(&value.pointee)
         }
 
-        /// The same, which counts the threads that wait. A free lock is taken by one attempt, as cheaply as without counting.
+        /// The same, which counts the threads that wait. A free lock is taken by one attempt, as
+        /// cheaply as without counting.
         @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-            counting waiting: borrowing Atomic<Int>, _ body: (inout sending Value) throws(Failure) -> sending Result
+            counting waiting: borrowing Atomic<Int>,
+            _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             if pthread_mutex_trylock(mutex) != 0 {
                 waiting.add(1, ordering: .relaxed)
@@ -93,7 +104,8 @@ public import Synchronization
             return try body(&value.pointee)
         }
 
-        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
+        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if
+        /// another thread has access.
         @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -109,8 +121,8 @@ public import Synchronization
     /// The kind of every lock.
     @usableFromInline
     enum LockKind {
-        /// Makes a lock that is tried for a moment before its thread sleeps, where the system has one: what it guards takes less time than
-        /// falling asleep.
+        /// Makes a lock that is tried for a moment before its thread sleeps, where the system has
+        /// one: what it guards takes less time than falling asleep.
         ///
         /// - Returns: The status of `pthread_mutex_init`.
         @usableFromInline
@@ -130,7 +142,8 @@ public import Synchronization
 
 #if canImport(Darwin)
     extension Locked where Value: ~Copyable {
-        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if another thread has access.
+        /// Runs `body` with exclusive access to the value, or returns `nil` without waiting if
+        /// another thread has access.
         @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -141,11 +154,13 @@ public import Synchronization
         /// Runs `body` with exclusive access to the value, and counts the threads that wait.
         @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-            counting waiting: borrowing Atomic<Int>, _ body: (inout sending Value) throws(Failure) -> sending Result
+            counting waiting: borrowing Atomic<Int>,
+            _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             if let result = try mutex.withLockIfAvailable(body) { return result }
             waiting.add(1, ordering: .relaxed)
-            return try mutex.withLock { (value: inout sending Value) throws(Failure) -> sending Result in
+            return try mutex.withLock {
+                (value: inout sending Value) throws(Failure) -> sending Result in
                 waiting.subtract(1, ordering: .relaxed)
                 return try body(&value)
             }
@@ -153,5 +168,6 @@ public import Synchronization
     }
 #endif
 
-// Unchecked because the value is protected by `mutex`: it is passed in as `sending` and accessed only inside `withLock`.
+// Unchecked because the value is protected by `mutex`: it is passed in as `sending` and accessed
+// only inside `withLock`.
 extension Locked: @unchecked Sendable where Value: ~Copyable {}

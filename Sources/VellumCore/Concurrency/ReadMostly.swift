@@ -10,10 +10,12 @@ internal import Synchronization
 
 /// A value that threads on different cores read without waiting for each other (decision 52).
 ///
-/// A reader takes one of several locks, by its thread, and a writer takes all of them. So readers write no line of memory in common, and a write
-/// costs as many locks as there are. Each lock also guards what its readers note (`Notes`), which a writer reads and changes, too.
+/// A reader takes one of several locks, by its thread, and a writer takes all of them. So readers
+/// write no line of memory in common, and a write costs as many locks as there are. Each lock also
+/// guards what its readers note (`Notes`), which a writer reads and changes, too.
 ///
-/// Unchecked because `value` is protected by `locks`: it is read inside one of them and changed inside all.
+/// Unchecked because `value` is protected by `locks`: it is read inside one of them and changed
+/// inside all.
 @usableFromInline
 package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendable {
     @usableFromInline let locks: UnsafeMutablePointer<Locked<Notes>>
@@ -25,7 +27,10 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
 
     /// - Parameter notes: Makes the notes of a lock, by its number and how many there are.
     @usableFromInline
-    package init(_ value: consuming sending Value, notes: (_ number: Int, _ count: Int) -> Notes) {
+    package init(
+        _ value: consuming sending Value,
+        notes: (_ number: Int, _ count: Int) -> Notes
+    ) {
         count = ThreadNumber.lockCount
         locks = .allocate(capacity: count)
         for index in 0..<count { Self.initialize(locks + index, notes(index, count)) }
@@ -50,7 +55,9 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
 
     /// Runs `body` while nobody changes the value. Blocks while another thread changes it.
     @inlinable
-    package borrowing func read<Result>(_ body: (UnsafePointer<Value>, inout Notes) -> Result) -> Result {
+    package borrowing func read<Result>(
+        _ body: (UnsafePointer<Value>, inout Notes) -> Result
+    ) -> Result {
         locks[number].withLock { notes in
             // Safe because the lock is given back with the result: nothing else has it.
             nonisolated(unsafe) let result = body(UnsafePointer(value), &notes)
@@ -58,9 +65,11 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
         }
     }
 
-    /// Runs `body` with exclusive access to the value and to all notes. Blocks while other threads read the value.
+    /// Runs `body` with exclusive access to the value and to all notes. Blocks while other threads
+    /// read the value.
     @inlinable
-    package borrowing func write<Result>(_ body: (inout Value, AllNotes<Notes>) -> Result) -> Result {
+    package borrowing func write<Result>(_ body: (inout Value, AllNotes<Notes>) -> Result) -> Result
+    {
         var result: Result?
         withLocks(from: 0) { value, notes in result = body(&value, notes) }
         guard let result else { preconditionFailure("The closure is called once.") }
@@ -69,7 +78,12 @@ package struct ReadMostly<Value: ~Copyable, Notes>: ~Copyable, @unchecked Sendab
 
     @inlinable
     borrowing func withLocks(from index: Int, _ body: (inout Value, AllNotes<Notes>) -> Void) {
-        guard index < count else { return body(&value.pointee, AllNotes(UnsafeMutableBufferPointer(start: notes, count: count))) }
+        guard index < count else {
+            return body(
+                &value.pointee,
+                AllNotes(UnsafeMutableBufferPointer(start: notes, count: count))
+            )
+        }
         locks[index].withLock { own in
             withUnsafeMutablePointer(to: &own) { notes.advanced(by: index).initialize(to: $0) }
             withLocks(from: index + 1, body)
@@ -94,7 +108,8 @@ package struct AllNotes<Notes> {
     }
 }
 
-/// Numbers threads, in the order in which they first ask: neighbours have different numbers, and a thread keeps its own.
+/// Numbers threads, in the order in which they first ask: neighbours have different numbers, and a
+/// thread keeps its own.
 @usableFromInline
 enum ThreadNumber {
     /// Where a thread finds its number, plus one.
@@ -102,13 +117,17 @@ enum ThreadNumber {
     static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = pthread_key_create(&key, nil)
-        precondition(status == 0, "The process has no thread-specific key left (pthread_key_create: \(status)).")
+        precondition(
+            status == 0,
+            "The process has no thread-specific key left (pthread_key_create: \(status))."
+        )
         return key
     }()
 
     private static let last = Atomic(0)
 
-    /// The number of locks among which threads are distributed: two for each core, because a thread that waits keeps its number; a power of two.
+    /// The number of locks among which threads are distributed: two for each core, because a thread
+    /// that waits keeps its number; a power of two.
     static let lockCount: Int = {
         var count = 1
         while count < min(32, 2 * ProcessInfo.processInfo.activeProcessorCount) { count *= 2 }

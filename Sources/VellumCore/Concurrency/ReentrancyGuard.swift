@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Marks code that runs as part of some work, so that user-supplied code that calls back does not wait for itself.
+/// Marks code that runs as part of some work, so that user-supplied code that calls back does not
+/// wait for itself.
 ///
 /// ```swift
 /// let marked = ReentrancyGuard(.load(number))
@@ -8,7 +9,8 @@ internal import Synchronization
 /// marked.end()
 /// ```
 ///
-/// Child tasks and `Task { }` inherit the mark; `Task.detached`, and threads started by user-supplied code, do not.
+/// Child tasks and `Task { }` inherit the mark; `Task.detached`, and threads started by
+/// user-supplied code, do not.
 package final class ReentrancyGuard: Sendable {
     package enum Work: Hashable, Sendable {
         /// Running a load of a ``LoadCoordinator``.
@@ -23,7 +25,8 @@ package final class ReentrancyGuard: Sendable {
 
     private struct Context: Sendable {
         var active: [ReentrancyGuard] = []
-        /// The innermost load, even if it has ended: tasks it left behind are no longer awaited by the loads around it.
+        /// The innermost load, even if it has ended: tasks it left behind are no longer awaited by
+        /// the loads around it.
         var load: UInt64?
     }
 
@@ -33,7 +36,8 @@ package final class ReentrancyGuard: Sendable {
     private let onThreadBlock: (@Sendable () -> Void)?
     private let isOver = Atomic(false)
 
-    /// - Parameter onThreadBlock: Called at most once, before the marked code blocks its thread. The work then counts as ended.
+    /// - Parameter onThreadBlock: Called at most once, before the marked code blocks its thread.
+    ///   The work then counts as ended.
     package init(_ work: Work, onThreadBlock: (@Sendable () -> Void)? = nil) {
         self.work = work
         self.onThreadBlock = onThreadBlock
@@ -42,8 +46,14 @@ package final class ReentrancyGuard: Sendable {
     private var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     private var inside: Context {
-        let load: UInt64? = if case .load(let number) = work { number } else { Self.current.load }
-        return Context(active: Self.current.active.filter { !$0.hasEnded } + [self], load: load)
+        let load: UInt64? =
+            if case .load(let number) = work { number } else {
+                Self.current.load
+            }
+        return Context(
+            active: Self.current.active.filter { !$0.hasEnded } + [self],
+            load: load
+        )
     }
 
     /// Runs the body as part of the work.
@@ -56,7 +66,8 @@ package final class ReentrancyGuard: Sendable {
         try await Self.$current.withValue(inside, operation: body)
     }
 
-    /// Ends the work: code that is still running is no longer part of it. Returns whether this call ended it.
+    /// Ends the work: code that is still running is no longer part of it. Returns whether this call
+    /// ended it.
     @discardableResult
     package func end() -> Bool { !isOver.exchange(true, ordering: .acquiringAndReleasing) }
 
@@ -72,14 +83,18 @@ package final class ReentrancyGuard: Sendable {
 
     /// Whether the current code holds a key of the mutex.
     package static func isHolding(mutex: ObjectIdentifier) -> Bool {
-        current.active.contains { if case .holding(_, mutex) = $0.work { !$0.hasEnded } else { false } }
+        current.active.contains {
+            if case .holding(_, mutex) = $0.work { !$0.hasEnded } else { false }
+        }
     }
 
     /// The innermost load that started the current code, even if the load has ended.
     package static var currentLoad: UInt64? { current.load }
 
     /// Returns the function bound to the work that is active now, on any thread.
-    package static func inheriting<Input, Result>(_ body: @escaping @Sendable (Input) -> Result) -> @Sendable (Input) -> Result {
+    package static func inheriting<Input, Result>(
+        _ body: @escaping @Sendable (Input) -> Result
+    ) -> @Sendable (Input) -> Result {
         var context = current
         guard !context.active.isEmpty || context.load != nil else { return body }
         context.active.removeAll { $0.onThreadBlock != nil || $0.hasEnded }

@@ -2,9 +2,10 @@ internal import Dispatch
 
 /// A first-in, first-out queue of blocking work. Storages on disk are called through it.
 ///
-/// Enqueued work runs on a thread of the queue. Its completions are called in the same order, one at a time, so completions of one queue
-/// never overlap. A caller that may block works on its own thread, after doing what was enqueued before. It waits for other threads only
-/// while one of them is in the middle of a job.
+/// Enqueued work runs on a thread of the queue. Its completions are called in the same order, one
+/// at a time, so completions of one queue never overlap. A caller that may block works on its own
+/// thread, after doing what was enqueued before. It waits for other threads only while one of them
+/// is in the middle of a job.
 package final class SerialQueue: Sendable {
     /// A unit of work. Returns the call of its completion.
     package typealias Job = @Sendable () -> Delivery
@@ -23,7 +24,9 @@ package final class SerialQueue: Sendable {
         /// Whether a thread was started that is not running yet.
         var isScheduled = false
 
-        var needsThread: Bool { !isDelivering && (!deliveries.isEmpty || (!jobs.isEmpty && !isWorking)) }
+        var needsThread: Bool {
+            !isDelivering && (!deliveries.isEmpty || (!jobs.isEmpty && !isWorking))
+        }
 
         mutating func next() -> Step? {
             guard !isDelivering else { return nil }
@@ -60,7 +63,11 @@ package final class SerialQueue: Sendable {
     }
 
     /// Whether there is no job and no completion, waiting or running.
-    package var isIdle: Bool { state.withLock { $0.jobs.isEmpty && !$0.isWorking && $0.deliveries.isEmpty && !$0.isDelivering } }
+    package var isIdle: Bool {
+        state.withLock {
+            $0.jobs.isEmpty && !$0.isWorking && $0.deliveries.isEmpty && !$0.isDelivering
+        }
+    }
 
     // MARK: Threads of the queue
 
@@ -83,7 +90,8 @@ package final class SerialQueue: Sendable {
         }
     }
 
-    /// Calls a completion. Returns `false` if the completion blocked the thread; another thread has taken over then.
+    /// Calls a completion. Returns `false` if the completion blocked the thread; another thread has
+    /// taken over then.
     private func deliver(_ delivery: Delivery) -> Bool {
         let delivering = ReentrancyGuard(.delivery(queue: ObjectIdentifier(self))) { [self] in
             state.withLock { $0.isDelivering = false }
@@ -115,7 +123,8 @@ package final class SerialQueue: Sendable {
         case wait(DispatchSemaphore)
     }
 
-    /// Runs the jobs enqueued before this call on the caller's thread. Completions are called on a thread of the queue.
+    /// Runs the jobs enqueued before this call on the caller's thread. Completions are called on a
+    /// thread of the queue.
     package func catchUp() {
         let last = state.withLock { $0.enqueued }
         var hasWorked = false

@@ -28,7 +28,8 @@ package final class WeakTable<Key: Hashable & Sendable, Object: AnyObject & Send
         }
     }
 
-    /// Removes the object of the key, unless another object has replaced it. Called from the object's `deinit`.
+    /// Removes the object of the key, unless another object has replaced it. Called from the
+    /// object's `deinit`.
     package func removeValue(forKey key: Key, ifHolding id: ObjectIdentifier) {
         entries.withLock { entries in
             if entries[key]?.id == id { entries[key] = nil }

@@ -8,8 +8,9 @@
 /// if versions.isCurrent(ticket) { cache[key] = value }
 /// ```
 ///
-/// A value type without a lock. Keys share versions by stripe, so a write of one key can make a cache fill of another key in its stripe
-/// fail, and nothing worse. What takes longer watches its key instead: ``WatchedKeys``.
+/// A value type without a lock. Keys share versions by stripe, so a write of one key can make a
+/// cache fill of another key in its stripe fail, and nothing worse. What takes longer watches its
+/// key instead: ``WatchedKeys``.
 ///
 /// - Complexity: O(1), O(stripes) for writes of every key.
 @usableFromInline
@@ -39,14 +40,18 @@ package struct WriteVersions: Sendable {
 
     /// Returns the stripe of a key with that hash value.
     @inlinable
-    package static func stripe(ofHash hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(stripeCount)) }
+    package static func stripe(ofHash hash: Int) -> Int {
+        Int(UInt(bitPattern: hash) % UInt(stripeCount))
+    }
 
     // MARK: Tickets
 
-    /// - Returns: `nil` during a write of the stripe or of every key, because only some places may have the new value.
+    /// - Returns: `nil` during a write of the stripe or of every key, because only some places may
+    ///   have the new value.
     @inlinable
     package func ticket(_ stripe: Int) -> Ticket? {
-        writes[stripe] == 0 && writesOfAll == 0 ? Ticket(stripe: stripe, version: versions[stripe]) : nil
+        writes[stripe] == 0 && writesOfAll == 0
+            ? Ticket(stripe: stripe, version: versions[stripe]) : nil
     }
 
     /// Whether no write has begun or ended since the ticket was issued, and none is in progress.

@@ -1,15 +1,17 @@
 public import Foundation
 
-/// A property's value as an index stores it: comparable byte by byte, in the order of Swift's own `<`.
+/// A property's value as an index stores it: comparable byte by byte, in the order of Swift's own
+/// `<`.
 ///
-/// SQLite orders values by kind first: `null`, integers, text, bytes. A column holds values of one kind and `null`, so the order within a
-/// kind is the order of the property.
+/// SQLite orders values by kind first: `null`, integers, text, bytes. A column holds values of one
+/// kind and `null`, so the order within a kind is the order of the property.
 public enum IndexValue: Hashable, Sendable {
     /// The property is `nil`.
     case null
     /// An integer, a `Bool`, or the rank of a floating-point number among all numbers.
     case integer(Int64)
-    /// A string in normal form (NFC), compared by its UTF-8 bytes, which is Swift's order of strings.
+    /// A string in normal form (NFC), compared by its UTF-8 bytes, which is Swift's order of
+    /// strings.
     case text(String)
     /// Any value that is compared by its bytes.
     case bytes(Data)
@@ -20,7 +22,8 @@ extension IndexValue: Comparable {
     public static func < (left: IndexValue, right: IndexValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right
-        case (.text(let left), .text(let right)): TextOrder.compare(left, right) < 0
+        case (.text(let left), .text(let right)):
+            TextOrder.compare(left, right) < 0
         case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
         default: left.kind < right.kind
         }
@@ -39,10 +42,14 @@ extension IndexValue: Comparable {
 extension IndexValue {
     /// Creates the rank of a number among all numbers: -0.0 ranks as 0.0, and NaN ranks first.
     package init(orderOf number: Double) {
-        self = number.isNaN ? .notANumber : .integer(Self.place(of: number == 0 ? 0 : number))
+        self =
+            number.isNaN
+            ? .notANumber
+            : .integer(Self.place(of: number == 0 ? 0 : number))
     }
 
-    /// The rank of NaN: before all numbers, so that an index search starts after it and needs no second bound.
+    /// The rank of NaN: before all numbers, so that an index search starts after it and needs no
+    /// second bound.
     package static let notANumber = IndexValue.integer(.min)
 
     /// Bit patterns of positive numbers ascend with the numbers; those of negative numbers descend.
@@ -53,7 +60,9 @@ extension IndexValue {
 
     /// Returns the number of a rank that ``init(orderOf:)`` creates.
     package static func number(ofRank rank: Int64) -> Double {
-        rank == .min ? .nan : Double(bitPattern: UInt64(bitPattern: rank < 0 ? rank ^ .max : rank))
+        rank == .min
+            ? .nan
+            : Double(bitPattern: UInt64(bitPattern: rank < 0 ? rank ^ .max : rank))
     }
 
     /// Creates the normal form of a string; `nil` if Swift's `==` may disagree about it.

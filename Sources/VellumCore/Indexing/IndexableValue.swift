@@ -1,17 +1,19 @@
 public import Foundation
 
-/// A type whose values an index can hold: `Bool`, integers, floating-point numbers, `String`, `Date`, `UUID`, `Data`, types with such a raw
-/// value, and optionals of all of these.
+/// A type whose values an index can hold: `Bool`, integers, floating-point numbers, `String`,
+/// `Date`, `UUID`, `Data`, types with such a raw value, and optionals of all of these.
 ///
-/// An index of an `enum` or another type with such a raw value stores the raw value. The type need not conform; a type that does needs no
-/// code.
+/// An index of an `enum` or another type with such a raw value stores the raw value. The type need
+/// not conform; a type that does needs no code.
 ///
 /// Two values must be equal exactly when their raw values are equal.
 public protocol IndexableValue {
-    /// The value as the index stores it; `nil` if its order is uncertain. Every query then examines the object that holds it.
+    /// The value as the index stores it; `nil` if its order is uncertain. Every query then examines
+    /// the object that holds it.
     var indexValue: IndexValue? { get }
 
-    /// The index value of values that are unequal to themselves, such as NaN; `nil` if the type has none. It is ordered before all others.
+    /// The index value of values that are unequal to themselves, such as NaN; `nil` if the type has
+    /// none. It is ordered before all others.
     static var incomparableIndexValue: IndexValue? { get }
 
     /// The name of the encoding. If it changes, the index of the property is rebuilt.
@@ -60,15 +62,19 @@ extension Bool: IndexableScalar {
 extension FixedWidthInteger where Self: IndexableScalar {
     /// The integer, in an encoding that keeps the order of the type.
     public var indexValue: IndexValue? {
-        if let value = Int64(exactly: self), Self.isSigned || Self.bitWidth < 64 { return .integer(value) }
+        if let value = Int64(exactly: self), Self.isSigned || Self.bitWidth < 64 {
+            return .integer(value)
+        }
         guard Self.bitWidth <= 64 else { return .bytes(orderedBytes) }
         // Flipping the first bit maps the order of unsigned numbers to that of signed numbers.
         return .integer(Int64(bitPattern: UInt64(truncatingIfNeeded: self) ^ (1 << 63)))
     }
 
-    /// The name of the encoding, which all integers of up to 64 bits share, except for `UInt` and `UInt64`.
+    /// The name of the encoding, which all integers of up to 64 bits share, except for `UInt` and
+    /// `UInt64`.
     public static var indexEncoding: String {
-        Self.bitWidth > 64 ? "\(Self.self)" : Self.isSigned || Self.bitWidth < 64 ? "integer" : "unsigned"
+        Self.bitWidth > 64
+            ? "\(Self.self)" : Self.isSigned || Self.bitWidth < 64 ? "integer" : "unsigned"
     }
 
     /// The bytes with the most significant first, and negative numbers before positive ones.

@@ -1,4 +1,5 @@
-/// An explanation of how a query was answered: which steps an index answered, and which ran on decoded objects.
+/// An explanation of how a query was answered: which steps an index answered, and which ran on
+/// decoded objects.
 ///
 /// ```swift
 /// let explanation = try users.explain(
@@ -13,7 +14,8 @@ public struct QueryExplanation: Hashable, Sendable {
     public var statement: String?
     /// SQLite's query plan for the statement, one step for each line.
     public var access: [String] = []
-    /// Whether SQLite found the objects through an index, by a search or in its order, instead of examining each.
+    /// Whether SQLite found the objects through an index, by a search or in its order, instead of
+    /// examining each.
     public var usesIndex = false
     /// The steps that an index answered, described in words.
     public var pushedDown: [String] = []
@@ -37,15 +39,27 @@ extension QueryExplanation: CustomStringConvertible {
     public var description: String {
         var lines: [String] = []
         if let statement {
-            lines.append("answered by the index: " + (pushedDown.isEmpty ? "every object" : pushedDown.joined(separator: "; ")))
+            lines.append(
+                "answered by the index: "
+                    + (pushedDown.isEmpty ? "every object" : pushedDown.joined(separator: "; "))
+            )
             lines.append("  \(statement)")
             lines += access.map { "  \($0)" }
         } else {
             lines.append("no index can help: every object is read")
         }
-        if !remaining.isEmpty { lines.append("asked of decoded objects: " + remaining.joined(separator: "; ")) }
-        if unindexedObjects > 0 { lines.append("objects that no index covers: \(unindexedObjects)") }
-        lines.append("\(results) results, \(decodedObjects) objects decoded, \(duration.formattedInMilliseconds)")
+        if !remaining.isEmpty {
+            lines.append("asked of decoded objects: " + remaining.joined(separator: "; "))
+        }
+        if unindexedObjects > 0 {
+            lines.append("objects that no index covers: \(unindexedObjects)")
+        }
+        lines.append(
+            """
+            \(results) results, \(decodedObjects) objects decoded, \
+            \(duration.formattedInMilliseconds)
+            """
+        )
         return lines.joined(separator: "\n")
     }
 }
@@ -53,7 +67,8 @@ extension QueryExplanation: CustomStringConvertible {
 extension Duration {
     fileprivate var formattedInMilliseconds: String {
         let (seconds, attoseconds) = components
-        let microseconds = min(max(seconds, -1 << 40), 1 << 40) * 1_000_000 + attoseconds / 1_000_000_000_000
+        let microseconds =
+            min(max(seconds, -1 << 40), 1 << 40) * 1_000_000 + attoseconds / 1_000_000_000_000
         return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms"
     }
 }

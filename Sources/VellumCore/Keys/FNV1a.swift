@@ -1,4 +1,5 @@
-/// The hash FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923). Equal in every process, so that it may be stored.
+/// The hash FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923). Equal in every process, so that it
+/// may be stored.
 package struct FNV1a: Sendable {
     /// The hash of all bytes so far.
     package private(set) var hash: UInt64

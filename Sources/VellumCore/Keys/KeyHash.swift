@@ -1,8 +1,10 @@
-/// The hash by which dictionaries find keys: a few multiplications, with a new seed in every process.
+/// The hash by which dictionaries find keys: a few multiplications, with a new seed in every
+/// process.
 ///
-/// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a memory hit. This one mixes words by the
-/// halves of their 128-bit products with a secret, as the wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five.
-/// Equality is always decided by the bytes of the keys.
+/// Hashing a short key by `Hasher` (SipHash-1-3) costs about twenty nanoseconds, a fifth of a
+/// memory hit. This one mixes words by the halves of their 128-bit products with a secret, as the
+/// wyhash family does (github.com/wangyi-fudan/wyhash), and costs about five. Equality is always
+/// decided by the bytes of the keys.
 ///
 /// ``SeededHash`` is the variant that a file and several processes agree on.
 @usableFromInline
@@ -19,7 +21,8 @@ enum KeyHash {
     @inlinable
     static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64, secret: UInt64) -> UInt64 {
         let count = bytes.count
-        // Must differ from `secret`; otherwise the two factors below would be equal for a key that is read as the same word twice.
+        // Must differ from `secret`; otherwise the two factors below would be equal for a key that
+        // is read as the same word twice.
         var hash = mixed(seed ^ 0x9E37_79B9_7F4A_7C15, secret)
         var place = 0
         while count - place > 16 {
@@ -29,13 +32,17 @@ enum KeyHash {
         let (first, last): (UInt64, UInt64)
         if count >= 8 {
             // The last sixteen bytes, which may overlap bytes that were read already.
-            (first, last) = (word(bytes, count >= 16 ? count - 16 : 0), word(bytes, count - 8))
+            first = word(bytes, count >= 16 ? count - 16 : 0)
+            last = word(bytes, count - 8)
         } else if count >= 4 {
-            (first, last) = (half(bytes, 0), half(bytes, count - 4))
+            first = half(bytes, 0)
+            last = half(bytes, count - 4)
         } else if count > 0 {
-            (first, last) = (UInt64(bytes[0]) << 8 | UInt64(bytes[count / 2]), UInt64(bytes[count - 1]))
+            first = UInt64(bytes[0]) << 8 | UInt64(bytes[count / 2])
+            last = UInt64(bytes[count - 1])
         } else {
-            (first, last) = (0, 0)
+            first = 0
+            last = 0
         }
         hash = mixed(first ^ secret, last ^ hash)
         return mixed(hash ^ secret, UInt64(count) ^ 0x9E37_79B9_7F4A_7C15)

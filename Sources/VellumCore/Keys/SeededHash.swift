@@ -1,7 +1,8 @@
-/// The hash of keys by which a file finds entries, and processes tell each other which ones changed (decision 13).
+/// The hash of keys by which a file finds entries, and processes tell each other which ones changed
+/// (decision 13).
 ///
-/// Its seed is a random number of the archive, so that nobody who does not read the file can construct colliding keys. `Format.md` spells it
-/// out: it must never change.
+/// Its seed is a random number of the archive, so that nobody who does not read the file can
+/// construct colliding keys. `Format.md` spells it out: it must never change.
 @frozen
 @usableFromInline package struct SeededHash: Hashable, Sendable {
     @usableFromInline package let seed: Int64
@@ -10,7 +11,9 @@
     package init(seed: Int64) { self.seed = seed }
 
     /// A hash that no other archive has.
-    package static func random() -> SeededHash { SeededHash(seed: .random(in: .min ... .max)) }
+    package static func random() -> SeededHash {
+        SeededHash(seed: .random(in: .min ... .max))
+    }
 
     @inlinable
     package func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {

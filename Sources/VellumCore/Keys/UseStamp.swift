@@ -1,8 +1,8 @@
 /// The position of one access in the order of all accesses, and its time.
 ///
-/// The upper bits are milliseconds since 1970, and the lower twenty count the accesses within a millisecond. A stamp taken after another in
-/// the same store is always greater, even if the clock stands still or goes back: the *order* is exact, the *time* is as accurate as the
-/// clock.
+/// The upper bits are milliseconds since 1970, and the lower twenty count the accesses within a
+/// millisecond. A stamp taken after another in the same store is always greater, even if the clock
+/// stands still or goes back: the *order* is exact, the *time* is as accurate as the clock.
 @frozen
 @usableFromInline package struct UseStamp: RawRepresentable, Hashable, Comparable, Sendable {
     /// Milliseconds since 1970 in the upper 44 bits, a counter in the lower 20.
@@ -28,7 +28,8 @@
     /// In the year 2179, in milliseconds since 1970. Uses after it count on from there.
     @inlinable static var lastInstant: Int64 { Int64.max >> 20 - Int64.max >> 22 }
 
-    /// Whether a file may hold it. A damaged one must not be the last of all: it would never be the oldest, and none could follow it.
+    /// Whether a file may hold it. A damaged one must not be the last of all: it would never be the
+    /// oldest, and none could follow it.
     package var isPossible: Bool { Self.never...Self.lastPossible ~= self }
 
     package static let lastPossible = UseStamp(rawValue: .max - .max >> 3)
@@ -39,5 +40,7 @@
 
     /// Compares two stamps by their order.
     @inlinable
-    package static func < (left: UseStamp, right: UseStamp) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: UseStamp, right: UseStamp) -> Bool {
+        left.rawValue < right.rawValue
+    }
 }

@@ -1,17 +1,21 @@
 /// How a load ended, for everyone who waited for it.
 package enum LoadOutcome<Value> {
-    /// There is a valid value, which the loader need not load; `nil`: it is recorded that there is none.
+    /// There is a valid value, which the loader need not load; `nil`: it is recorded that there is
+    /// none.
     ///
-    /// `forEveryReader`: whether it is valid for readers with any expiration, and not only for the caller that started the load. `isDue`: whether it
-    /// is time to load it again, for a caller that refreshes ahead.
+    /// `forEveryReader`: whether it is valid for readers with any expiration, and not only for the
+    /// caller that started the load. `isDue`: whether it is time to load it again, for a caller
+    /// that refreshes ahead.
     case found(Value?, forEveryReader: Bool, isDue: Bool)
     /// The process loaded it while the server was out of reach.
     case rememberedInOutage(Value?)
     /// There is an expired value, for callers that accept one from this source.
     case expired(ExpiredValue<Value>, LoadSource)
-    /// The loader returned. `nothingFor`: for how many milliseconds it is remembered that there is no value.
+    /// The loader returned. `nothingFor`: for how many milliseconds it is remembered that there is
+    /// no value.
     case loaded(Value?, nothingFor: Int64)
-    /// The loader failed, or the store did. `isNew`: whether the loader has just failed, so that the failure may be remembered.
+    /// The loader failed, or the store did. `isNew`: whether the loader has just failed, so that
+    /// the failure may be remembered.
     case failed(any Error, old: ExpiredValue<Value>?, isNew: Bool)
 }
 
@@ -23,7 +27,10 @@ package struct ExpiredValue<Value> {
     /// When it expired.
     package var end: WallInstant
 
-    package init(_ value: Value, end: WallInstant) { (self.value, self.end) = (value, end) }
+    package init(_ value: Value, end: WallInstant) {
+        self.value = value
+        self.end = end
+    }
 
     /// Whether the value expired less than so many milliseconds ago.
     package func isWithin(_ milliseconds: Int64, at now: WallInstant) -> Bool {
@@ -42,8 +49,14 @@ package struct Look<Value> {
     /// An expired value that the caller may accept.
     package var expired: ExpiredValue<Value>?
 
-    package init(found: Value?? = nil, isDue: Bool = false, expired: ExpiredValue<Value>? = nil) {
-        (self.found, self.isDue, self.expired) = (found, isDue, expired)
+    package init(
+        found: Value?? = nil,
+        isDue: Bool = false,
+        expired: ExpiredValue<Value>? = nil
+    ) {
+        self.found = found
+        self.isDue = isDue
+        self.expired = expired
     }
 }
 

@@ -28,12 +28,14 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     /// For how many milliseconds `nil` and a failure are remembered; 0: not remembered.
     package var negativeMaxAge: Int64
     package var errorMaxAge: Int64
-    /// After how many milliseconds the caller takes a stale value, or stops waiting; `nil` for never.
+    /// After how many milliseconds the caller takes a stale value, or stops waiting; `nil` for
+    /// never.
     package var softTimeout: Int64?
     package var timeout: Int64?
     /// After how many milliseconds the load ends; `nil` for never.
     package var loadTimeout: Int64?
-    /// After which part of its age a value is loaded again; `nil` if it is only when it has expired.
+    /// After which part of its age a value is loaded again; `nil` if it is only when it has
+    /// expired.
     package var refreshAhead: Double?
     /// Whether the loader goes on without waiters.
     package var isKept: Bool
@@ -43,9 +45,14 @@ package struct LoadRequest<Value: Sendable>: Sendable {
     package var acceptsNil = false
     package var loader: Loader<Value>
 
-    /// - Throws: ``VellumError/Code/invalidDuration`` if the age of the loaded value is NaN, or ``refreshAhead`` is no part of an age.
+    /// - Throws: ``VellumError/Code/invalidDuration`` if the age of the loaded value is NaN, or
+    ///   ``refreshAhead`` is no part of an age.
     package init(
-        key: EntryKey, under expiration: Expiration, staleness: Staleness, options: LoadOptions, loader: Loader<Value>
+        key: EntryKey,
+        under expiration: Expiration,
+        staleness: Staleness,
+        options: LoadOptions,
+        loader: Loader<Value>
     ) throws(VellumError) {
         self.key = key
         self.expiration = expiration
@@ -63,13 +70,15 @@ package struct LoadRequest<Value: Sendable>: Sendable {
         self.loader = loader
     }
 
-    /// Returns a limit in milliseconds; `nil` for one of more than a hundred years, which no clock counts.
+    /// Returns a limit in milliseconds; `nil` for one of more than a hundred years, which no clock
+    /// counts.
     private static func limit(_ duration: Duration) -> Int64? {
         let milliseconds = Expiration.milliseconds(duration)
         return milliseconds < 100 * 366 * 86_400_000 ? milliseconds : nil
     }
 
-    /// Returns the answer that a valid value is to this caller, as ``Look/found``; `nil` if it counts as missing.
+    /// Returns the answer that a valid value is to this caller, as ``Look/found``; `nil` if it
+    /// counts as missing.
     package func answer(of value: Value?) -> Value?? {
         guard let value else { return acceptsNil ? .some(nil) : nil }
         switch tombstone?.meaning(value, key) ?? .value {
@@ -95,7 +104,8 @@ package struct LoadRequest<Value: Sendable>: Sendable {
 
     func run(_ previous: Value?) async throws -> LoadResult<Value> {
         switch self {
-        case .plain(let load): try await load().map { .value($0) } ?? .none()
+        case .plain(let load):
+            try await load().map { .value($0) } ?? .none()
         case .informed(let load): try await load(previous)
         }
     }
@@ -127,7 +137,8 @@ package struct Tombstone<Value: Sendable>: Sendable {
     package let meaning: @Sendable (Value, EntryKey) -> Meaning
 
     /// - Parameters:
-    ///   - value: What is recorded when a loader returns `nil`, for as long as ``LoadOptions/negativeMaxAge`` says.
+    ///   - value: What is recorded when a loader returns `nil`, for as long as
+    ///     ``LoadOptions/negativeMaxAge`` says.
     ///   - meaning: Returns what a value that was found means.
     package init(_ value: Value, meaning: @escaping @Sendable (Value, EntryKey) -> Meaning) {
         self.value = value

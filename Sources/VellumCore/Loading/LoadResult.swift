@@ -1,6 +1,7 @@
 // Decision 64.
 
-/// What a loader found out: a value, that the present one is still right, or that there is none; and for how long that holds.
+/// What a loader found out: a value, that the present one is still right, or that there is none;
+/// and for how long that holds.
 ///
 /// ```swift
 /// let page = try await cache.value(forKey: "page") { previous in
@@ -10,12 +11,14 @@
 /// }
 /// ```
 ///
-/// An age of `nil` is the one that a loader's plain value would have: that of the call's options, or of the handle. Less than a millisecond
-/// rounds up; with a negative age the value has expired at once, and that there is none is not remembered.
+/// An age of `nil` is the one that a loader's plain value would have: that of the call's options,
+/// or of the handle. Less than a millisecond rounds up; with a negative age the value has expired
+/// at once, and that there is none is not remembered.
 public enum LoadResult<Value> {
     /// The source has this value.
     case value(Value, maxAge: Duration? = nil)
-    /// The value that the loader received as the previous one is still right. It gets a new date, and is not written again.
+    /// The value that the loader received as the previous one is still right. It gets a new date,
+    /// and is not written again.
     ///
     /// With no previous value it is an error, ``VellumError/Code/nothingUnchanged``.
     case unchanged(maxAge: Duration? = nil)
@@ -37,15 +40,21 @@ package struct LoaderAnswer<Value: Sendable>: Sendable {
     package var nothingFor: Int64
 
     /// - Throws: ``VellumError`` if there is no previous value that could be unchanged.
-    init(_ result: LoadResult<Value>, to request: LoadRequest<Value>, _ previous: Value?) throws(VellumError) {
-        (expiration, nothingFor) = (request.ownExpiration, request.negativeMaxAge)
+    init(
+        _ result: LoadResult<Value>,
+        to request: LoadRequest<Value>,
+        _ previous: Value?
+    ) throws(VellumError) {
+        expiration = request.ownExpiration
+        nothingFor = request.negativeMaxAge
         switch result {
         case .value(let new, let age):
             value = new
             if let age { expiration = .after(age) }
         case .unchanged(let age):
             guard let previous else { throw .nothingUnchanged }
-            (value, isUnchanged) = (previous, true)
+            value = previous
+            isUnchanged = true
             if let age { expiration = .after(age) }
         case .none(let age):
             if let age { nothingFor = Expiration.milliseconds(age) }
@@ -55,7 +64,10 @@ package struct LoaderAnswer<Value: Sendable>: Sendable {
 
 extension VellumError {
     package static var nothingUnchanged: VellumError {
-        VellumError(.nothingUnchanged, "A loader says that the value is unchanged, and received none. Return the value.")
+        VellumError(
+            .nothingUnchanged,
+            "A loader says that the value is unchanged, and received none. Return the value."
+        )
     }
 }
 

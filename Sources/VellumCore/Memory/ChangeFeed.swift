@@ -21,11 +21,13 @@ public import Synchronization
     case written = 0
     /// By a caller.
     case removed = 1
-    /// By the limit of the archive, or because its age has ended, or because a migration gave its value another key.
+    /// By the limit of the archive, or because its age has ended, or because a migration gave its
+    /// value another key.
     case evicted = 2
     /// By a caller, with every key that has its prefix. The hash is that of the prefix.
     case prefixRemoved = 3
-    /// By a caller, with every entry of a group. The hash is that of the group's name; the entries are announced one by one.
+    /// By a caller, with every entry of a group. The hash is that of the group's name; the entries
+    /// are announced one by one.
     case groupRemoved = 4
 }
 
@@ -36,14 +38,18 @@ public import Synchronization
         package var hash: UInt64
         package var kind: ChangeKind
 
-        package init(_ hash: UInt64, _ kind: ChangeKind) { (self.hash, self.kind) = (hash, kind) }
+        package init(_ hash: UInt64, _ kind: ChangeKind) {
+            self.hash = hash
+            self.kind = kind
+        }
     }
 
     /// The changes that are known one by one.
     package private(set) var single: [Key] = []
     /// A bit for each kind of changes of which only the archive is known.
     private var bitsOfAll: UInt8 = 0
-    /// Whether anything may have happened to any key: the change page does not have all changes any more.
+    /// Whether anything may have happened to any key: the change page does not have all changes any
+    /// more.
     package private(set) var isUnknown = false
 
     package init() {}
@@ -63,21 +69,25 @@ public import Synchronization
     /// Whether each changed key is known.
     package var isOfSingleKeys: Bool { bitsOfAll == 0 && !isUnknown }
 
-    /// How many of the changes an observer need not be told of again: the single ones, if there are no others.
+    /// How many of the changes an observer need not be told of again: the single ones, if there are
+    /// no others.
     package var count: Int { isOfSingleKeys ? single.count : .max }
 
     /// Whether changes of that kind may concern every key.
     package func areOfAll(_ kind: ChangeKind) -> Bool { bitsOfAll & kind.bit != 0 }
 
     /// The kinds of which changes may concern every key.
-    package var kindsOfAll: [ChangeKind] { bitsOfAll == 0 ? [] : ChangeKind.allCases.filter(areOfAll) }
+    package var kindsOfAll: [ChangeKind] {
+        bitsOfAll == 0 ? [] : ChangeKind.allCases.filter(areOfAll)
+    }
 
     /// Whether the key with that hash may have changed. A prefix may be that of any key.
     package func mayContain(_ hash: UInt64) -> Bool {
         !isOfSingleKeys || single.contains { $0.hash == hash || $0.kind == .prefixRemoved }
     }
 
-    /// Adds a change. If there are `most` single ones, those of the most frequent kind become a change of all keys.
+    /// Adds a change. If there are `most` single ones, those of the most frequent kind become a
+    /// change of all keys.
     package mutating func insert(_ key: Key, most: Int) {
         guard !areOfAll(key.kind) else { return }
         if single.count >= most { collapse() }
@@ -85,8 +95,12 @@ public import Synchronization
     }
 
     private mutating func collapse() {
-        let counts = ChangeKind.allCases.map { kind in (kind, single.count { $0.kind == kind }) }
-        if let (kind, _) = counts.max(by: { $0.1 < $1.1 }) { insert(all: kind) }
+        let counts = ChangeKind.allCases.map { kind in
+            (kind, single.count { $0.kind == kind })
+        }
+        if let (kind, _) = counts.max(by: { $0.1 < $1.1 }) {
+            insert(all: kind)
+        }
     }
 
     package mutating func insert(all kind: ChangeKind) {

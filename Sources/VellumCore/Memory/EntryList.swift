@@ -13,7 +13,8 @@ package struct EntryFacts: Sendable {
     }
 }
 
-/// The entries of a memory cache in order of use. It tracks which entries are memory-only, and which last uses are not on disk yet.
+/// The entries of a memory cache in order of use. It tracks which entries are memory-only, and
+/// which last uses are not on disk yet.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
@@ -25,7 +26,8 @@ struct EntryList<Payload>: ~Copyable {
     @usableFromInline var list = List()
     /// The number of entries that are not on disk.
     @usableFromInline private(set) var memoryOnlyCount = 0
-    // A first-in, first-out queue of entries with dirty uses. Elements before `firstDirty` were taken.
+    // A first-in, first-out queue of entries with dirty uses. Elements before `firstDirty` were
+    // taken.
     @usableFromInline var dirty: ContiguousArray<Slot> = []
     @usableFromInline var firstDirty = 0
 
@@ -37,14 +39,27 @@ struct EntryList<Payload>: ~Copyable {
 
     /// Whether the entry is valid now for a reader with this expiration.
     @inlinable
-    borrowing func isValid(_ slot: Slot, at now: WallInstant, _ key: EntryKey, under expiration: Expiration) -> Bool {
-        list[metadataOf: slot].validity.contains(now, key, lastUse: list.stamp(of: slot), under: expiration)
+    borrowing func isValid(
+        _ slot: Slot,
+        at now: WallInstant,
+        _ key: EntryKey,
+        under expiration: Expiration
+    ) -> Bool {
+        list[metadataOf: slot].validity.contains(
+            now,
+            key,
+            lastUse: list.stamp(of: slot),
+            under: expiration
+        )
     }
 
     @inlinable
-    borrowing func peek(_ key: EntryKey, hash: UInt64) -> Item? { list.slot(of: key, hash: hash).flatMap { list.item($0) } }
+    borrowing func peek(_ key: EntryKey, hash: UInt64) -> Item? {
+        list.slot(of: key, hash: hash).flatMap { list.item($0) }
+    }
 
-    /// Makes the stamp the last use of the entry. Returns whether the caller must note that it is dirty now.
+    /// Makes the stamp the last use of the entry. Returns whether the caller must note that it is
+    /// dirty now.
     @inlinable
     borrowing func touch(_ slot: Slot, _ stamp: UseStamp) -> Bool {
         list.use(slot, stamp, marksDirty: list[metadataOf: slot].entryID != 0)
@@ -75,7 +90,9 @@ struct EntryList<Payload>: ~Copyable {
 
     /// Removes the entry and returns it.
     @inlinable
-    mutating func remove(_ key: EntryKey, hash: UInt64) -> Item? { list.slot(of: key, hash: hash).flatMap { remove($0)?.item } }
+    mutating func remove(_ key: EntryKey, hash: UInt64) -> Item? {
+        list.slot(of: key, hash: hash).flatMap { remove($0)?.item }
+    }
 
     /// Marks the entry as no longer on disk. Returns whether it is in memory.
     @inlinable
@@ -92,7 +109,9 @@ struct EntryList<Payload>: ~Copyable {
     /// Removes every entry, releases the list's memory, and returns the payloads. O(n).
     mutating func removeAll() -> [Payload] {
         let all = list.removeAll().map(\.payload)
-        (memoryOnlyCount, dirty, firstDirty) = (0, [], 0)
+        memoryOnlyCount = 0
+        dirty = []
+        firstDirty = 0
         return all
     }
 
@@ -111,7 +130,8 @@ struct EntryList<Payload>: ~Copyable {
         forgetCleanIfMany()
     }
 
-    /// Drops what is not dirty any more once it would fill memory, because nothing is written to the disk. O(n), once for as many.
+    /// Drops what is not dirty any more once it would fill memory, because nothing is written to
+    /// the disk. O(n), once for as many.
     @inlinable
     mutating func forgetCleanIfMany() {
         if dirty.count - firstDirty > 2 * list.count + 4096 { forgetClean() }
@@ -120,7 +140,9 @@ struct EntryList<Payload>: ~Copyable {
     @usableFromInline
     mutating func forgetClean() {
         var seen: Set<Slot> = []
-        dirty = ContiguousArray(dirty[firstDirty...].filter { list.isDirty($0) && seen.insert($0).inserted })
+        dirty = ContiguousArray(
+            dirty[firstDirty...].filter { list.isDirty($0) && seen.insert($0).inserted }
+        )
         firstDirty = 0
     }
 
@@ -143,7 +165,9 @@ struct EntryList<Payload>: ~Copyable {
 
     /// Returns all touches that are not on disk, without taking them. O(touches).
     borrowing func pendingDirty() -> [Touch] {
-        Set(dirty[firstDirty...]).filter { list.isDirty($0) }.map { touch($0) }
+        Set(dirty[firstDirty...]).filter {
+            list.isDirty($0)
+        }.map { touch($0) }
     }
 
     /// Returns the same, with those that readers have noted and nobody has taken over. O(n).
@@ -159,7 +183,10 @@ struct EntryList<Payload>: ~Copyable {
     borrowing func checkInvariants() {
         list.checkInvariants()
         let memoryOnly = list.newest { $0.entryID == 0 }.count
-        precondition(memoryOnly == memoryOnlyCount, "\(memoryOnly) entries are memory-only, not \(memoryOnlyCount).")
+        precondition(
+            memoryOnly == memoryOnlyCount,
+            "\(memoryOnly) entries are memory-only, not \(memoryOnlyCount)."
+        )
     }
 }
 
@@ -168,10 +195,20 @@ extension EntryList: Sendable where Payload: Sendable {}
 extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable
     package init(
-        payload: Payload, cost: Int, stamp: UseStamp = .never, entryID: Int64, validity: Validity = .forever, isDirty: Bool = false
+        payload: Payload,
+        cost: Int,
+        stamp: UseStamp = .never,
+        entryID: Int64,
+        validity: Validity = .forever,
+        isDirty: Bool = false
     ) {
         self.init(
-            payload: payload, cost: cost, stamp: stamp, isDirty: isDirty, metadata: EntryFacts(entryID: entryID, validity: validity))
+            payload: payload,
+            cost: cost,
+            stamp: stamp,
+            isDirty: isDirty,
+            metadata: EntryFacts(entryID: entryID, validity: validity)
+        )
     }
 
     @inlinable package var entryID: Int64 { metadata.entryID }
@@ -181,12 +218,17 @@ extension LRUList.Item where Key == EntryKey, Metadata == EntryFacts {
     @inlinable
     func used(_ stamp: UseStamp) -> Self {
         var used = self
-        (used.stamp, used.isDirty) = (stamp, metadata.entryID != 0)
+        used.stamp = stamp
+        used.isDirty = metadata.entryID != 0
         return used
     }
 
     /// Whether the entry is valid now for a reader with this expiration.
-    @usableFromInline package func isValid(at now: WallInstant, _ key: EntryKey, under expiration: Expiration = .never) -> Bool {
+    @usableFromInline package func isValid(
+        at now: WallInstant,
+        _ key: EntryKey,
+        under expiration: Expiration = .never
+    ) -> Bool {
         validity.contains(now, key, lastUse: stamp, under: expiration)
     }
 }

@@ -1,20 +1,24 @@
 public import Synchronization
 
-/// Entries and the order in which they were used: a ``SlotTable`` that leads to places in one piece of memory.
+/// Entries and the order in which they were used: a ``SlotTable`` that leads to places in one piece
+/// of memory.
 ///
-/// It has no lock, clock or limit; its owner decides when to evict the oldest entry. Removed payloads are returned, so that the owner releases
-/// them outside its lock. Reading and ``use(_:_:marksDirty:)`` are safe on several threads while nobody changes the list: a use changes nothing but one
-/// word of the entry.
+/// It has no lock, clock or limit; its owner decides when to evict the oldest entry. Removed
+/// payloads are returned, so that the owner releases them outside its lock. Reading and
+/// ``use(_:_:marksDirty:)`` are safe on several threads while nobody changes the list: a use
+/// changes nothing but one word of the entry.
 ///
-/// The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry, and a list that never evicts keeps no order at
-/// all.
+/// The order is found when an entry has to go: see ``UseOrder``. So a hit touches no other entry,
+/// and a list that never evicts keeps no order at all.
 ///
-/// The owner passes the hash of each key, of which the upper half is used. Equality is decided by the keys.
+/// The owner passes the hash of each key, of which the upper half is used. Equality is decided by
+/// the keys.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 @usableFromInline
 package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
-    /// An entry: its payload, its cost toward a limit, its last use, and metadata that the owner reads without touching the payload.
+    /// An entry: its payload, its cost toward a limit, its last use, and metadata that the owner
+    /// reads without touching the payload.
     @frozen
     @usableFromInline
     package struct Item {
@@ -26,7 +30,13 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         @usableFromInline package var metadata: Metadata
 
         @inlinable
-        package init(payload: Payload, cost: Int, stamp: UseStamp, isDirty: Bool = false, metadata: Metadata) {
+        package init(
+            payload: Payload,
+            cost: Int,
+            stamp: UseStamp,
+            isDirty: Bool = false,
+            metadata: Metadata
+        ) {
             self.payload = payload
             self.cost = cost
             self.stamp = stamp
@@ -38,7 +48,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     /// The index of an entry, valid while the entry is in the list.
     @usableFromInline package typealias Slot = Int32
 
-    /// A place for an entry. Its fields are read one by one, so that only a payload that is returned is retained.
+    /// A place for an entry. Its fields are read one by one, so that only a payload that is
+    /// returned is retained.
     @usableFromInline
     struct Place: ~Copyable {
         /// `nil` in a free place, which has no payload.
@@ -57,14 +68,21 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         init(_ item: Item, _ key: Key, _ tag: UInt32) {
             self.key = key
             lastUse = Atomic(LastUse(item.stamp, isDirty: item.isDirty).word)
-            (metadata, cost, self.tag) = (item.metadata, item.cost, tag)
+            metadata = item.metadata
+            cost = item.cost
+            self.tag = tag
         }
 
-        /// A use that another thread has made meanwhile stays the last one: the order has no stamp that is later than it.
+        /// A use that another thread has made meanwhile stays the last one: the order has no stamp
+        /// that is later than it.
         @inlinable
         mutating func set(_ item: Item) {
-            lastUse.store(LastUse(max(item.stamp, use.stamp), isDirty: item.isDirty).word, ordering: .relaxed)
-            (metadata, cost) = (item.metadata, item.cost)
+            lastUse.store(
+                LastUse(max(item.stamp, use.stamp), isDirty: item.isDirty).word,
+                ordering: .relaxed
+            )
+            metadata = item.metadata
+            cost = item.cost
         }
 
         @inlinable var use: LastUse { LastUse(word: lastUse.load(ordering: .relaxed)) }
@@ -92,7 +110,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     @usableFromInline var table = SlotTable()
     @usableFromInline var places: UnsafeMutablePointer<Place>
-    /// The payloads of the places that hold an entry. Apart, so that a reader takes out of one what it needs, and copies nothing else.
+    /// The payloads of the places that hold an entry. Apart, so that a reader takes out of one what
+    /// it needs, and copies nothing else.
     @usableFromInline var payloads: UnsafeMutablePointer<Payload>
     @usableFromInline var capacity: Int
     /// The number of places that hold an entry or held one.
@@ -112,7 +131,9 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     }
 
     deinit {
-        for slot in 0..<placeCount where places[slot].key != nil { (payloads + slot).deinitialize(count: 1) }
+        for slot in 0..<placeCount where places[slot].key != nil {
+            (payloads + slot).deinitialize(count: 1)
+        }
         payloads.deallocate()
         places.deinitialize(count: placeCount)
         places.deallocate()
@@ -148,10 +169,14 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     /// Whether the place holds an entry whose last use is dirty.
     @inlinable
-    package borrowing func isDirty(_ slot: Slot) -> Bool { slot < placeCount && places[Int(slot)].use.isDirty }
+    package borrowing func isDirty(_ slot: Slot) -> Bool {
+        slot < placeCount && places[Int(slot)].use.isDirty
+    }
 
     /// The slots of the entries whose last uses are dirty. O(n).
-    package borrowing func dirtySlots() -> [Slot] { (0..<placeCount).filter { places[$0].use.isDirty }.map(Slot.init) }
+    package borrowing func dirtySlots() -> [Slot] {
+        (0..<placeCount).filter { places[$0].use.isDirty }.map(Slot.init)
+    }
 
     @inlinable
     package borrowing func key(_ slot: Slot) -> Key? { places[Int(slot)].key }
@@ -161,35 +186,52 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     /// Returns what `take` takes out of the payload of an entry.
     @inlinable
-    package borrowing func payload<Result>(_ slot: Slot, _ take: (borrowing Payload) -> Result) -> Result { take(payloads[Int(slot)]) }
+    package borrowing func payload<Result>(
+        _ slot: Slot,
+        _ take: (borrowing Payload) -> Result
+    ) -> Result { take(payloads[Int(slot)]) }
 
     /// Returns the entry; `nil` if there is none in the place.
     @inlinable
     package borrowing func item(_ slot: Slot) -> Item? {
-        let (place, use) = (Int(slot), places[Int(slot)].use)
+        let place = Int(slot)
+        let use = places[Int(slot)].use
         guard places[place].key != nil else { return nil }
         return Item(
-            payload: payloads[place], cost: places[place].cost, stamp: use.stamp, isDirty: use.isDirty, metadata: places[place].metadata)
+            payload: payloads[place],
+            cost: places[place].cost,
+            stamp: use.stamp,
+            isDirty: use.isDirty,
+            metadata: places[place].metadata
+        )
     }
 
     /// Returns the entry; `nil` if there is none in the slot, or no such slot any more.
     package borrowing func held(_ slot: Slot) -> Item? { slot < placeCount ? item(slot) : nil }
 
     /// Returns the slots of the entries that `isIncluded` accepts, with their last uses. O(n).
-    package borrowing func slots(where isIncluded: (Metadata) -> Bool) -> [(slot: Slot, stamp: UseStamp)] {
+    package borrowing func slots(
+        where isIncluded: (Metadata) -> Bool
+    ) -> [(
+        slot: Slot, stamp: UseStamp
+    )] {
         (0..<placeCount).compactMap { place in
             guard places[place].key != nil, isIncluded(places[place].metadata) else { return nil }
             return (Slot(place), places[place].use.stamp)
         }
     }
 
-    /// Returns the most recently used entries of those that `isIncluded` accepts, newest first. O(n), plus O(m log m) for m of them.
+    /// Returns the most recently used entries of those that `isIncluded` accepts, newest first.
+    /// O(n), plus O(m log m) for m of them.
     @usableFromInline package borrowing func newest(
-        _ limit: Int = .max, where isIncluded: (Metadata) -> Bool = { _ in true }
+        _ limit: Int = .max,
+        where isIncluded: (Metadata) -> Bool = { _ in true }
     ) -> [(key: Key, item: Item)] {
         var found: [(key: Key, item: Item)] = []
         for slot in 0..<placeCount {
-            guard let key = places[slot].key, isIncluded(places[slot].metadata), let item = item(Slot(slot)) else { continue }
+            guard let key = places[slot].key, isIncluded(places[slot].metadata),
+                let item = item(Slot(slot))
+            else { continue }
             found.append((key, item))
         }
         return Array(found.sorted { $0.item.stamp > $1.item.stamp }.prefix(limit))
@@ -197,7 +239,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     // MARK: Using
 
-    /// Makes the stamp the last use of the entry, unless it has a later one, and dirty if `marksDirty`. Safe beside other readers and uses.
+    /// Makes the stamp the last use of the entry, unless it has a later one, and dirty if
+    /// `marksDirty`. Safe beside other readers and uses.
     ///
     /// - Returns: Whether the last use is dirty now and was not before.
     @inlinable
@@ -205,7 +248,11 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         var old = places[Int(slot)].use
         while true {
             let new = LastUse(max(stamp, old.stamp), isDirty: old.isDirty || marksDirty)
-            let (isDone, found) = places[Int(slot)].lastUse.weakCompareExchange(expected: old.word, desired: new.word, ordering: .relaxed)
+            let (isDone, found) = places[Int(slot)].lastUse.weakCompareExchange(
+                expected: old.word,
+                desired: new.word,
+                ordering: .relaxed
+            )
             if isDone { return new.isDirty && !old.isDirty }
             old = LastUse(word: found)
         }
@@ -215,13 +262,21 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     @inlinable
     package mutating func setDirty(_ slot: Slot, _ isDirty: Bool) {
-        places[Int(slot)].lastUse.store(LastUse(stamp(of: slot), isDirty: isDirty).word, ordering: .relaxed)
+        places[Int(slot)].lastUse.store(
+            LastUse(stamp(of: slot), isDirty: isDirty).word,
+            ordering: .relaxed
+        )
     }
 
-    /// Inserts the entry, replacing the entry of the same key. Returns its slot and the replaced entry.
+    /// Inserts the entry, replacing the entry of the same key. Returns its slot and the replaced
+    /// entry.
     @inlinable
     @discardableResult
-    package mutating func insert(_ item: Item, forKey key: Key, hash: UInt64) -> (slot: Slot, old: Item?) {
+    package mutating func insert(
+        _ item: Item,
+        forKey key: Key,
+        hash: UInt64
+    ) -> (slot: Slot, old: Item?) {
         totalCost += item.cost
         if let slot = slot(of: key, hash: hash) {
             let old = self.item(slot)
@@ -239,10 +294,13 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         return (slot, nil)
     }
 
-    /// Removes the entry and returns it, with its key, which may run code of a user when it is released.
+    /// Removes the entry and returns it, with its key, which may run code of a user when it is
+    /// released.
     @inlinable
     package mutating func remove(_ slot: Slot) -> (key: Key, item: Item)? {
-        guard let key = places[Int(slot)].key, let item = item(slot) else { return nil }
+        guard let key = places[Int(slot)].key,
+            let item = item(slot)
+        else { return nil }
         table.remove(slot, places[Int(slot)].tag)
         totalCost -= item.cost
         (payloads + Int(slot)).deinitialize(count: 1)
@@ -271,8 +329,9 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
 
     // MARK: Finding the oldest
 
-    /// How an eviction lets readers in between: 64 entries find their places in the order at once. Once as many have as there are entries, the
-    /// others find theirs without a pause: readers that use all entries all the time must not keep an eviction from ending.
+    /// How an eviction lets readers in between: 64 entries find their places in the order at once.
+    /// Once as many have as there are entries, the others find theirs without a pause: readers that
+    /// use all entries all the time must not keep an eviction from ending.
     @usableFromInline
     package struct Pace: Sendable {
         @usableFromInline var steps = 64
@@ -289,9 +348,11 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
         }
     }
 
-    /// Returns the least recently used entry; `nil` if the list is empty, or if the search goes on with the next turn.
+    /// Returns the least recently used entry; `nil` if the list is empty, or if the search goes on
+    /// with the next turn.
     ///
-    /// - Complexity: O(log n) for each entry that was used since it was last looked at, and O(n) for the first call.
+    /// - Complexity: O(log n) for each entry that was used since it was last looked at, and O(n)
+    ///   for the first call.
     @inlinable
     package mutating func oldest(_ pace: inout Pace) -> Slot? {
         if order == nil { arrange() }
@@ -329,7 +390,8 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
             let slot = firstFree
             firstFree = Slot(places[Int(slot)].cost)
             places[Int(slot)].set(item)
-            (places[Int(slot)].key, places[Int(slot)].tag) = (key, tag)
+            places[Int(slot)].key = key
+            places[Int(slot)].tag = tag
             (payloads + Int(slot)).initialize(to: item.payload)
             return slot
         }
@@ -344,14 +406,14 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     mutating func growPlaces() {
         // No place is free.
         capacity *= 2
-        let (morePlaces, morePayloads) = (
-            UnsafeMutablePointer<Place>.allocate(capacity: capacity), UnsafeMutablePointer<Payload>.allocate(capacity: capacity)
-        )
+        let morePlaces = UnsafeMutablePointer<Place>.allocate(capacity: capacity)
+        let morePayloads = UnsafeMutablePointer<Payload>.allocate(capacity: capacity)
         morePlaces.moveInitialize(from: places, count: placeCount)
         morePayloads.moveInitialize(from: payloads, count: placeCount)
         places.deallocate()
         payloads.deallocate()
-        (places, payloads) = (morePlaces, morePayloads)
+        places = morePlaces
+        payloads = morePayloads
     }
 }
 
@@ -362,16 +424,23 @@ extension LRUList.Item: Sendable where Payload: Sendable, Metadata: Sendable {}
 extension LRUList {
     /// Stops the process if the tables are inconsistent. For tests. O(n).
     package borrowing func checkInvariants() {
-        var (seen, sum, ordered) = (0, 0, 0)
+        var seen = 0
+        var sum = 0
+        var ordered = 0
         for slot in 0..<placeCount {
             ordered += places[slot].isOrdered ? 1 : 0
             guard let key = places[slot].key else { continue }
-            precondition(self.slot(of: key, hash: UInt64(places[slot].tag) << 32) == Slot(slot), "The key of an entry leads to it.")
+            let found = self.slot(of: key, hash: UInt64(places[slot].tag) << 32)
+            precondition(found == Slot(slot), "The key of an entry leads to it.")
             precondition(order == nil || places[slot].isOrdered, "The order has every entry.")
-            (seen, sum) = (seen + 1, sum + places[slot].cost)
+            seen += 1
+            sum += places[slot].cost
         }
         precondition(seen == count, "There are \(seen) entries, not \(count).")
-        precondition((0...table.mask).count { table.words[$0] != 0 } == count, "The table leads to each entry once.")
+        precondition(
+            (0...table.mask).count { table.words[$0] != 0 } == count,
+            "The table leads to each entry once."
+        )
         precondition(sum == totalCost, "The costs add up to \(sum), not \(totalCost).")
         guard let order else { return }
         order.checkInvariants()

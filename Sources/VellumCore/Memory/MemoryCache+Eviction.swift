@@ -3,18 +3,24 @@
 extension MemoryCache {
     @usableFromInline typealias Pace = LRUList<EntryKey, Payload, EntryFacts>.Pace
 
-    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there. O(evicted).
+    /// Evicts entries until memory holds at most so many bytes. Entries on disk stay there.
+    /// O(evicted).
     @usableFromInline package func trim(toBytes bytes: Int) -> DeferredEffects {
-        var (effects, pace) = (DeferredEffects(), Pace())
+        var effects = DeferredEffects()
+        var pace = Pace()
         evict(&effects, &pace) { $0.entries.list.totalCost > max(0, bytes) }
         return effects
     }
 
-    /// Evicts entries that are on disk until memory holds at most this part of its bytes, or nothing else. O(n log n).
+    /// Evicts entries that are on disk until memory holds at most this part of its bytes, or
+    /// nothing else. O(n log n).
     @usableFromInline package func trim(toFraction fraction: Double) -> DeferredEffects {
         var effects = DeferredEffects()
         let (held, slots) = contents.read { contents, _ in
-            (contents.pointee.entries.list.totalCost, contents.pointee.entries.list.slots { $0.entryID != 0 })
+            (
+                contents.pointee.entries.list.totalCost,
+                contents.pointee.entries.list.slots { $0.entryID != 0 }
+            )
         }
         let bytes = Int(Double(held) * fraction)
         var left = slots.sorted { $0.stamp < $1.stamp }[...]
@@ -31,12 +37,14 @@ extension MemoryCache {
         return effects
     }
 
-    /// Changes the contents, evicts what exceeds the limit then, and sets the stamps of all locks to the latest.
+    /// Changes the contents, evicts what exceeds the limit then, and sets the stamps of all locks
+    /// to the latest.
     @inlinable
     func changing(
         _ change: (inout Contents, AllNotes<Notes>, inout DeferredEffects) -> Void
     ) -> DeferredEffects {
-        var (effects, pace) = (DeferredEffects(), Pace())
+        var effects = DeferredEffects()
+        var pace = Pace()
         let isOver = contents.write { contents, notes in
             change(&contents, notes, &effects)
             notes.align()
@@ -51,7 +59,11 @@ extension MemoryCache {
 
     /// Evicts a few entries at a time, so that no reader waits for long.
     @usableFromInline
-    func evict(_ effects: inout DeferredEffects, _ pace: inout Pace, while isOver: (borrowing Contents) -> Bool) {
+    func evict(
+        _ effects: inout DeferredEffects,
+        _ pace: inout Pace,
+        while isOver: (borrowing Contents) -> Bool
+    ) {
         var isDone = false
         while !isDone {
             isDone = contents.write { contents, _ in
@@ -78,10 +90,17 @@ extension MemoryCache.Contents {
     }
 
     @inlinable
-    mutating func put(_ item: MemoryCache.Item, _ key: EntryKey, hash: UInt64, _ effects: inout MemoryCache.DeferredEffects) {
+    mutating func put(
+        _ item: MemoryCache.Item,
+        _ key: EntryKey,
+        hash: UInt64,
+        _ effects: inout MemoryCache.DeferredEffects
+    ) {
         let hadUses = entries.hasDirty
         guard item.cost <= capacity.bytes else {
-            if let old = entries.remove(key, hash: hash) { effects.payloads.append(old.payload) }
+            if let old = entries.remove(key, hash: hash) {
+                effects.payloads.append(old.payload)
+            }
             effects.payloads.append(item.payload)
             if item.isDirty {
                 effects.notifiesDisk = !recency.hasWaiting
@@ -89,14 +108,19 @@ extension MemoryCache.Contents {
             }
             return
         }
-        if let old = entries.insert(item, forKey: key, hash: hash) { effects.payloads.append(old.payload) }
+        if let old = entries.insert(item, forKey: key, hash: hash) {
+            effects.payloads.append(old.payload)
+        }
         effects.notifiesDisk = item.isDirty && !hadUses
     }
 
     /// Stores an entry that was just read, unless its key was written since the ticket was issued.
     @inlinable
     mutating func fill(
-        _ item: MemoryCache.Item, _ key: EntryKey, hash: UInt64, _ ticket: MemoryCache.FillTicket,
+        _ item: MemoryCache.Item,
+        _ key: EntryKey,
+        hash: UInt64,
+        _ ticket: MemoryCache.FillTicket,
         _ effects: inout MemoryCache.DeferredEffects
     ) {
         guard let ticket, versions.isCurrent(ticket), item.cost <= capacity.bytes else {
@@ -113,8 +137,15 @@ extension MemoryCache.Contents {
 
     /// - Returns: Whether an entry was evicted.
     @inlinable
-    mutating func evictOldest(_ pace: inout MemoryCache.Pace, _ effects: inout MemoryCache.DeferredEffects) -> Bool {
-        guard let slot = entries.list.oldest(&pace), let (key, item) = entries.remove(slot) else { return false }
+    mutating func evictOldest(
+        _ pace: inout MemoryCache.Pace,
+        _ effects: inout MemoryCache.DeferredEffects
+    ) -> Bool {
+        guard let slot = entries.list.oldest(&pace),
+            let (key, item) = entries.remove(slot)
+        else {
+            return false
+        }
         effects.payloads.append(item.payload)
         effects.evictions += 1
         if item.entryID == 0 { effects.lostKeys.append(key) } else { keepUse(of: item) }
@@ -123,8 +154,14 @@ extension MemoryCache.Contents {
     }
 
     /// Evicts the entry in the slot, if it is on disk and was not used since.
-    mutating func evict(_ slot: Int32, ifUsedAt stamp: UseStamp, _ effects: inout MemoryCache.DeferredEffects) {
-        guard let item = entries.list.held(slot), item.entryID != 0, item.stamp == stamp, let (_, removed) = entries.remove(slot) else {
+    mutating func evict(
+        _ slot: Int32,
+        ifUsedAt stamp: UseStamp,
+        _ effects: inout MemoryCache.DeferredEffects
+    ) {
+        guard let item = entries.list.held(slot), item.entryID != 0, item.stamp == stamp,
+            let (_, removed) = entries.remove(slot)
+        else {
             return
         }
         effects.payloads.append(removed.payload)
@@ -135,6 +172,8 @@ extension MemoryCache.Contents {
     /// Keeps the last use of an entry that leaves memory, until it is on disk.
     @inlinable
     mutating func keepUse(of item: MemoryCache.Item) {
-        if item.entryID != 0, item.isDirty { recency.add(entryID: item.entryID, stamp: item.stamp) }
+        if item.entryID != 0, item.isDirty {
+            recency.add(entryID: item.entryID, stamp: item.stamp)
+        }
     }
 }

@@ -8,11 +8,14 @@ extension MemoryCache {
         return generation.value == contents.lastSeenGeneration
     }
 
-    /// Runs `body` inside the lock of this thread, after dropping entries that other processes changed.
+    /// Runs `body` inside the lock of this thread, after dropping entries that other processes
+    /// changed.
     @inlinable
     func readFresh<Result>(_ body: (UnsafePointer<Contents>) -> Result) -> Result {
         while true {
-            let result = contents.read { contents, _ in isFresh(contents.pointee) ? body(contents) as Result? : nil }
+            let result = contents.read { contents, _ in
+                isFresh(contents.pointee) ? body(contents) as Result? : nil
+            }
             if let result { return result }
             catchUp()
         }
@@ -41,7 +44,8 @@ extension MemoryCache {
             contents.versions.invalidateTickets(stripe(of: change.hash))
             for key in keys(of: change, contents) {
                 guard let item = contents.entries.remove(key, hash: hash.of(key)) else { continue }
-                // The key may still refer to the same entry with new contents, so its last use is kept.
+                // The key may still refer to the same entry with new contents, so its last use is
+                // kept.
                 contents.keepUse(of: item)
                 forgotten.append(item.payload)
             }
@@ -51,46 +55,71 @@ extension MemoryCache {
     private func keys(of change: ChangedKeys.Key, _ contents: borrowing Contents) -> [EntryKey] {
         if change.kind == .groupRemoved { return [] }
         guard change.kind == .prefixRemoved else {
-            return contents.entries.list.keys(hash: change.hash).filter { hash.of($0) == change.hash }
+            return contents.entries.list.keys(hash: change.hash).filter {
+                hash.of($0) == change.hash
+            }
         }
         // Rows are announced one by one. Nobody but this process knows what only memory has.
         guard contents.entries.memoryOnlyCount > 0 else { return [] }
-        return contents.entries.list.newest { $0.entryID == 0 }.map(\.key).filter { $0.hasPrefix(change.hash, hash) }
+        return contents.entries.list.newest { $0.entryID == 0 }.map(\.key).filter {
+            $0.hasPrefix(change.hash, hash)
+        }
     }
 
     private func forgetEverything(_ contents: inout Contents, _ forgotten: inout [Payload]) {
         contents.versions.invalidateTickets()
-        for use in contents.entries.allDirty() { contents.recency.add(entryID: use.entryID, stamp: use.stamp) }
+        for use in contents.entries.allDirty() {
+            contents.recency.add(entryID: use.entryID, stamp: use.stamp)
+        }
         forgotten += contents.entries.removeAll()
     }
 }
 
 extension MemoryCache {
-    /// Whether surely no caller, of any process, has written or removed the key since the ticket was issued. Others of its stripe count, too.
-    @usableFromInline package func isUnchanged(_ key: EntryKey, since ticket: WriteVersions.Ticket) -> Bool {
+    /// Whether surely no caller, of any process, has written or removed the key since the ticket
+    /// was issued. Others of its stripe count, too.
+    @usableFromInline package func isUnchanged(
+        _ key: EntryKey,
+        since ticket: WriteVersions.Ticket
+    ) -> Bool {
         contents.read { contents, _ in
-            contents.pointee.versions.isCurrent(ticket) && announced(key, contents.pointee, groups: []) == .unchanged
+            contents.pointee.versions.isCurrent(ticket)
+                && announced(key, contents.pointee, groups: []) == .unchanged
         }
     }
 
-    /// What others have announced of a key that memory does not reflect yet. Only looked at: to drop entries would release payloads, and the caller
-    /// may have the lock of the writer.
-    private func announced(_ key: EntryKey, _ contents: borrowing Contents, groups: @autoclosure () -> [UInt64]) -> WatchedKeys.Standing {
+    /// What others have announced of a key that memory does not reflect yet. Only looked at: to
+    /// drop entries would release payloads, and the caller may have the lock of the writer.
+    private func announced(
+        _ key: EntryKey,
+        _ contents: borrowing Contents,
+        groups: @autoclosure () -> [UInt64]
+    ) -> WatchedKeys.Standing {
         guard let feed, let generation, !isFresh(contents) else { return .unchanged }
-        return feed.changes(after: contents.lastSeenGeneration, through: generation.value).standing(of: key, groups(), hash)
+        return feed.changes(after: contents.lastSeenGeneration, through: generation.value).standing(
+            of: key,
+            groups(),
+            hash
+        )
     }
 }
 
 extension MemoryCache: KeyWatching {
     package func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64 {
-        let (hash, groups) = (hash.of(key), groups.map(hash.of))
+        let groups = groups.map(hash.of)
+        let hash = hash.of(key)
         var forgotten: [Payload] = []
         // Released outside the lock.
         defer { withExtendedLifetime(forgotten) {} }
         return contents.write { contents, _ in
             // What was announced before is no change since.
             if !isFresh(contents) { catchUp(&contents, &forgotten) }
-            return contents.watched.watch(key, hash, groups: groups, isChanging: feed?.isChanging(key) ?? false)
+            return contents.watched.watch(
+                key,
+                hash,
+                groups: groups,
+                isChanging: feed?.isChanging(key) ?? false
+            )
         }
     }
 
@@ -104,7 +133,9 @@ extension MemoryCache: KeyWatching {
         return contents.read { contents, _ in
             let watched = contents.pointee.watched
             return max(
-                watched.standing(of: keyHash, since: version), announced(key, contents.pointee, groups: watched.groups(of: keyHash)))
+                watched.standing(of: keyHash, since: version),
+                announced(key, contents.pointee, groups: watched.groups(of: keyHash))
+            )
         }
     }
 }

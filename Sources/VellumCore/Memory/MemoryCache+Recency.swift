@@ -5,7 +5,9 @@ extension MemoryCache {
     @usableFromInline package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
         let hash = hash.of(key)
         return contents.read { contents, _ in
-            if let item = contents.pointee.entries.peek(key, hash: hash), item.entryID == entryID { return item.stamp }
+            if let item = contents.pointee.entries.peek(key, hash: hash), item.entryID == entryID {
+                return item.stamp
+            }
             return contents.pointee.recency.stamp(entryID: entryID)
         }
     }
@@ -19,12 +21,15 @@ extension MemoryCache {
     @usableFromInline
     func collectDirty() { contents.write { contents, notes in contents.collectDirty(notes) } }
 
-    /// Takes at most `limit` touches that are not on disk, until ``finishTouches(written:)``. O(limit), plus O(n log n) when n touches are
-    /// drained.
+    /// Takes at most `limit` touches that are not on disk, until ``finishTouches(written:)``.
+    /// O(limit), plus O(n log n) when n touches are drained.
     @usableFromInline package func takeTouches(limit: Int) -> [Touch] {
-        var (uses, isMore) = ([Touch](), true)
+        var uses = [Touch]()
+        var isMore = true
         while uses.count < limit, isMore {
-            let sorted = contents.write { contents, _ in contents.recency.drain() }.sorted { $0.entryID > $1.entryID }
+            let sorted = contents.write { contents, _ in contents.recency.drain() }.sorted {
+                $0.entryID > $1.entryID
+            }
             contents.write { contents, notes in
                 if !sorted.isEmpty { contents.recency.enqueue(sorted) }
                 contents.collectDirty(notes)
@@ -38,7 +43,8 @@ extension MemoryCache {
         return uses
     }
 
-    /// Ends ``takeTouches(limit:)``. Touches that were not written are pending again. O(touches taken).
+    /// Ends ``takeTouches(limit:)``. Touches that were not written are pending again. O(touches
+    /// taken).
     @usableFromInline package func finishTouches(written: Bool) {
         contents.write { contents, _ in contents.recency.finish(written: written) }
     }
@@ -47,7 +53,8 @@ extension MemoryCache {
     @usableFromInline package func pendingTouches() -> [Touch] {
         contents.write { contents, notes in
             contents.collectDirty(notes)
-            return contents.entries.pendingDirty() + contents.recency.all.map { Touch(entryID: $0.key, stamp: $0.value) }
+            return contents.entries.pendingDirty()
+                + contents.recency.all.map { Touch(entryID: $0.key, stamp: $0.value) }
         }
     }
 

@@ -1,4 +1,5 @@
-/// What the readers of a memory cache note under one of its locks, until somebody who has all locks takes it over.
+/// What the readers of a memory cache note under one of its locks, until somebody who has all locks
+/// takes it over.
 @usableFromInline
 struct ReaderNotes: StampingNotes, Sendable {
     @usableFromInline var stamps: UseStamps
@@ -23,7 +24,12 @@ struct ReaderNotes: StampingNotes, Sendable {
 
     /// Returns whether so many uses are noted that the caller should have them taken over.
     @usableFromInline
-    mutating func noteHit(_ hash: UInt64, size: Int, _ validity: Validity, at now: WallInstant) -> Bool {
+    mutating func noteHit(
+        _ hash: UInt64,
+        size: Int,
+        _ validity: Validity,
+        at now: WallInstant
+    ) -> Bool {
         uses.append(UsedEntry(.read, hash, size: size, validity, lastUse: now))
         return uses.count >= Self.mostUses
     }

@@ -16,11 +16,13 @@
 
 /// The touches of entries that are not in memory, until they are on disk.
 ///
-/// New touches are *waiting*. ``drain()`` makes all waiting touches *leaving* together, to be sorted by entry, because neighbouring entries
-/// share pages. The disk takes them in batches. A touch stays known until it is committed, and is waiting again if the commit failed.
+/// New touches are *waiting*. ``drain()`` makes all waiting touches *leaving* together, to be
+/// sorted by entry, because neighbouring entries share pages. The disk takes them in batches. A
+/// touch stays known until it is committed, and is waiting again if the commit failed.
 ///
-/// Touches are not taken one by one from the dictionary of waiting touches: a dictionary that is emptied from one end while it is filled
-/// everywhere becomes so dense at the other end that each lookup takes microseconds.
+/// Touches are not taken one by one from the dictionary of waiting touches: a dictionary that is
+/// emptied from one end while it is filled everywhere becomes so dense at the other end that each
+/// lookup takes microseconds.
 ///
 /// - Complexity: O(1) for each touch, except for sorting, which happens outside the owner's lock.
 @usableFromInline
@@ -58,19 +60,25 @@ struct RecencyBuffer: Sendable {
 
     /// Returns the last touch of the entry that may not be committed yet.
     @inlinable
-    func stamp(entryID: Int64) -> UseStamp? { waiting[entryID] ?? (leaving.isEmpty ? nil : leaving[entryID]) }
+    func stamp(entryID: Int64) -> UseStamp? {
+        waiting[entryID] ?? (leaving.isEmpty ? nil : leaving[entryID])
+    }
 
     /// All touches that may not be committed yet.
     var all: [Int64: UseStamp] { waiting.merging(leaving) { max($0, $1) } }
 
     // MARK: Writing to the disk
 
-    /// Returns all waiting touches, if all drained touches were taken. The caller sorts them outside the lock and passes them to
-    /// ``enqueue(_:)``.
+    /// Returns all waiting touches, if all drained touches were taken. The caller sorts them
+    /// outside the lock and passes them to ``enqueue(_:)``.
     mutating func drain() -> [Touch] {
         guard untaken.isEmpty, !waiting.isEmpty else { return [] }
         let uses = waiting.map { Touch(entryID: $0.key, stamp: $0.value) }
-        if leaving.isEmpty { leaving = waiting } else { leaving.merge(waiting) { max($0, $1) } }
+        if leaving.isEmpty {
+            leaving = waiting
+        } else {
+            leaving.merge(waiting) { max($0, $1) }
+        }
         waiting = [:]
         return uses
     }
@@ -92,7 +100,9 @@ struct RecencyBuffer: Sendable {
 
     /// Records touches that are taken directly from the list of entries.
     mutating func take(_ uses: [Touch]) {
-        for use in uses { leaving[use.entryID] = max(use.stamp, leaving[use.entryID] ?? .never) }
+        for use in uses {
+            leaving[use.entryID] = max(use.stamp, leaving[use.entryID] ?? .never)
+        }
         taken += uses
     }
 

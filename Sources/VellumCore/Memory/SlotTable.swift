@@ -1,6 +1,7 @@
 /// Leads from the hashes of keys to slots: open addressing, one word for each entry.
 ///
-/// The upper half of a hash is kept beside the slot, so that few keys are compared in vain. Collisions are in the words that follow.
+/// The upper half of a hash is kept beside the slot, so that few keys are compared in vain.
+/// Collisions are in the words that follow.
 ///
 /// Unchecked because nothing else has the memory that it owns.
 ///
@@ -46,11 +47,14 @@ struct SlotTable: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
-    /// Removes the word, and moves up what comes behind it, so that no gap is left on the way to another.
+    /// Removes the word, and moves up what comes behind it, so that no gap is left on the way to
+    /// another.
     @inlinable
     mutating func remove(_ slot: Int32, _ tag: UInt32) {
         var gap = Int(tag) & mask
-        while words[gap] != UInt64(tag) << 32 | UInt64(slot + 1) { gap = (gap + 1) & mask }
+        while words[gap] != UInt64(tag) << 32 | UInt64(slot + 1) {
+            gap = (gap + 1) & mask
+        }
         var index = (gap + 1) & mask
         while words[index] != 0 {
             let home = Int(truncatingIfNeeded: words[index] >> 32) & mask
@@ -68,7 +72,9 @@ struct SlotTable: ~Copyable, @unchecked Sendable {
     /// Lets the word lead to another slot.
     mutating func move(_ slot: Int32, _ tag: UInt32, to other: Int32) {
         var index = Int(tag) & mask
-        while words[index] != UInt64(tag) << 32 | UInt64(slot + 1) { index = (index + 1) & mask }
+        while words[index] != UInt64(tag) << 32 | UInt64(slot + 1) {
+            index = (index + 1) & mask
+        }
         words[index] = UInt64(tag) << 32 | UInt64(other + 1)
     }
 
@@ -81,7 +87,8 @@ struct SlotTable: ~Copyable, @unchecked Sendable {
 
     @usableFromInline
     mutating func grow() {
-        let (old, end) = (words, mask + 1)
+        let old = words
+        let end = mask + 1
         mask = 2 * mask + 1
         words = .allocate(capacity: mask + 1)
         words.initialize(repeating: 0, count: mask + 1)

@@ -1,7 +1,9 @@
-/// The order of use of the slots of an ``LRUList``, brought up to date when the oldest is asked for: a heap, the earliest stamp first.
+/// The order of use of the slots of an ``LRUList``, brought up to date when the oldest is asked
+/// for: a heap, the earliest stamp first.
 ///
-/// A slot's stamp here may be older than its last use, and is never later. So a slot whose stamp is that of its last use, and which is first,
-/// is the least recently used of all. One that was used since is given its stamp and finds its place.
+/// A slot's stamp here may be older than its last use, and is never later. So a slot whose stamp is
+/// that of its last use, and which is first, is the least recently used of all. One that was used
+/// since is given its stamp and finds its place.
 ///
 /// - Complexity: O(log n) for every operation; O(1) to insert a slot that is newer than all others.
 @usableFromInline
@@ -53,7 +55,9 @@ package struct UseOrder: Sendable {
         while true {
             var child = 2 * index + 1
             guard child < places.count else { break }
-            if child + 1 < places.count, places[child + 1].stamp < places[child].stamp { child += 1 }
+            if child + 1 < places.count, places[child + 1].stamp < places[child].stamp {
+                child += 1
+            }
             guard places[child].stamp < place.stamp else { break }
             places[index] = places[child]
             index = child
@@ -63,7 +67,10 @@ package struct UseOrder: Sendable {
 
     func checkInvariants() {
         for index in places.indices.dropFirst() {
-            precondition(places[(index - 1) / 2].stamp <= places[index].stamp, "No slot is before an older one.")
+            precondition(
+                places[(index - 1) / 2].stamp <= places[index].stamp,
+                "No slot is before an older one."
+            )
         }
     }
 }

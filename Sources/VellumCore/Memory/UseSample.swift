@@ -1,14 +1,20 @@
-/// How far apart the uses of the same entries are, from a sample: what the hit ratio would be with another limit (decision 84).
+/// How far apart the uses of the same entries are, from a sample: what the hit ratio would be with
+/// another limit (decision 84).
 ///
-/// After SHARDS (Waldspurger, Park, Garthwaite and Ahmad, FAST 2015). A read of an entry has a distance: the bytes of the entry and of all others
-/// that were used since the entry was used last. A cache that evicts the least recently used has the entry if its limit is at least that
-/// distance. Distances are estimated from some entries, each of which stands for a power of two of them:
+/// After SHARDS (Waldspurger, Park, Garthwaite and Ahmad, FAST 2015). A read of an entry has a
+/// distance: the bytes of the entry and of all others that were used since the entry was used last.
+/// A cache that evicts the least recently used has the entry if its limit is at least that
+/// distance. Distances are estimated from some entries, each of which stands for a power of two of
+/// them:
 ///
-/// - Of the keys, those whose hashes are below a threshold are sampled. It is low only where memory answers nearly everything: a processed use
-///   is paid by 128 hits, or by one use that reads or writes the disk. Where few keys are left, the sample pauses instead.
-/// - Of these, fewer are kept the longer ago they were used, so that small and large distances are known with the same relative precision.
+/// - Of the keys, those whose hashes are below a threshold are sampled. It is low only where memory
+///   answers nearly everything: a processed use is paid by 128 hits, or by one use that reads or
+///   writes the disk. Where few keys are left, the sample pauses instead.
+/// - Of these, fewer are kept the longer ago they were used, so that small and large distances are
+///   known with the same relative precision.
 ///
-/// A pure value; its owner has the lock. It takes at most 128 KB. Unchecked because nothing else has the memory that it owns.
+/// A pure value; its owner has the lock. It takes at most 128 KB. Unchecked because nothing else
+/// has the memory that it owns.
 ///
 /// - Complexity: O(√capacity) for each use, and O(capacity) once for as many uses.
 @usableFromInline
@@ -20,7 +26,8 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
     /// For each, the bytes that it stands for.
     private var weights: UnsafeMutablePointer<Int>
     /// The sums of blocks of them.
-    // Not a constant: under ThreadSanitizer the compiler of Swift 6.3 fails where one that is a member of a type that cannot be copied is written through.
+    // Not a constant: under ThreadSanitizer the compiler of Swift 6.3 fails where one that is a
+    // member of a type that cannot be copied is written through.
     private var sums: UnsafeMutablePointer<Int>
     private var count = 0
     /// How many have memory.
@@ -103,7 +110,9 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         guard use.tag < threshold else { return }
         credit -= Self.cost
         guard let position = position(of: use.tag) else {
-            if use.kind != .write { noteRead(mayBeUnknown: use.kind == .read && use.written < start) }
+            if use.kind != .write {
+                noteRead(mayBeUnknown: use.kind == .read && use.written < start)
+            }
             if use.kind != .miss { append(use) }
             return
         }
@@ -131,7 +140,8 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     @usableFromInline
     mutating func removeAll() {
-        (count, known) = (0, 0)
+        count = 0
+        known = 0
         sums.update(repeating: 0, count: Self.blocks)
         table = SlotTable()
     }
@@ -141,7 +151,9 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         if threshold > 0, ignored == 0 { reads += Float(count) }
         earned += hits
         credit = min(Self.mostCredit, credit + hits)
-        guard threshold == 0, start > 0, credit >= min(Self.mostCredit, Self.cost * 16 * max(64, table.count)) else { return }
+        guard threshold == 0, start > 0,
+            credit >= min(Self.mostCredit, Self.cost * 16 * max(64, table.count))
+        else { return }
         ignored = table.count
         resume()
     }
@@ -151,7 +163,10 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         let passed = now.rawValue - lastNoted
         guard passed > 0 else { return }
         lastNoted = now.rawValue
-        noteReads(0, paying: Int(min(1000, passed)) * Self.usesEachSecond * Self.cost / 1000)
+        noteReads(
+            0,
+            paying: Int(min(1000, passed)) * Self.usesEachSecond * Self.cost / 1000
+        )
     }
 
     /// A read of a key that has no position.
@@ -176,19 +191,25 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
         sampled += Self.weight(shift)
         // The past counts less and less.
         if sampled > 1_048_576 {
-            (reads, sampled, unknown) = (reads / 2, sampled / 2, unknown / 2)
+            reads /= 2
+            sampled /= 2
+            unknown /= 2
             distances.halve()
         }
         return true
     }
 
-    private static func weight(_ shift: UInt8) -> Float { Float(UInt64(1) << UInt64(shift)) }
+    private static func weight(_ shift: UInt8) -> Float {
+        Float(UInt64(1) << UInt64(shift))
+    }
 
     /// How many bytes were used after the use in that position.
     private func distance(behind position: Int) -> Int {
         let next = position / Self.block + 1
         var sum = 0
-        for index in position + 1..<max(position + 1, min(count, next * Self.block)) { sum &+= weights[index] }
+        for index in position + 1..<max(position + 1, min(count, next * Self.block)) {
+            sum &+= weights[index]
+        }
         for index in next..<Self.blocks { sum &+= sums[index] }
         return sum
     }
@@ -197,12 +218,22 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     /// What is known now; `nil` before a thousand reads were sampled.
     var estimate: HitRatios? {
-        sampled < 1000 ? nil : HitRatios(distances: distances, reads: reads, sampled: sampled, unknown: unknown, near: horizon / 64)
+        sampled < 1000
+            ? nil
+            : HitRatios(
+                distances: distances,
+                reads: reads,
+                sampled: sampled,
+                unknown: unknown,
+                near: horizon / 64
+            )
     }
 
     // MARK: Positions
 
-    private func position(of tag: UInt32) -> Int? { table.first(tag) { _ in true }.map(Int.init) }
+    private func position(of tag: UInt32) -> Int? {
+        table.first(tag) { _ in true }.map(Int.init)
+    }
 
     private mutating func append(_ use: UsedEntry) {
         if count == allocated { grow() }
@@ -243,23 +274,31 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
 
     private mutating func grow() {
         if allocated == Self.capacity { return thin() }
-        let (old, oldWeights, larger) = (uses, weights, min(Self.capacity, 2 * allocated))
-        (uses, weights, allocated) = (.allocate(capacity: larger), .allocate(capacity: larger), larger)
+        let old = uses
+        let oldWeights = weights
+        let larger = min(Self.capacity, 2 * allocated)
+        uses = .allocate(capacity: larger)
+        weights = .allocate(capacity: larger)
+        allocated = larger
         uses.moveInitialize(from: old, count: count)
         weights.moveInitialize(from: oldWeights, count: count)
         old.deallocate()
         oldWeights.deallocate()
     }
 
-    /// Makes room: removes what left its position, what is of no interest, and the more keys the farther they are.
+    /// Makes room: removes what left its position, what is of no interest, and the more keys the
+    /// farther they are.
     private mutating func thin() {
-        let (old, spent) = (shift, Self.cost * (count - known))
+        let old = shift
+        let spent = Self.cost * (count - known)
         var left = thinOnce()
         while left > Self.capacity / 2 {
             dense = min(dense, horizon, weighed()) / 2
             left = thinOnce()
         }
-        if left < Self.capacity / 4 { dense = dense > horizon / 2 ? horizon : max(1, 2 * dense) }
+        if left < Self.capacity / 4 {
+            dense = dense > horizon / 2 ? horizon : max(1, 2 * dense)
+        }
         if credit < 0 {
             while left > Self.fewKeys, earned << Int(shift - old) < spent {
                 shift += 1
@@ -268,22 +307,32 @@ package struct UseSample: ~Copyable, @unchecked Sendable {
             if shift == old { threshold = 0 } else { credit = 0 }
         } else if shift > 0, credit == Self.mostCredit, earned > 3 * spent {
             // Keys that were not sampled are not known until they are used again.
-            (shift, ignored) = (shift - 1, Self.capacity)
+            shift -= 1
+            ignored = Self.capacity
         }
         if threshold > 0 { resume() }
         compact()
-        (earned, known) = (0, left)
+        earned = 0
+        known = left
     }
 
-    private func weighed() -> Int { (0..<Self.blocks).reduce(0) { $0 &+ sums[$1] } }
+    private func weighed() -> Int {
+        (0..<Self.blocks).reduce(0) { $0 &+ sums[$1] }
+    }
 
     /// Clears the positions of keys that are too many where they are. Returns how many are left.
     private mutating func thinOnce() -> Int {
-        var (left, distance) = (0, 0)
+        var left = 0
+        var distance = 0
         for position in (0..<count).reversed() where weights[position] > 0 {
             let known = max(shift, uses[position].shift)
-            let needed = max(known, UInt8(min(31, Int.bitWidth - (distance / max(1, dense)).leadingZeroBitCount)))
-            let isKept = distance <= horizon && uses[position].tag < Self.threshold(shift) && isChosen(oneIn: needed - known)
+            let needed = max(
+                known,
+                UInt8(min(31, Int.bitWidth - (distance / max(1, dense)).leadingZeroBitCount))
+            )
+            let isKept =
+                distance <= horizon && uses[position].tag < Self.threshold(shift)
+                && isChosen(oneIn: needed - known)
             distance &+= weights[position]
             guard isKept else {
                 clear(position)

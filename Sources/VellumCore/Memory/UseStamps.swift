@@ -1,8 +1,10 @@
 /// Gives the stamps of the uses under one of a memory cache's locks.
 ///
-/// A stamp is later than that of every use before it under the same lock: exact for the uses of one thread. Stamps of different locks are never
-/// equal, and may stand in either order if they are given in the same millisecond. A writer, which holds all locks, sets them to the latest of
-/// all (``AllNotes/align()``): what is used after a write has a later stamp than everything that was used before it.
+/// A stamp is later than that of every use before it under the same lock: exact for the uses of one
+/// thread. Stamps of different locks are never equal, and may stand in either order if they are
+/// given in the same millisecond. A writer, which holds all locks, sets them to the latest of all
+/// (``AllNotes/align()``): what is used after a write has a later stamp than everything that was
+/// used before it.
 @usableFromInline
 package struct UseStamps: Sendable {
     /// The last stamp. Its remainder by `step` is the number of the lock.
@@ -13,7 +15,10 @@ package struct UseStamps: Sendable {
     ///   - number: The number of the lock.
     ///   - count: How many there are.
     @usableFromInline
-    package init(number: Int, count: Int) { (last, step) = (Int64(number), Int64(count)) }
+    package init(number: Int, count: Int) {
+        last = Int64(number)
+        step = Int64(count)
+    }
 
     /// Returns the next stamp.
     @inlinable

@@ -1,5 +1,5 @@
-/// The keys that loads and remembered answers depend on, and when each last changed: by this process, or by another one that has announced it
-/// (decision 75).
+/// The keys that loads and remembered answers depend on, and when each last changed: by this
+/// process, or by another one that has announced it (decision 75).
 ///
 /// ```swift
 /// let version = keys.watch(key, hash)   // before the row of the key is read
@@ -8,7 +8,8 @@
 /// if keys.standing(of: hash, since: version) == .unchanged { record(value) }
 /// ```
 ///
-/// A pure value. Keys are known by their hashes: another key with the same hash only makes a load start again.
+/// A pure value. Keys are known by their hashes: another key with the same hash only makes a load
+/// start again.
 ///
 /// - Complexity: O(1), except O(watched keys × length²) for the removal of a prefix.
 @usableFromInline
@@ -17,13 +18,17 @@ package struct WatchedKeys: Sendable {
     @usableFromInline package enum Standing: Int, Comparable, Sendable {
         /// No caller has written or removed it.
         case unchanged
-        /// Too many keys were written at once to name them. The row of the key says whether it was one of them.
+        /// Too many keys were written at once to name them. The row of the key says whether it was
+        /// one of them.
         case maybeWritten
-        /// The change page does not have all changes any more. The row says it, if there was one: a removal of nothing leaves no trace.
+        /// The change page does not have all changes any more. The row says it, if there was one: a
+        /// removal of nothing leaves no trace.
         case unknown
         case changed
 
-        @usableFromInline package static func < (one: Standing, other: Standing) -> Bool { one.rawValue < other.rawValue }
+        @usableFromInline package static func < (one: Standing, other: Standing) -> Bool {
+            one.rawValue < other.rawValue
+        }
     }
 
     @usableFromInline
@@ -55,8 +60,14 @@ package struct WatchedKeys: Sendable {
     ///
     /// - Parameters:
     ///   - groups: The hashes of groups whose removal is one of the key.
-    ///   - isChanging: Whether another process is writing the key. Its row may then have either value.
-    mutating func watch(_ key: EntryKey, _ hash: UInt64, groups: [UInt64] = [], isChanging: Bool) -> UInt64 {
+    ///   - isChanging: Whether another process is writing the key. Its row may then have either
+    ///     value.
+    mutating func watch(
+        _ key: EntryKey,
+        _ hash: UInt64,
+        groups: [UInt64] = [],
+        isChanging: Bool
+    ) -> UInt64 {
         let version = last
         if isChanging { last += 1 }
         var watch = watches[hash] ?? Watch(key: key, version: version)
@@ -79,7 +90,9 @@ package struct WatchedKeys: Sendable {
 
     /// - Returns: Of a key that nobody watches, ``Standing/changed``.
     func standing(of hash: UInt64, since version: UInt64) -> Standing {
-        guard let watch = watches[hash], max(watch.version, changeOfAll) <= version else { return .changed }
+        guard let watch = watches[hash], max(watch.version, changeOfAll) <= version else {
+            return .changed
+        }
         if max(watch.unknown, unknownChange) > version { return .unknown }
         return writeOfMany > version ? .maybeWritten : .unchanged
     }
@@ -97,7 +110,8 @@ package struct WatchedKeys: Sendable {
     /// These keys may have changed, and all whose values are going to be in groups.
     mutating func recordChange(where isChanged: (EntryKey) -> Bool) {
         last += 1
-        for index in watches.values.indices where !watches.values[index].groups.isEmpty || isChanged(watches.values[index].key) {
+        for index in watches.values.indices
+        where !watches.values[index].groups.isEmpty || isChanged(watches.values[index].key) {
             watches.values[index].version = last
         }
     }
@@ -111,13 +125,16 @@ package struct WatchedKeys: Sendable {
     /// A caller removed every key that begins with a prefix.
     mutating func recordRemoval(ofPrefix prefix: UInt64, _ hash: SeededHash) {
         last += 1
-        for index in watches.values.indices where watches.values[index].key.hasPrefix(prefix, hash) { watches.values[index].version = last }
+        for index in watches.values.indices where watches.values[index].key.hasPrefix(prefix, hash)
+        { watches.values[index].version = last }
     }
 
     /// A caller removed every entry of a group.
     mutating func recordRemoval(ofGroup group: UInt64) {
         last += 1
-        for index in watches.values.indices where watches.values[index].groups.contains(group) { watches.values[index].version = last }
+        for index in watches.values.indices where watches.values[index].groups.contains(group) {
+            watches.values[index].version = last
+        }
     }
 
     /// Others have changed these keys. What they evicted, a load may bring back.
@@ -132,8 +149,12 @@ package struct WatchedKeys: Sendable {
         }
         switch changes.standingOfAll {
         case .unchanged: break
-        case .maybeWritten: (last, writeOfMany) = (last + 1, last + 1)
-        case .unknown: (last, unknownChange) = (last + 1, last + 1)
+        case .maybeWritten:
+            writeOfMany = last + 1
+            last += 1
+        case .unknown:
+            unknownChange = last + 1
+            last += 1
         case .changed: recordChangeOfAll()
         }
     }
@@ -148,7 +169,8 @@ extension ChangedKeys {
     }
 
     /// What is known of a key, whose value is going to be in these groups, after these changes.
-    func standing(of key: EntryKey, _ groups: [UInt64], _ hash: SeededHash) -> WatchedKeys.Standing {
+    func standing(of key: EntryKey, _ groups: [UInt64], _ hash: SeededHash) -> WatchedKeys.Standing
+    {
         let keyHash = hash.of(key)
         let isChanged = single.contains { change in
             switch change.kind {
@@ -163,7 +185,8 @@ extension ChangedKeys {
 }
 
 extension EntryKey {
-    /// Up to how many bytes a prefix is looked for by its hash. A longer key counts as one that begins with it.
+    /// Up to how many bytes a prefix is looked for by its hash. A longer key counts as one that
+    /// begins with it.
     private static let longestSearched = 1024
 
     /// Whether the key begins with a prefix of that hash (``begins(with:)``). O(length²).
@@ -172,7 +195,8 @@ extension EntryKey {
             guard bytes.count <= Self.longestSearched else { return true }
             // Only where a scalar ends.
             return (0...bytes.count).contains { end in
-                (end == bytes.count || bytes[end] & 0xC0 != 0x80) && hash.of(UnsafeRawBufferPointer(rebasing: bytes[..<end])) == prefix
+                (end == bytes.count || bytes[end] & 0xC0 != 0x80)
+                    && hash.of(UnsafeRawBufferPointer(rebasing: bytes[..<end])) == prefix
             }
         }
     }
@@ -180,20 +204,26 @@ extension EntryKey {
 
 /// Where keys are watched: a ``MemoryCache``. Safe on any thread.
 package protocol KeyWatching: AnyObject, Sendable {
-    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the present version. To be called before the row of the key is read.
+    /// Adds a watcher of the key until ``unwatch(_:)``, and returns the present version. To be
+    /// called before the row of the key is read.
     ///
-    /// - Parameter groups: The groups in which the value is going to be: their removal changes the key.
+    /// - Parameter groups: The groups in which the value is going to be: their removal changes the
+    ///   key.
     func watch(_ key: EntryKey, groups: [EntryKey]) -> UInt64
 
     func unwatch(_ key: EntryKey)
 
-    /// Returns what is known of a watched key since that version, with what other processes have announced.
+    /// Returns what is known of a watched key since that version, with what other processes have
+    /// announced.
     func standing(of key: EntryKey, since version: UInt64) -> WatchedKeys.Standing
 }
 
 extension KeyWatching {
     package func watch(_ key: EntryKey) -> UInt64 { watch(key, groups: []) }
 
-    /// Whether surely no caller, of any process, wrote or removed the watched key since that version.
-    package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool { standing(of: key, since: version) == .unchanged }
+    /// Whether surely no caller, of any process, wrote or removed the watched key since that
+    /// version.
+    package func isUnchanged(_ key: EntryKey, since version: UInt64) -> Bool {
+        standing(of: key, since: version) == .unchanged
+    }
 }

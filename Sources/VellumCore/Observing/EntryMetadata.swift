@@ -11,7 +11,8 @@ public struct EntryMetadata: Hashable, Sendable {
     /// When it expires; `nil` if it never does.
     public let expires: Date?
 
-    package init(size: DataSize, written: WallInstant, lastUse: UseStamp, expires end: WallInstant) {
+    package init(size: DataSize, written: WallInstant, lastUse: UseStamp, expires end: WallInstant)
+    {
         self.size = size
         self.written = written.date
         self.lastUsed = lastUse.instant.date

@@ -10,11 +10,14 @@ public struct LoadStatistics: Hashable, Sendable {
     public var time = Duration.zero
     /// Expired values that were returned while they were loaded again.
     public var staleWhileRevalidating = 0
-    /// Expired values that were returned because the loader failed, or took longer than the timeout of its caller.
+    /// Expired values that were returned because the loader failed, or took longer than the timeout
+    /// of its caller.
     public var staleIfError = 0
-    /// Expired values that were returned because the load took longer than the soft timeout of their caller.
+    /// Expired values that were returned because the load took longer than the soft timeout of
+    /// their caller.
     public var staleIfSlow = 0
-    /// Values that were returned again which this process had loaded while the server of a shared cache was out of reach.
+    /// Values that were returned again which this process had loaded while the server of a shared
+    /// cache was out of reach.
     public var inOutage = 0
 
     /// Creates counters that are all zero.
@@ -24,7 +27,10 @@ public struct LoadStatistics: Hashable, Sendable {
 extension LoadStatistics: CustomStringConvertible {
     /// The counters in one line to read.
     public var description: String {
-        "\(loads) loads in \(time), \(failures) failed, \(joined) joined; stale: \(staleWhileRevalidating) while revalidating, "
+        """
+        \(loads) loads in \(time), \(failures) failed, \(joined) joined; stale: \
+        \(staleWhileRevalidating) while revalidating, 
+        """
             + "\(staleIfError) after errors, \(staleIfSlow) when slow; \(inOutage) in an outage"
     }
 }
@@ -54,14 +60,18 @@ extension LoadStatistics {
 public enum LoadSource: Hashable, Sendable {
     /// The value was cached, and is valid.
     case cached
-    /// The value was cached and has expired; it is being reloaded: *stale-while-revalidate* (RFC 5861, section 3).
+    /// The value was cached and has expired; it is being reloaded: *stale-while-revalidate* (RFC
+    /// 5861, section 3).
     case staleWhileRevalidate
     /// The loader returned it, or said that it is unchanged.
     case loaded
-    /// The value was cached and has expired, and the loader failed or took longer than ``LoadOptions/timeout``: *stale-if-error* (RFC 5861, section 4).
+    /// The value was cached and has expired, and the loader failed or took longer than
+    /// ``LoadOptions/timeout``: *stale-if-error* (RFC 5861, section 4).
     case staleIfError
-    /// The value was cached and has expired, and the load took longer than ``LoadOptions/softTimeout``. It goes on.
+    /// The value was cached and has expired, and the load took longer than
+    /// ``LoadOptions/softTimeout``. It goes on.
     case staleIfSlow
-    /// This process loaded the value a moment ago, while the server of a shared cache was out of reach: other machines may have another one.
+    /// This process loaded the value a moment ago, while the server of a shared cache was out of
+    /// reach: other machines may have another one.
     case loadedInOutage
 }

@@ -10,7 +10,8 @@ package enum ObservedCall: Sendable {
     private static let isObserved = Atomic(false)
     private static let observer = Locked<(any CallObserver)?>(nil)
 
-    /// Sets the observer of this process; `nil` for none. Calls that run go on with the earlier one.
+    /// Sets the observer of this process; `nil` for none. Calls that run go on with the earlier
+    /// one.
     package static func install(_ new: (any CallObserver)?) {
         observer.withLock { $0 = new }
         isObserved.store(new != nil, ordering: .releasing)
@@ -21,9 +22,12 @@ package enum ObservedCall: Sendable {
 
     /// Runs `body` in the caller's task. Without an observer, that costs one atomic load.
     package static func run<Success: Sendable, Failure: Error>(
-        _ call: @autoclosure () -> ObservedCall, _ body: () async -> Result<Success, Failure>
+        _ call: @autoclosure () -> ObservedCall,
+        _ body: () async -> Result<Success, Failure>
     ) async -> Result<Success, Failure> {
-        guard isObserved.load(ordering: .acquiring), let observer = observer.withLock({ $0 }) else { return await body() }
+        guard isObserved.load(ordering: .acquiring), let observer = observer.withLock({ $0 }) else {
+            return await body()
+        }
         return await observer.observe(call(), body)
     }
 }
@@ -32,6 +36,7 @@ package enum ObservedCall: Sendable {
 package protocol CallObserver: Sendable {
     /// Runs `body` once and returns what it returns.
     func observe<Success: Sendable, Failure: Error>(
-        _ call: ObservedCall, _ body: () async -> Result<Success, Failure>
+        _ call: ObservedCall,
+        _ body: () async -> Result<Success, Failure>
     ) async -> Result<Success, Failure>
 }

@@ -5,9 +5,10 @@
 /// print(sizing?.limit(keeping: 0.95) ?? "not enough reads yet")
 /// ```
 ///
-/// A hit is a read that finds a valid object. Ratios are those of the reads and writes of this process since it opened the store, of which older
-/// ones count less: they answer how large a limit should have been. The mean error is about 0.01, and up to 0.07 where memory answers nearly
-/// every read in a busy loop.
+/// A hit is a read that finds a valid object. Ratios are those of the reads and writes of this
+/// process since it opened the store, of which older ones count less: they answer how large a limit
+/// should have been. The mean error is about 0.01, and up to 0.07 where memory answers nearly every
+/// read in a busy loop.
 public struct Sizing: Hashable, Sendable, Codable {
     /// The hit ratio with a limit.
     public struct Point: Hashable, Sendable, Codable {
@@ -19,11 +20,14 @@ public struct Sizing: Hashable, Sendable, Codable {
 
     /// How many reads it is of. Older ones count less, so that it is at most about a million.
     public let reads: Int
-    /// The part of reads that memory would answer, with 1/8, 1/4, 1/2, 1, 2, 4 and 8 times its limit; without one, of what it holds.
+    /// The part of reads that memory would answer, with 1/8, 1/4, 1/2, 1, 2, 4 and 8 times its
+    /// limit; without one, of what it holds.
     public let memory: [Point]
-    /// The part of reads that memory or the disk would answer, with as many times the limit of the disk; without one, of what it holds.
+    /// The part of reads that memory or the disk would answer, with as many times the limit of the
+    /// disk; without one, of what it holds.
     public let disk: [Point]
-    /// The hit ratio by the limit, eight points for each power of two, from the smallest limit above to the greatest.
+    /// The hit ratio by the limit, eight points for each power of two, from the smallest limit
+    /// above to the greatest.
     public let curve: [Point]
 
     init(memory: Int, disk: Int, reads: Int, _ hitRatio: (Int) -> Double) {
@@ -33,11 +37,23 @@ public struct Sizing: Hashable, Sendable, Codable {
                 return Point(limit: DataSize(bytes: bytes), hitRatio: hitRatio(bytes))
             }
         }
-        func powers(of limit: Int) -> [Point] { points([0.125, 0.25, 0.5, 1, 2, 4, 8].map { Double(max(1, limit)) * $0 }) }
+        func powers(of limit: Int) -> [Point] {
+            points(
+                [0.125, 0.25, 0.5, 1, 2, 4, 8].map {
+                    Double(max(1, limit)) * $0
+                }
+            )
+        }
         self.reads = reads
-        (self.memory, self.disk) = (powers(of: memory), powers(of: disk))
-        let (first, last) = (Double(max(1, min(memory, disk))) / 8, Double(max(1, memory, disk)) * 8)
-        curve = points(Array(sequence(first: first) { $0 < last ? min(last, $0 * Self.step) : nil }))
+        self.memory = powers(of: memory)
+        self.disk = powers(of: disk)
+        let first = Double(max(1, min(memory, disk))) / 8
+        let last = Double(max(1, memory, disk)) * 8
+        curve = points(
+            Array(
+                sequence(first: first) { $0 < last ? min(last, $0 * Self.step) : nil }
+            )
+        )
     }
 
     /// The eighth root of two.
@@ -49,7 +65,8 @@ public struct Sizing: Hashable, Sendable, Codable {
             && (memory + disk + curve).allSatisfy { 0...1 ~= $0.hitRatio && $0.limit.bytes >= 0 }
     }
 
-    /// Returns the smallest limit with which there would be this part of the hits that the greatest limit of ``curve`` has.
+    /// Returns the smallest limit with which there would be this part of the hits that the greatest
+    /// limit of ``curve`` has.
     ///
     /// - Parameter part: From 0 to 1.
     /// - Returns: `nil` if no limit has any hits.

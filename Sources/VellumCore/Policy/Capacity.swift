@@ -1,8 +1,8 @@
 /// A limit in bytes, and optionally in entries, of memory or the disk.
 ///
-/// Only the encoded bytes of live entries count, not keys and bookkeeping. The limits hold whenever a call returns; that of memory, to within
-/// the entries that other threads are writing. An entry larger than the limit of memory or the disk is not stored there and evicts nothing
-/// there.
+/// Only the encoded bytes of live entries count, not keys and bookkeeping. The limits hold whenever
+/// a call returns; that of memory, to within the entries that other threads are writing. An entry
+/// larger than the limit of memory or the disk is not stored there and evicts nothing there.
 @frozen
 public struct Capacity: Hashable, Sendable {
     /// The limit in bytes.
@@ -18,10 +18,16 @@ public struct Capacity: Hashable, Sendable {
     /// - Throws: ``VellumError/Code/invalidLimit`` if a limit is zero or negative.
     public init(_ size: DataSize, entries: Int? = nil) throws(VellumError) {
         guard size.bytes > 0 else {
-            throw VellumError(.invalidLimit, "A limit of \(size.bytes) bytes holds nothing. Give at least one byte.")
+            throw VellumError(
+                .invalidLimit,
+                "A limit of \(size.bytes) bytes holds nothing. Give at least one byte."
+            )
         }
         if let entries, entries <= 0 {
-            throw VellumError(.invalidLimit, "A limit of \(entries) entries holds nothing. Give at least one entry.")
+            throw VellumError(
+                .invalidLimit,
+                "A limit of \(entries) entries holds nothing. Give at least one entry."
+            )
         }
         self.bytes = size.bytes
         self.entries = entries ?? .max
@@ -34,7 +40,10 @@ public struct Capacity: Hashable, Sendable {
     package init?(optional size: DataSize?, as name: String) throws(VellumError) {
         guard let size else { return nil }
         guard size.bytes > 0 else {
-            throw VellumError(.invalidLimit, "The \(name) limit is \(size.bytes) bytes. Give at least one byte, or .unlimited.")
+            throw VellumError(
+                .invalidLimit,
+                "The \(name) limit is \(size.bytes) bytes. Give at least one byte, or .unlimited."
+            )
         }
         try self.init(size)
     }
@@ -49,7 +58,9 @@ public struct Capacity: Hashable, Sendable {
     public static let unlimited = Capacity(bytes: .max, entries: .max)
 
     /// Whether everything that fits into `other` fits into this limit.
-    package func isAtLeast(_ other: Capacity) -> Bool { bytes >= other.bytes && entries >= other.entries }
+    package func isAtLeast(_ other: Capacity) -> Bool {
+        bytes >= other.bytes && entries >= other.entries
+    }
 
     /// Whether so many bytes or entries exceed the limit.
     @inlinable
@@ -61,7 +72,8 @@ public struct Capacity: Hashable, Sendable {
 extension Capacity: CustomStringConvertible {
     /// The size, and the number of entries if it is limited.
     public var description: String {
-        entries == .max ? "\(DataSize(bytes: bytes))" : "\(DataSize(bytes: bytes)) and \(entries) entries"
+        entries == .max
+            ? "\(DataSize(bytes: bytes))" : "\(DataSize(bytes: bytes)) and \(entries) entries"
     }
 }
 
@@ -83,5 +95,7 @@ public struct StorageUsage: Hashable, Sendable {
 
 extension StorageUsage: CustomStringConvertible {
     /// The number of entries and their size, such as `12 entries, 3 kB`.
-    public var description: String { "\(entries) \(entries == 1 ? "entry" : "entries"), \(DataSize(bytes: bytes))" }
+    public var description: String {
+        "\(entries) \(entries == 1 ? "entry" : "entries"), \(DataSize(bytes: bytes))"
+    }
 }

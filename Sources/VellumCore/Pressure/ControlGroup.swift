@@ -5,7 +5,8 @@
         internal import Musl
     #endif
 
-    /// The control group (version 2) of the process, and the files of the kernel that tell how short of memory it is.
+    /// The control group (version 2) of the process, and the files of the kernel that tell how
+    /// short of memory it is.
     struct ControlGroup: Sendable {
         /// The folder of the group; `nil` if it cannot be found.
         var folder: String?
@@ -13,20 +14,37 @@
         var machine = "/proc/pressure/memory"
 
         static func ofThisProcess() -> ControlGroup {
-            ControlGroup(folder: folder(group: text("/proc/self/cgroup") ?? "", mounts: text("/proc/self/mountinfo") ?? ""))
+            ControlGroup(
+                folder: folder(
+                    group: text("/proc/self/cgroup") ?? "",
+                    mounts: text("/proc/self/mountinfo") ?? ""
+                )
+            )
         }
 
-        /// Returns the folder of the group, by what `/proc/self/cgroup` and `/proc/self/mountinfo` say.
+        /// Returns the folder of the group, by what `/proc/self/cgroup` and `/proc/self/mountinfo`
+        /// say.
         static func folder(group: String, mounts: String) -> String? {
-            guard let path = group.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else { return nil }
+            guard
+                let path = group.split(separator: "\n").first(
+                    where: { $0.hasPrefix("0::/") }
+                )?
+                .dropFirst(3)
+            else { return nil }
             for mount in mounts.split(separator: "\n") {
                 let words = mount.split(separator: " ")
-                guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count, words[dash + 1] == "cgroup2" else {
+                guard words.count > 6,
+                    let dash = words.firstIndex(of: "-"),
+                    dash + 1 < words.count,
+                    words[dash + 1] == "cgroup2"
+                else {
                     continue
                 }
-                let (root, point) = (words[3], words[4])
+                let root = words[3]
+                let point = words[4]
                 // In a container, the root may be the group itself, or one above it.
-                let below = root == "/" ? path : path.hasPrefix(root) ? path.dropFirst(root.count) : ""
+                let below =
+                    root == "/" ? path : path.hasPrefix(root) ? path.dropFirst(root.count) : ""
                 let isAbove = below.split(separator: "/").contains("..")
                 return String(point) + (isAbove || below == "/" ? "" : String(below))
             }
@@ -37,8 +55,13 @@
 
         /// The part of a limit that is not of files; `nil` without one.
         func anonymousShare(of limit: PressureRule.Limit) -> Double? {
-            guard let folder, let most = Self.text("\(folder)/memory.\(limit)").flatMap({ Double($0.trimmingNewline) }), most > 0,
-                let line = Self.text(folder + "/memory.stat")?.split(separator: "\n").first(where: { $0.hasPrefix("anon ") }),
+            guard let folder,
+                let most = Self.text("\(folder)/memory.\(limit)").flatMap({
+                    Double($0.trimmingNewline)
+                }), most > 0,
+                let line = Self.text(folder + "/memory.stat")?.split(separator: "\n").first(where: {
+                    $0.hasPrefix("anon ")
+                }),
                 let anonymous = Double(line.dropFirst(5))
             else { return nil }
             return anonymous / most
@@ -60,9 +83,11 @@
 
             func text() -> String? { file.text() }
 
-            /// What the file says after the kernel has signalled these events; `nil` if it signals nothing more.
+            /// What the file says after the kernel has signalled these events; `nil` if it signals
+            /// nothing more.
             func text(after events: Int16) -> String? {
-                // A file of counts has an error with each signal. Of a stall it means that the group was removed.
+                // A file of counts has an error with each signal. Of a stall it means that the
+                // group was removed.
                 let gone = kind == .events ? POLLNVAL : POLLNVAL | POLLERR
                 return events & Int16(gone) == 0 ? text() : nil
             }

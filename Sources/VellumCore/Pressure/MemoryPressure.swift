@@ -1,18 +1,21 @@
 /// How short of memory the system, or the container of the process, is.
 ///
-/// Archives, caches, `LRUStorage` and the memory of shared caches give memory back by themselves (decision 85). Objects on disk stay there.
+/// Archives, caches, `LRUStorage` and the memory of shared caches give memory back by themselves
+/// (decision 85). Objects on disk stay there.
 ///
 /// | | ``warning`` | ``critical`` |
 /// | --- | --- | --- |
-/// | an archive, a cache, `SQLiteStorage` | keeps half of what memory has | keeps nothing that the disk has |
+/// | an archive, a cache, `SQLiteStorage` | keeps half | keeps nothing that the disk has |
 /// | `LRUStorage`, a shared cache | keeps half | keeps an eighth |
 ///
-/// Objects of an archive that are only in memory, such as one that is larger than the disk limit, stay. Limits do not change: memory fills
-/// again when objects are used.
+/// Objects of an archive that are only in memory, such as one that is larger than the disk limit,
+/// stay. Limits do not change: memory fills again when objects are used.
 ///
-/// The signals are those of the system on Apple platforms (`DispatchSource.makeMemoryPressureSource`); on Linux `memory.events` of the control group
-/// (version 2) and the stalls that the kernel measures (PSI, `memory.pressure`), of the group or else of the machine. Where neither can be
-/// read, nothing happens. There, one thread waits for them, from the time that the first of these opens.
+/// The signals are those of the system on Apple platforms
+/// (`DispatchSource.makeMemoryPressureSource`); on Linux `memory.events` of the control group
+/// (version 2) and the stalls that the kernel measures (PSI, `memory.pressure`), of the group or
+/// else of the machine. Where neither can be read, nothing happens. There, one thread waits for
+/// them, from the time that the first of these opens.
 ///
 /// Sources: "Control Group v2" and "PSI" in the documentation of the Linux kernel.
 public enum MemoryPressure: Int, Hashable, Comparable, Sendable, CaseIterable {
@@ -22,22 +25,28 @@ public enum MemoryPressure: Int, Hashable, Comparable, Sendable, CaseIterable {
     case critical
 
     /// Whether one is less serious than the other.
-    public static func < (one: MemoryPressure, other: MemoryPressure) -> Bool { one.rawValue < other.rawValue }
+    public static func < (one: MemoryPressure, other: MemoryPressure) -> Bool {
+        one.rawValue < other.rawValue
+    }
 
-    /// Whether memory is given back when the system asks for it. By default `true`. Applies to the whole process.
+    /// Whether memory is given back when the system asks for it. By default `true`. Applies to the
+    /// whole process.
     public static var isFollowed: Bool {
         get { MemoryHolders.shared.follows }
         set { MemoryHolders.shared.follows = newValue }
     }
 
-    /// Gives memory back now, also where ``isFollowed`` is `false`: for a program with another signal, such as
-    /// `UIApplication.didReceiveMemoryWarningNotification`.
+    /// Gives memory back now, also where ``isFollowed`` is `false`: for a program with another
+    /// signal, such as `UIApplication.didReceiveMemoryWarningNotification`.
     ///
-    /// Runs on the caller's thread, and releases the objects there. Does not block for the disk. With glibc, the allocator then returns unused
-    /// memory to the system (`malloc_trim`), which may take a tenth of a second for hundreds of megabytes.
+    /// Runs on the caller's thread, and releases the objects there. Does not block for the disk.
+    /// With glibc, the allocator then returns unused memory to the system (`malloc_trim`), which
+    /// may take a tenth of a second for hundreds of megabytes.
     ///
     /// - Complexity: O(objects in memory).
-    public static func announce(_ pressure: MemoryPressure) { MemoryHolders.shared.release(under: pressure) }
+    public static func announce(_ pressure: MemoryPressure) {
+        MemoryHolders.shared.release(under: pressure)
+    }
 }
 
 extension MemoryPressure {

@@ -36,8 +36,12 @@ struct PressureRule: Sendable {
 
         /// How many microseconds tasks have waited, in the text of `memory.pressure`.
         fileprivate func total(in text: String) -> Int? {
-            let line = text.split(separator: "\n").first { $0.hasPrefix(self == .fullStall ? "full " : "some ") }
-            return line?.split(separator: " ").first { $0.hasPrefix("total=") }.flatMap { Int($0.dropFirst(6)) }
+            let line = text.split(separator: "\n").first {
+                $0.hasPrefix(self == .fullStall ? "full " : "some ")
+            }
+            return line?.split(separator: " ").first { $0.hasPrefix("total=") }.flatMap {
+                Int($0.dropFirst(6))
+            }
         }
     }
 
@@ -53,17 +57,27 @@ struct PressureRule: Sendable {
     /// Notes what files say before anything was signalled.
     mutating func begin(_ texts: [(Signal, String)]) {
         for (signal, text) in texts { _ = isNew(signal, text) }
-        events = texts.first { $0.0 == .events }.map { Events($0.1) } ?? Events()
+        events =
+            texts.first {
+                $0.0 == .events
+            }.map { Events($0.1) } ?? Events()
     }
 
     /// - Parameters:
     ///   - signals: What the kernel notified of, with the text of the file.
     ///   - now: In milliseconds.
-    ///   - anonymousShare: Returns the part of a limit that cannot be taken back from files, from 0 to 1; `nil` without a limit.
-    mutating func pressure(_ signals: [(Signal, String)], at now: Int64, anonymousShare: (Limit) -> Double?) -> MemoryPressure? {
+    ///   - anonymousShare: Returns the part of a limit that cannot be taken back from files, from 0
+    ///     to 1; `nil` without a limit.
+    mutating func pressure(
+        _ signals: [(Signal, String)],
+        at now: Int64,
+        anonymousShare: (Limit) -> Double?
+    ) -> MemoryPressure? {
         var pressure: MemoryPressure?
         for (signal, text) in signals {
-            let level = signal == .events ? level(Events(text), anonymousShare) : isNew(signal, text) ? signal.pressure : nil
+            let level =
+                signal == .events
+                ? level(Events(text), anonymousShare) : isNew(signal, text) ? signal.pressure : nil
             pressure = [pressure, level].compactMap(\.self).max()
         }
         guard pressure == .warning else { return pressure }
@@ -72,16 +86,25 @@ struct PressureRule: Sendable {
         return pressure
     }
 
-    private mutating func level(_ new: Events, _ anonymousShare: (Limit) -> Double?) -> MemoryPressure? {
+    private mutating func level(
+        _ new: Events,
+        _ anonymousShare: (Limit) -> Double?
+    ) -> MemoryPressure? {
         defer { events = new }
-        // A group that reads files is always at its limits. Only what is not of files tells that it is short of memory.
+        // A group that reads files is always at its limits. Only what is not of files tells that it
+        // is short of memory.
         func isShort(_ limit: Limit) -> Bool { anonymousShare(limit).map { $0 >= 0.75 } ?? false }
-        if new.oom > events.oom || new.max > events.max && isShort(.max) { return .critical }
+        if new.oom > events.oom
+            || new.max > events.max
+                && isShort(.max)
+        {
+            return .critical
+        }
         return new.high > events.high && isShort(.high) ? .warning : nil
     }
 
-    /// Whether tasks have waited for as long as the threshold says, since the last signal that was. The first one that the kernel sends counts
-    /// what tasks have waited since it was started.
+    /// Whether tasks have waited for as long as the threshold says, since the last signal that was.
+    /// The first one that the kernel sends counts what tasks have waited since it was started.
     private mutating func isNew(_ signal: Signal, _ text: String) -> Bool {
         guard let total = signal.total(in: text) else { return false }
         guard let known = stalls[signal] else {

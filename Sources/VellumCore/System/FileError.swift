@@ -20,8 +20,16 @@ package final class FileError: Error {
     /// - Parameters:
     ///   - code: An `errno`, or a negated one as ``FileSystem`` returns it.
     ///   - shownPath: The path to show in `description`, if `path` is derived from a user's key.
-    package init(_ step: Step, _ code: Int32, _ path: String, shownAs shownPath: String? = nil) {
-        (self.step, self.code, self.path, self.shownPath) = (step, abs(code), path, shownPath ?? path)
+    package init(
+        _ step: Step,
+        _ code: Int32,
+        _ path: String,
+        shownAs shownPath: String? = nil
+    ) {
+        self.step = step
+        self.code = abs(code)
+        self.shownPath = shownPath ?? path
+        self.path = path
     }
 
     /// Whether the error concerns only this file or folder: it may not be read, or is damaged.
@@ -48,15 +56,24 @@ extension FileError {
         }
 
         package static let makingFolder = Step("A folder could not be made", isWriting: true)
-        package static let protecting = Step("The protection of a file could not be set", isWriting: true)
+        package static let protecting = Step(
+            "The protection of a file could not be set",
+            isWriting: true
+        )
         package static let opening = Step("A file could not be opened", isWriting: false)
         package static let reading = Step("A file could not be read", isWriting: false)
         package static let listing = Step("A folder could not be listed", isWriting: false)
         package static let locking = Step("A file could not be locked", isWriting: false)
-        package static let mapping = Step("A file could not be mapped into memory", isWriting: false)
+        package static let mapping = Step(
+            "A file could not be mapped into memory",
+            isWriting: false
+        )
         package static let creating = Step("A file could not be created", isWriting: true)
         package static let writing = Step("A file could not be written", isWriting: true)
-        package static let syncing = Step("A file was written, but may not survive power loss", isWriting: true)
+        package static let syncing = Step(
+            "A file was written, but may not survive power loss",
+            isWriting: true
+        )
         package static let renaming = Step("A file could not be renamed", isWriting: true)
         package static let removing = Step("A file could not be removed", isWriting: true)
     }
@@ -65,7 +82,11 @@ extension FileError {
 extension FileError: CustomStringConvertible, CustomDebugStringConvertible {
     package var description: String {
         let location = shownPath.isEmpty ? "" : ", at \(shownPath)"
-        return "\(step.message): \(String(cString: strerror(code))) (\(code))\(location).\(advice.map { " " + $0 } ?? "")"
+        return
+            """
+            \(step.message): \(String(cString: strerror(code))) \
+            (\(code))\(location).\(advice.map { " " + $0 } ?? "")
+            """
     }
 
     package var debugDescription: String { "FileError(\(description) \(path))" }
@@ -74,10 +95,14 @@ extension FileError: CustomStringConvertible, CustomDebugStringConvertible {
     private var advice: String? {
         switch code {
         case ENOSPC, EDQUOT: "Free some space, then try again."
-        case EACCES, EPERM: step.isWriting ? "Check that this program may write there." : "Check that this program may read it."
+        case EACCES, EPERM:
+            step.isWriting
+                ? "Check that this program may write there."
+                : "Check that this program may read it."
         case EROFS: "The volume is read-only: choose another one."
         case ENOENT: "Create the folder, or correct the path."
-        case ENOTDIR: "A folder is needed there, and it or a folder above it is a file. Choose another path."
+        case ENOTDIR:
+            "A folder is needed there, and it or a folder above it is a file. Choose another path."
         case EISDIR: "A folder is in the place of the file: remove it, or correct the path."
         case ENAMETOOLONG, ELOOP: "Choose a shorter path."
         case EMFILE, ENFILE: "Close some of the files that are open, or raise the limit for them."

@@ -3,8 +3,12 @@ package import Foundation
 extension FileSystem {
     /// Makes a folder and its missing parents, accessible only by their owner.
     ///
-    /// - Parameter didMake: Called with the path of each folder that was made, the outermost first, to sync its parent.
-    package func makeFolders(_ path: String, didMake: (String) throws(FileError) -> Void) throws(FileError) {
+    /// - Parameter didMake: Called with the path of each folder that was made, the outermost first,
+    ///   to sync its parent.
+    package func makeFolders(
+        _ path: String,
+        didMake: (String) throws(FileError) -> Void
+    ) throws(FileError) {
         var answer = path.withCString { call.makeFolder($0) }
         let above = Self.folder(of: path)
         if answer == -ENOENT, above != path {
@@ -32,29 +36,42 @@ extension FileSystem {
     }
 
     /// One of the user's folders; `nil` if the system has no such folder.
-    package static func userFolder(_ directory: FileManager.SearchPathDirectory, _ domainMask: FileManager.SearchPathDomainMask) -> URL? {
+    package static func userFolder(
+        _ directory: FileManager.SearchPathDirectory,
+        _ domainMask: FileManager.SearchPathDomainMask
+    ) -> URL? {
         let folder = FileManager.default.urls(for: directory, in: domainMask).first
-        // Without `HOME`, Foundation puts `.cache` and `.local` into `/home`, also those of a user whose home is elsewhere.
+        // Without `HOME`, Foundation puts `.cache` and `.local` into `/home`, also those of a user
+        // whose home is elsewhere.
         let common = "/home/."
-        guard let folder, getenv("HOME").map({ $0.pointee == 0 }) ?? true, folder.path.hasPrefix(common) else { return folder }
-        return URL(fileURLWithPath: NSHomeDirectory() + "/." + folder.path.dropFirst(common.count), isDirectory: true)
+        guard let folder, getenv("HOME").map({ $0.pointee == 0 }) ?? true,
+            folder.path.hasPrefix(common)
+        else { return folder }
+        return URL(
+            fileURLWithPath: NSHomeDirectory() + "/." + folder.path.dropFirst(common.count),
+            isDirectory: true
+        )
     }
 
     /// Returns the path of the folder that contains a file or folder.
     package static func folder(of path: String) -> String {
-        let parts = path.utf8.dropLast(path.utf8.last == UInt8(ascii: "/") ? 1 : 0)
+        let parts = path.utf8.dropLast(
+            path.utf8.last == UInt8(ascii: "/") ? 1 : 0
+        )
         guard let slash = parts.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return slash == parts.startIndex ? "/" : String(Substring(parts[..<slash]))
     }
 }
 
-// Direct calls, for code whose failures are injected elsewhere: those of SQLite are injected in its virtual file system.
+// Direct calls, for code whose failures are injected elsewhere: those of SQLite are injected in its
+// virtual file system.
 
 extension FileSystem {
-    /// Creates an empty file that only its owner may read, unless it exists. Returns whether it was created.
+    /// Creates an empty file that only its owner may read, unless it exists. Returns whether it was
+    /// created.
     ///
-    /// An existing file is never opened: closing it would drop the locks that this process has on it
-    /// (sqlite.org/howtocorrupt.html, 2.2).
+    /// An existing file is never opened: closing it would drop the locks that this process has on
+    /// it (sqlite.org/howtocorrupt.html, 2.2).
     package static func createIfMissing(_ path: String) throws(FileError) -> Bool {
         let file = path.withCString { SystemCalls.open($0, .creating) }
         if file == -EEXIST { return false }
@@ -76,7 +93,9 @@ extension FileSystem {
 
     /// Renames a file. Returns `false` if it does not exist.
     package static func moveIfPresent(_ path: String, to target: String) throws(FileError) -> Bool {
-        let answer = path.withCString { path in target.withCString { SystemCalls.rename(path, $0) } }
+        let answer = path.withCString { path in
+            target.withCString { SystemCalls.rename(path, $0) }
+        }
         guard answer == 0 || answer == -ENOENT else { throw FileError(.renaming, answer, path) }
         return answer == 0
     }
@@ -87,11 +106,15 @@ extension FileSystem {
         guard answer == 0 || answer == -ENOENT else { throw FileError(.removing, answer, path) }
     }
 
-    /// Makes a folder and its missing parents, accessible only by their owner, and syncs the name of each.
+    /// Makes a folder and its missing parents, accessible only by their owner, and syncs the name
+    /// of each.
     ///
     /// - Parameter sync: Syncs the folder that contains a file.
     package static func makeFolder(
-        _ path: String, sync: (String) throws(FileError) -> Void = { (path) throws(FileError) in try syncFolder(of: path) }
+        _ path: String,
+        sync: (String) throws(FileError) -> Void = { (path) throws(FileError) in
+            try syncFolder(of: path)
+        }
     ) throws(FileError) {
         try system.makeFolders(path, didMake: sync)
     }
@@ -113,15 +136,20 @@ extension FileSystem {
     }
 
     /// Returns the error of the last system call.
-    package static func lastError(_ step: FileError.Step, _ path: String) -> FileError { FileError(step, errno, path) }
+    package static func lastError(_ step: FileError.Step, _ path: String) -> FileError {
+        FileError(step, errno, path)
+    }
 
-    /// Copies a file that others may change meanwhile, for this user alone. `FileManager` copies one that gets shorter without an end (Linux, Swift 6.3).
+    /// Copies a file that others may change meanwhile, for this user alone. `FileManager` copies
+    /// one that gets shorter without an end (Linux, Swift 6.3).
     package static func copy(_ path: String, to copy: String) throws {
         let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { source.closeFile() }
         let descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw lastError(.opening, copy) }
         let target = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        while let portion = try source.read(upToCount: 1 << 20), !portion.isEmpty { try target.write(contentsOf: portion) }
+        while let portion = try source.read(upToCount: 1 << 20), !portion.isEmpty {
+            try target.write(contentsOf: portion)
+        }
     }
 }

@@ -1,4 +1,5 @@
-/// The system calls on files that this package makes, each replaceable, so that tests can make them fail (decision 40).
+/// The system calls on files that this package makes, each replaceable, so that tests can make them
+/// fail (decision 40).
 ///
 /// ```swift
 /// let full = FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } }
@@ -18,13 +19,17 @@ package final class FileSystem: Sendable {
 }
 
 extension FileSystem {
-    /// The calls. Each returns the system's result, or the negated `errno`, so that code in between cannot change it. Calls that a signal
-    /// interrupted are repeated. Paths are NUL-terminated.
+    /// The calls. Each returns the system's result, or the negated `errno`, so that code in between
+    /// cannot change it. Calls that a signal interrupted are repeated. Paths are NUL-terminated.
     package struct Calls: Sendable {
         package var open: @Sendable (Path, Purpose) -> Int32 = SystemCalls.open
-        package var read: @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int) -> Int = SystemCalls.read
-        package var readAt: @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int = SystemCalls.readAt
-        package var write: @Sendable (Int32, UnsafeRawPointer, _ count: Int) -> Int = SystemCalls.write
+        package var read: @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int) -> Int =
+            SystemCalls.read
+        package var readAt:
+            @Sendable (Int32, UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int =
+                SystemCalls.readAt
+        package var write: @Sendable (Int32, UnsafeRawPointer, _ count: Int) -> Int = SystemCalls
+            .write
         /// Writes the bytes of a file, or the names in a folder, to the disk.
         package var sync: @Sendable (Int32, Purpose) -> Int32 = SystemCalls.sync
         package var close: @Sendable (Int32) -> Int32 = SystemCalls.close
@@ -39,7 +44,8 @@ extension FileSystem {
         package var statusAt: @Sendable (Path) -> Answer<Status> = SystemCalls.statusAt
         /// The entries of a folder, without `.` and `..`.
         package var list: @Sendable (Path) -> Answer<[Entry]> = SystemCalls.list
-        /// The path of a file with the spelling that its folders store; at least of its last components.
+        /// The path of a file with the spelling that its folders store; at least of its last
+        /// components.
         package var spelling: @Sendable (Path) -> Answer<[UInt8]> = SystemCalls.spelling
     }
 

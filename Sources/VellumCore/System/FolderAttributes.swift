@@ -1,8 +1,10 @@
 package import Foundation
 
-/// What Apple platforms do with the files of a folder: whether they can be read on a locked device, and whether they are backed up.
+/// What Apple platforms do with the files of a folder: whether they can be read on a locked device,
+/// and whether they are backed up.
 ///
-/// Set on the folder, so that new files in it have them, such as the log and the other side files of a database. Without effect on Linux.
+/// Set on the folder, so that new files in it have them, such as the log and the other side files
+/// of a database. Without effect on Linux.
 package struct FolderAttributes: Equatable, Sendable {
     /// The raw value of Foundation's type; `nil` leaves the folder as it is.
     private let fileProtection: String?
@@ -19,10 +21,13 @@ package struct FolderAttributes: Equatable, Sendable {
     /// Sets them on a folder. Files that are already there do not take them over.
     package func apply(to folder: URL) throws(FileError) {
         #if canImport(Darwin)
-            if let fileProtection { try protect(folder.path, FileProtectionType(rawValue: fileProtection)) }
+            if let fileProtection {
+                try protect(folder.path, FileProtectionType(rawValue: fileProtection))
+            }
             guard isExcludedFromBackup else { return }
             do {
-                var (folder, values) = (folder, URLResourceValues())
+                var folder = folder
+                var values = URLResourceValues()
                 values.isExcludedFromBackup = true
                 try folder.setResourceValues(values)
             } catch {
@@ -31,8 +36,8 @@ package struct FolderAttributes: Equatable, Sendable {
         #endif
     }
 
-    /// Sets the protection of files that exist. Foundation opens and closes them, so this process must have no lock on them
-    /// (sqlite.org/howtocorrupt.html, 2.2).
+    /// Sets the protection of files that exist. Foundation opens and closes them, so this process
+    /// must have no lock on them (sqlite.org/howtocorrupt.html, 2.2).
     package func apply(toFiles paths: [String]) throws(FileError) {
         #if canImport(Darwin)
             guard let fileProtection else { return }
@@ -42,8 +47,8 @@ package struct FolderAttributes: Equatable, Sendable {
         #endif
     }
 
-    /// Sets a weaker protection of a file that is mapped into memory, and has no data of the user: a page of it that could not be read would end
-    /// the process.
+    /// Sets a weaker protection of a file that is mapped into memory, and has no data of the user:
+    /// a page of it that could not be read would end the process.
     package func apply(toMappedFile path: String) throws(FileError) {
         #if canImport(Darwin)
             guard fileProtection != nil else { return }

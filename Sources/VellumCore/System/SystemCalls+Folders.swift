@@ -8,7 +8,9 @@ extension SystemCalls {
         guard let folder = opendir(path) else { return .failure(-errno) }
         defer { closedir(folder) }
         var entries: [FileSystem.Entry] = []
-        guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return .failure(-EINVAL) }
+        guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else {
+            return .failure(-EINVAL)
+        }
         while true {
             errno = 0
             guard let entry = readdir(folder) else {
@@ -17,22 +19,38 @@ extension SystemCalls {
             }
             // The name may be longer than the imported field.
             let start = UnsafeRawPointer(entry) + offset
-            let name = [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
+            let name = [UInt8](
+                UnsafeRawBufferPointer(
+                    start: start,
+                    count: strlen(start.assumingMemoryBound(to: CChar.self))
+                )
+            )
             guard name != [dot], name != [dot, dot] else { continue }
-            entries.append(FileSystem.Entry(name: name, kind: kind(of: entry.pointee.d_type, name, in: path)))
+            entries.append(
+                FileSystem.Entry(
+                    name: name,
+                    kind: kind(of: entry.pointee.d_type, name, in: path)
+                )
+            )
         }
     }
 
     private static let dot = UInt8(ascii: ".")
 
     /// Some file systems do not store the kind of an entry in its folder.
-    private static func kind(of type: UInt8, _ name: [UInt8], in folder: Path) -> FileSystem.Kind {
+    private static func kind(
+        of type: UInt8,
+        _ name: [UInt8],
+        in folder: Path
+    ) -> FileSystem.Kind {
         switch Int32(type) {
         case Int32(DT_REG): return .file
         case Int32(DT_DIR): return .folder
         case Int32(DT_UNKNOWN):
             let separator = [CChar(bitPattern: UInt8(ascii: "/"))]
-            let path = String(cString: folder).utf8CString.dropLast() + separator + name.map(CChar.init(bitPattern:)) + [0]
+            let path =
+                String(cString: folder).utf8CString.dropLast() + separator
+                + name.map(CChar.init(bitPattern:)) + [0]
             guard case .value(let status) = statusAt(Array(path)) else { return .other }
             return status.kind
         default: return .other

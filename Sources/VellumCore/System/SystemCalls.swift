@@ -9,19 +9,30 @@ package enum SystemCalls {
     @Sendable
     package static func open(_ path: Path, _ purpose: FileSystem.Purpose) -> Int32 {
         switch purpose {
-        case .reading: StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
-        case .creating: StandardStreams.avoiding { Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
-        case .syncingFolder: StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        case .reading:
+            StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
+        case .creating:
+            StandardStreams.avoiding {
+                Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+            }
+        case .syncingFolder:
+            StandardStreams.avoiding { Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         }
     }
 
     @Sendable
-    package static func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    package static func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int
+    {
         repeating { Foundation.read(file, buffer, min(count, largestPiece)) }
     }
 
     @Sendable
-    package static func readAt(_ file: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int) -> Int {
+    package static func readAt(
+        _ file: Int32,
+        _ buffer: UnsafeMutableRawPointer,
+        _ count: Int,
+        _ offset: Int
+    ) -> Int {
         repeating { pread(file, buffer, min(count, largestPiece), off_t(offset)) }
     }
 
@@ -47,18 +58,22 @@ package enum SystemCalls {
     @Sendable
     package static func close(_ file: Int32) -> Int32 {
         guard Foundation.close(file) != 0 else { return 0 }
-        // An interrupted close has closed the file on Linux, and may have elsewhere, so it is not repeated.
+        // An interrupted close has closed the file on Linux, and may have elsewhere, so it is not
+        // repeated.
         let code = errno
         return code == EINTR ? 0 : -code
     }
 
     @Sendable
-    package static func rename(_ path: Path, _ target: Path) -> Int32 { answer(Foundation.rename(path, target)) }
+    package static func rename(_ path: Path, _ target: Path) -> Int32 {
+        answer(Foundation.rename(path, target))
+    }
 
     @Sendable
     package static func unlink(_ path: Path) -> Int32 {
         let result = answer(Foundation.unlink(path))
-        guard result == -EPERM, case .value(let status) = statusAt(path), status.kind == .folder else { return result }
+        guard result == -EPERM, case .value(let status) = statusAt(path), status.kind == .folder
+        else { return result }
         return -EISDIR  // As on Linux; POSIX asks for `EPERM`.
     }
 
@@ -71,13 +86,17 @@ package enum SystemCalls {
     @Sendable
     package static func status(_ file: Int32) -> Answer<Status> {
         var status = stat()
-        return fstat(file, &status) == 0 ? .value(Status(status)) : .failure(-errno)
+        return fstat(file, &status) == 0
+            ? .value(Status(status))
+            : .failure(-errno)
     }
 
     @Sendable
     package static func statusAt(_ path: Path) -> Answer<Status> {
         var status = stat()
-        return lstat(path, &status) == 0 ? .value(Status(status)) : .failure(-errno)
+        return lstat(path, &status) == 0
+            ? .value(Status(status))
+            : .failure(-errno)
     }
 
     /// Darwin transfers at most two gigabytes in one call.
@@ -109,6 +128,10 @@ extension FileSystem.Status {
             let modified = status.st_mtim
         #endif
         let milliseconds = Int64(modified.tv_sec) * 1000 + Int64(modified.tv_nsec) / 1_000_000
-        self.init(kind: kind, size: Int(status.st_size), modified: WallInstant(rawValue: milliseconds))
+        self.init(
+            kind: kind,
+            size: Int(status.st_size),
+            modified: WallInstant(rawValue: milliseconds)
+        )
     }
 }

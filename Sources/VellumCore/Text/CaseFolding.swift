@@ -1,9 +1,12 @@
-/// Case folding and the removal of diacritics by the tables of Unicode 15.0, whatever tables the system has and whatever the locale.
+/// Case folding and the removal of diacritics by the tables of Unicode 15.0, whatever tables the
+/// system has and whatever the locale.
 package enum CaseFolding {
-    /// Returns the string after full case folding (`CaseFolding.txt`, C and F), in normal form C. Strings that are canonically equivalent have
-    /// the same folding (The Unicode Standard, 3.13, D145), and a folding is its own folding.
+    /// Returns the string after full case folding (`CaseFolding.txt`, C and F), in normal form C.
+    /// Strings that are canonically equivalent have the same folding (The Unicode Standard, 3.13,
+    /// D145), and a folding is its own folding.
     ///
-    /// - Parameter keepsDiacritics: Whether accents, and the points of Hebrew, Arabic and Syriac, stay.
+    /// - Parameter keepsDiacritics: Whether accents, and the points of Hebrew, Arabic and Syriac,
+    ///   stay.
     /// - Complexity: O(n); O(n log n) in the longest run of combining marks.
     package static func folded(_ string: String, keepsDiacritics: Bool) -> String {
         var string = string
@@ -21,7 +24,9 @@ package enum CaseFolding {
         }
     }
 
-    fileprivate static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+    fileprivate static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
 
     private static let tables = CaseFoldingTables(data)
     private static let withDiacritics = SeparateFoldings(tables, keepsDiacritics: true)
@@ -39,10 +44,13 @@ private struct CaseFoldingTables: Sendable {
         var scalar: UInt32 = 0
         for _ in 0..<next() {
             scalar += next()
-            let (run, distance) = (next(), next())
+            let run = next()
+            let distance = next()
             for index in 0..<run >> 1 {
                 let member = scalar + index * (1 + run & 1)
-                foldings[member] = [distance & 1 == 0 ? member + distance >> 1 : member - distance >> 1]
+                foldings[member] = [
+                    distance & 1 == 0 ? member + distance >> 1 : member - distance >> 1
+                ]
             }
         }
         scalar = 0
@@ -58,7 +66,9 @@ private struct CaseFoldingTables: Sendable {
     }
 
     /// The characters that are not their own folding, or are no letters that stand for themselves.
-    var characters: Set<UInt32> { diacritics.union(foldings.keys).union(NormalForm.tables.characters) }
+    var characters: Set<UInt32> {
+        diacritics.union(foldings.keys).union(NormalForm.tables.characters)
+    }
 
     func folded(_ string: String, keepsDiacritics: Bool) -> String {
         let characters = NormalForm.tables.decomposed(string)
@@ -75,9 +85,11 @@ private struct CaseFoldingTables: Sendable {
     }
 }
 
-/// The foldings of characters that do not depend on their neighbours: of all letters, but not of marks that stay.
+/// The foldings of characters that do not depend on their neighbours: of all letters, but not of
+/// marks that stay.
 private struct SeparateFoldings: Sendable {
-    /// 0 is a character that stays as it is, `dependent` one that depends on its neighbours, and any other number a place in `foldings`.
+    /// 0 is a character that stays as it is, `dependent` one that depends on its neighbours, and
+    /// any other number a place in `foldings`.
     private var places = CharacterTable()
     private var foldings: [[UInt8]] = [[]]
     private static let dependent: UInt16 = .max

@@ -1,7 +1,9 @@
-/// Normal form C of Unicode 15.0 (Unicode Standard Annex 15), whatever tables the system has: the same string has the same key everywhere.
+/// Normal form C of Unicode 15.0 (Unicode Standard Annex 15), whatever tables the system has: the
+/// same string has the same key everywhere.
 ///
-/// It agrees with Swift's `==` for all characters of Unicode 15.0, which every supported version of Swift knows, but U+0344, U+0F73, U+0F75 and
-/// U+0F81: marks that consist of two marks, which Swift 6.3 does not reorder among others. Newer characters stay as they are (decision 3).
+/// It agrees with Swift's `==` for all characters of Unicode 15.0, which every supported version of
+/// Swift knows, but U+0344, U+0F73, U+0F75 and U+0F81: marks that consist of two marks, which Swift
+/// 6.3 does not reorder among others. Newer characters stay as they are (decision 3).
 enum NormalForm {
     /// Returns the normal form, in contiguous UTF-8.
     ///
@@ -12,8 +14,9 @@ enum NormalForm {
         return tables.isNormal(string) ? string : tables.composed(tables.decomposed(string))
     }
 
-    /// Whether Swift's `==` and the normal form surely agree on the string: it has none of the four marks, and no characters that are newer than
-    /// Unicode 15.0 and may be composed or reordered in a later version, which are letters and marks only.
+    /// Whether Swift's `==` and the normal form surely agree on the string: it has none of the four
+    /// marks, and no characters that are newer than Unicode 15.0 and may be composed or reordered
+    /// in a later version, which are letters and marks only.
     static func isCertain(_ string: String) -> Bool {
         string.utf8.allSatisfy { $0 < 0xCC } || string.unicodeScalars.allSatisfy(isCertain)
     }
@@ -24,7 +27,9 @@ enum NormalForm {
         let properties = scalar.properties
         if let age = properties.age, age.major <= 15 { return true }
         switch properties.generalCategory {
-        case .otherSymbol, .mathSymbol, .currencySymbol, .privateUse, .otherPunctuation, .decimalNumber: return true
+        case .otherSymbol, .mathSymbol, .currencySymbol, .privateUse, .otherPunctuation,
+            .decimalNumber:
+            return true
         default: return false
         }
     }
@@ -38,7 +43,8 @@ struct NormalFormTables: Sendable {
     /// A character of a decomposed string, with its combining class.
     typealias Character = (value: UInt32, combining: UInt16)
 
-    /// Marks what may be composed with what is before it, or never stands in a normal form. The lower bits are the class.
+    /// Marks what may be composed with what is before it, or never stands in a normal form. The
+    /// lower bits are the class.
     private static let mayChange: UInt16 = 256
     private var properties = CharacterTable()
     private var decompositions: [UInt32: Parts] = [:]
@@ -48,7 +54,8 @@ struct NormalFormTables: Sendable {
         let next = numbers(in: data)
         var scalar: UInt32 = 0
         for _ in 0..<next() {
-            let (step, parts) = (next(), Parts(next(), next()))
+            let step = next()
+            let parts = Parts(next(), next())
             scalar += step >> 1
             decompositions[scalar] = parts
             if step & 1 == 1 {
@@ -61,13 +68,18 @@ struct NormalFormTables: Sendable {
         scalar = 0
         for _ in 0..<next() {
             scalar += next()
-            let (count, combining) = (next(), UInt16(truncatingIfNeeded: next()))
+            let count = next()
+            let combining = UInt16(truncatingIfNeeded: next())
             for mark in scalar..<scalar + count { properties[mark] |= combining }
         }
-        for jamo in [Hangul.vowels, Hangul.finals].joined() { properties[jamo] |= Self.mayChange }
+        for jamo in [Hangul.vowels, Hangul.finals].joined() {
+            properties[jamo] |= Self.mayChange
+        }
     }
 
-    private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 { UInt64(first) << 32 | UInt64(second) }
+    private static func pair(_ first: UInt32, _ second: UInt32) -> UInt64 {
+        UInt64(first) << 32 | UInt64(second)
+    }
 
     /// The characters that are decomposed, reordered, or composed with what is before them.
     var characters: Set<UInt32> { Set(decompositions.keys).union(properties.characters) }
@@ -99,10 +111,14 @@ struct NormalFormTables: Sendable {
     func composed(_ characters: [Character]) -> String {
         var composed: [UInt32] = []
         composed.reserveCapacity(characters.count)
-        // Where the last character of class 0 stands, and the class of the last character that was not composed with it.
-        var (starter, last): (Int?, UInt16) = (nil, 0)
+        // Where the last character of class 0 stands, and the class of the last character that was
+        // not composed with it.
+        var starter: Int? = nil
+        var last: UInt16 = 0
         for (value, combining) in characters {
-            if let starter, last == 0 || last < combining, let composite = composite(composed[starter], value) {
+            if let starter, last == 0 || last < combining,
+                let composite = composite(composed[starter], value)
+            {
                 composed[starter] = composite
                 continue
             }
@@ -122,7 +138,8 @@ struct NormalFormTables: Sendable {
         }
     }
 
-    /// Sorts each run of marks by their classes: the canonical order. Equal classes stay as they are, because `sort` is stable.
+    /// Sorts each run of marks by their classes: the canonical order. Equal classes stay as they
+    /// are, because `sort` is stable.
     private func sortMarks(_ characters: UnsafeMutableBufferPointer<Character>) {
         var start = 0
         while start < characters.count {
@@ -150,16 +167,20 @@ private enum Hangul {
 
     static func parts(of syllable: UInt32) -> (first: UInt32, second: UInt32)? {
         guard syllables.contains(syllable) else { return nil }
-        let (open, final) = (syllable - syllables.lowerBound).quotientAndRemainder(dividingBy: 28)
+        let number = syllable - syllables.lowerBound
+        let (open, final) = number.quotientAndRemainder(dividingBy: 28)
         if final > 0 { return (syllable - final, finals.lowerBound - 1 + final) }
         return (leads.lowerBound + open / 21, vowels.lowerBound + open % 21)
     }
 
     static func composite(_ first: UInt32, _ second: UInt32) -> UInt32? {
         if vowels.contains(second), leads.contains(first) {
-            return syllables.lowerBound + ((first - leads.lowerBound) * 21 + second - vowels.lowerBound) * 28
+            return syllables.lowerBound
+                + ((first - leads.lowerBound) * 21 + second - vowels.lowerBound) * 28
         }
-        guard finals.contains(second), syllables.contains(first), (first - syllables.lowerBound) % 28 == 0 else { return nil }
+        guard finals.contains(second), syllables.contains(first),
+            (first - syllables.lowerBound) % 28 == 0
+        else { return nil }
         return first + second - (finals.lowerBound - 1)
     }
 }
