@@ -10,7 +10,10 @@ static uint32_t table[256];
 __attribute__((constructor)) static void fill_table(void) {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t crc = byte;
-        for (int bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ (POLYNOMIAL & (0u - (crc & 1u)));
+        for (int bit = 0; bit < 8; bit++) {
+            uint32_t lowest = crc & 1u;
+            crc = (crc >> 1) ^ (POLYNOMIAL & (0u - lowest));
+        }
         table[byte] = crc;
     }
 }
@@ -18,7 +21,9 @@ __attribute__((constructor)) static void fill_table(void) {
 uint32_t vellum_crc32c_table(uint32_t crc, const void *bytes, size_t count) {
     const uint8_t *next = bytes;
     crc = ~crc;
-    while (count--) crc = (crc >> 8) ^ table[(crc ^ *next++) & 0xFF];
+    while (count--) {
+        crc = (crc >> 8) ^ table[(crc ^ *next++) & 0xFF];
+    }
     return ~crc;
 }
 
@@ -38,15 +43,17 @@ static int has_instruction(void) { return 1; }
 
 #ifdef STEP8
 
-// The instruction takes three cycles, and a new one can start every cycle, so long input is read as three interleaved streams.
-// The checksums of the first two streams are then advanced over the bytes that follow them. A checksum is linear, so for a fixed
-// length this is a table look-up.
+// The instruction takes three cycles, and a new one can start every cycle, so long input is read as
+// three interleaved streams. The checksums of the first two streams are then advanced over the
+// bytes that follow them. A checksum is linear, so for a fixed length this is a table look-up.
 #define STRIDE 2048
 
 static uint32_t moved[4][256];
 
 STEP_TARGET static uint32_t over_zeros(uint32_t crc) {
-    for (int words = STRIDE / 8; words > 0; words--) crc = STEP8(crc, 0);
+    for (int words = STRIDE / 8; words > 0; words--) {
+        crc = STEP8(crc, 0);
+    }
     return crc;
 }
 
@@ -56,12 +63,17 @@ __attribute__((constructor)) static void fill_moved(void) {
         uint32_t (*row)[256] = &moved[bit / 8];
         uint32_t one = 1u << (bit % 8);
         uint32_t result = over_zeros(1u << bit);
-        for (uint32_t below = 0; below < one; below++) (*row)[one + below] = (*row)[below] ^ result;
+        for (uint32_t below = 0; below < one; below++) {
+            (*row)[one + below] = (*row)[below] ^ result;
+        }
     }
 }
 
 static uint32_t over_stride(uint32_t crc) {
-    return moved[0][crc & 0xFF] ^ moved[1][(crc >> 8) & 0xFF] ^ moved[2][(crc >> 16) & 0xFF] ^ moved[3][crc >> 24];
+    return moved[0][crc & 0xFF]
+        ^ moved[1][(crc >> 8) & 0xFF]
+        ^ moved[2][(crc >> 16) & 0xFF]
+        ^ moved[3][crc >> 24];
 }
 
 static uint64_t word_at(const uint8_t *place) {
@@ -74,7 +86,8 @@ STEP_TARGET static uint32_t crc32c_instruction(uint32_t crc, const void *bytes, 
     const uint8_t *next = bytes;
     crc = ~crc;
     for (; count >= 3 * STRIDE; count -= 3 * STRIDE, next += 3 * STRIDE) {
-        uint32_t second = 0, third = 0;
+        uint32_t second = 0;
+        uint32_t third = 0;
         for (size_t offset = 0; offset < STRIDE; offset += 8) {
             crc = STEP8(crc, word_at(next + offset));
             second = STEP8(second, word_at(next + STRIDE + offset));
@@ -82,13 +95,19 @@ STEP_TARGET static uint32_t crc32c_instruction(uint32_t crc, const void *bytes, 
         }
         crc = over_stride(over_stride(crc) ^ second) ^ third;
     }
-    for (; count >= 8; count -= 8, next += 8) crc = STEP8(crc, word_at(next));
-    while (count--) crc = STEP1(crc, *next++);
+    for (; count >= 8; count -= 8, next += 8) {
+        crc = STEP8(crc, word_at(next));
+    }
+    while (count--) {
+        crc = STEP1(crc, *next++);
+    }
     return ~crc;
 }
 
 uint32_t vellum_crc32c(uint32_t crc, const void *bytes, size_t count) {
-    return has_instruction() ? crc32c_instruction(crc, bytes, count) : vellum_crc32c_table(crc, bytes, count);
+    return has_instruction()
+        ? crc32c_instruction(crc, bytes, count)
+        : vellum_crc32c_table(crc, bytes, count);
 }
 #else
 uint32_t vellum_crc32c(uint32_t crc, const void *bytes, size_t count) {

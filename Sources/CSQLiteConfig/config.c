@@ -29,7 +29,11 @@ int vellum_sqlite_treat_as_data(void *connection, int isDefensive) {
         {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
     };
     for (size_t index = 0; index < sizeof settings / sizeof settings[0]; index++) {
-        int code = sqlite3_db_config((sqlite3 *)connection, settings[index].option, settings[index].value, (int *)NULL);
+        int code = sqlite3_db_config(
+            (sqlite3 *)connection,
+            settings[index].option,
+            settings[index].value,
+            (int *)NULL);
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
@@ -78,7 +82,12 @@ int vellum_rename_new(const char *path, const char *target) {
 void vellum_wait(const void *word, unsigned int expected, long long milliseconds) {
 #ifdef __APPLE__
     (void)os_sync_wait_on_address_with_timeout(
-        (void *)word, expected, 4, OS_SYNC_WAIT_ON_ADDRESS_SHARED, OS_CLOCK_MACH_ABSOLUTE_TIME, (unsigned long long)milliseconds * 1000000);
+        (void *)word,
+        expected,
+        4,
+        OS_SYNC_WAIT_ON_ADDRESS_SHARED,
+        OS_CLOCK_MACH_ABSOLUTE_TIME,
+        (unsigned long long)milliseconds * 1000000);
 #else
     const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     (void)syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, NULL, 0);

@@ -11,17 +11,21 @@
     #endif
 #endif
 
-/// A point between two steps of the engine where tests can kill the process. Does nothing in a release build (decision 29).
+/// A point between two steps of the engine where tests can kill the process. Does nothing in a
+/// release build (decision 29).
 ///
 /// ```sh
-/// VELLUM_CRASH_POINT=committed:3 program    # is killed when it passes `committed` for the third time
+/// # Is killed when it passes `committed` for the third time.
+/// VELLUM_CRASH_POINT=committed:3 program
 /// ```
 package enum CrashPoint: String, CaseIterable, Sendable {
     // A transaction.
-    case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced, committed, changesFinished, memoryUpdated,
+    case begun, writeApplied, totalsStored, changeNumbered, changesWritten, changesAnnounced,
+        committed, changesFinished, memoryUpdated,
         rollingBack
     // One entry.
-    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted, deletionIndexed, clearedDeleted, entryMigrated
+    case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted,
+        deletionIndexed, clearedDeleted, entryMigrated
     // Groups.
     case membersCreated, memberInserted, memberRemoved
     // Relaxed writes.
@@ -40,7 +44,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case filePlaced, fileConnected, logStarted, fileTablesCreated, formatWritten, formatCommitted
     case archiveAdded, archiveCommitted, archiveDropped
     // Indexes.
-    case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead, indexRowsTaken, indexCoverageStored
+    case indexTablesDropped, indexDropped, indexCreated, indexDeclared, indexBatchRead,
+        indexRowsTaken, indexCoverageStored
     case indexBatchCommitted, indexesAnalysed
     // Sweeping.
     case policiesWritten, sweepBegins, entrySwept, sweepCommitted
@@ -58,7 +63,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // A backup.
     case backupCreated, backupPortionCopied, backupCopied, backupSynced, backupInPlace
 
-    /// Marks that the process has reached `point`: counts it, and kills the process if the point is armed.
+    /// Marks that the process has reached `point`: counts it, and kills the process if the point is
+    /// armed.
     @inline(__always)
     package static func reached(_ point: CrashPoint) {
         #if DEBUG
@@ -66,7 +72,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         #endif
     }
 
-    /// Stops the process when it next passes `point`, until it is told to continue. Only in a debug build.
+    /// Stops the process when it next passes `point`, until it is told to continue. Only in a debug
+    /// build.
     package static func stop(at point: CrashPoint) {
         #if DEBUG
             CrashPlan.shared.arm(point, SIGSTOP)
@@ -102,13 +109,16 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             var passings: [CrashPoint: Int]?
         }
 
-        /// Whether a point is armed or counted. Almost always false, so that passing a point costs one load.
+        /// Whether a point is armed or counted. Almost always false, so that passing a point costs
+        /// one load.
         private let isWatching: Atomic<Bool>
         private let plan: Locked<Plan>
 
         init() {
             var plan = Plan()
-            if let words = getenv("VELLUM_CRASH_POINT").map({ String(cString: $0) })?.split(separator: ":"), let name = words.first {
+            if let words = getenv("VELLUM_CRASH_POINT").map({ String(cString: $0) })?.split(
+                separator: ":"
+            ), let name = words.first {
                 plan.armed = CrashPoint(rawValue: String(name))
                 plan.passingsLeft = words.count > 1 ? Int(words[1]) ?? 1 : 1
             }
@@ -117,7 +127,11 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         }
 
         func arm(_ point: CrashPoint, _ signal: Int32) {
-            plan.withLock { ($0.armed, $0.passingsLeft, $0.signal) = (point, 1, signal) }
+            plan.withLock {
+                $0.armed = point
+                $0.passingsLeft = 1
+                $0.signal = signal
+            }
             isWatching.store(true, ordering: .releasing)
         }
 

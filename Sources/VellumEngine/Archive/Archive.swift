@@ -1,9 +1,11 @@
 internal import Synchronization
 internal import VellumCore
 
-/// What this process knows of one archive: of an open one for as long as it is open, also while the file is suspended.
+/// What this process knows of one archive: of an open one for as long as it is open, also while the
+/// file is suspended.
 ///
-/// May be read on any thread without a lock. What transactions know of the archive is written under the writer's lock.
+/// May be read on any thread without a lock. What transactions know of the archive is written under
+/// the writer's lock.
 @usableFromInline package final class Archive: Sendable {
     /// Its number in the file.
     package let id: Int64
@@ -21,7 +23,8 @@ internal import VellumCore
     let hasSlidingUses = Atomic(false)
     /// How many updates of keys are running.
     let updates = Atomic(0)
-    /// Changes with each transaction of this process that uses it, and is odd while one becomes visible.
+    /// Changes with each transaction of this process that uses it, and is odd while one becomes
+    /// visible.
     let moment = Atomic<UInt64>(0)
     private let listed = Atomic(false)
     /// Whether it was closed, with its last handle.
@@ -39,13 +42,21 @@ internal import VellumCore
     }
 
     /// - Parameter limit: Ignores limits where the content of a damaged or foreign file is copied.
-    init(_ found: ArchiveTable.Found, name: String, cacheVersion: String? = nil, limit: consuming KnownLimit) {
-        (id, self.name, self.cacheVersion) = (found.id, name, cacheVersion)
+    init(
+        _ found: ArchiveTable.Found,
+        name: String,
+        cacheVersion: String? = nil,
+        limit: consuming KnownLimit
+    ) {
+        id = found.id
+        self.name = name
+        self.cacheVersion = cacheVersion
         self.limit = limit
         checksum = Checksum(archiveName: name, hash: found.hash)
     }
 
-    /// One of which nobody is told: to look at it, or to edit it in a transaction of its own. It has no limit.
+    /// One of which nobody is told: to look at it, or to edit it in a transaction of its own. It
+    /// has no limit.
     package convenience init(_ found: ArchiveTable.Found, name: String) {
         self.init(found, name: name, cacheVersion: nil, limit: KnownLimit(entries: .max))
     }
@@ -56,7 +67,8 @@ internal import VellumCore
         set { listed.store(newValue, ordering: .relaxed) }
     }
 
-    /// What file and memory are of, if nothing is becoming visible: equal to another one if nothing has in between.
+    /// What file and memory are of, if nothing is becoming visible: equal to another one if nothing
+    /// has in between.
     @usableFromInline var present: UInt64? {
         let moment = moment.load(ordering: .sequentiallyConsistent)
         return moment & 1 == 0 ? moment : nil
@@ -81,7 +93,8 @@ internal import VellumCore
 
     package func setShape(_ new: IndexShape?) { owned.withLock { $0.shape = new } }
 
-    /// Whether the archive was opened with another version of its cache since. It then finds nothing and refuses every write, for good.
+    /// Whether the archive was opened with another version of its cache since. It then finds
+    /// nothing and refuses every write, for good.
     @usableFromInline package var isReplaced: Bool { replaced.load(ordering: .acquiring) }
 
     /// Makes the open archive refuse every call: it holds another version of the cache now.
@@ -112,11 +125,14 @@ internal import VellumCore
         if isFirst { Log.evictsByDefault(name, limit) }
     }
 
-    /// Logs once which size would do, if an entry was evicted although no caller ever set the archive's size. Before, nothing that was read had
-    /// been evicted, so that the limit seemed large enough.
+    /// Logs once which size would do, if an entry was evicted although no caller ever set the
+    /// archive's size. Before, nothing that was read had been evicted, so that the limit seemed
+    /// large enough.
     func adviseSize(_ sizing: Sizing, _ limit: DataSize) {
         let advice = upkeep.withLock { upkeep -> String? in
-            guard let reads = upkeep.readsAtEviction, !upkeep.hasAdvisedSize, sizing.reads >= reads + 1000 || sizing.reads < reads else {
+            guard let reads = upkeep.readsAtEviction, !upkeep.hasAdvisedSize,
+                sizing.reads >= reads + 1000 || sizing.reads < reads
+            else {
                 return nil
             }
             let advice = Log.advice(sizing, limit)
@@ -146,20 +162,25 @@ struct ArchiveUpkeep {
     var policiesWritten = WallInstant(rawValue: .min)
     /// The search for obsolete records of the recency log continues after this stamp.
     var trimmedThrough = UseStamp.never
-    /// When the builder begins to replace entries of older versions; `.never` if it has, or does not.
+    /// When the builder begins to replace entries of older versions; `.never` if it has, or does
+    /// not.
     var rewriting = WallInstant.never
-    /// How many reads the sample had when an entry was first evicted although no caller ever set the archive's size. Logged then.
+    /// How many reads the sample had when an entry was first evicted although no caller ever set
+    /// the archive's size. Logged then.
     var readsAtEviction: Int?
     /// Whether it was logged which size would do.
     var hasAdvisedSize = false
     /// When what is known of other limits was written last.
     private var sizingWritten = WallInstant(rawValue: .min)
-    /// The last limit that was read or set. Another process may drop an archive that is open here: it keeps its limit.
+    /// The last limit that was read or set. Another process may drop an archive that is open here:
+    /// it keeps its limit.
     var limit = StoredLimit.unknown
 
     /// Whether so many milliseconds are over since the last call that returned `true`.
     mutating func isSizingDue(at now: WallInstant, after pause: Int64) -> Bool {
-        guard now < sizingWritten || sizingWritten.advanced(byMilliseconds: pause) <= now else { return false }
+        guard now < sizingWritten || sizingWritten.advanced(byMilliseconds: pause) <= now else {
+            return false
+        }
         sizingWritten = now
         return true
     }
@@ -171,7 +192,8 @@ struct KnownLimit: ~Copyable, Sendable {
     private let given = Atomic(false)
     private let entries: Atomic<Int>
     private let evicted = Atomic(0)
-    /// Whether limits are ignored, because the content of a damaged or foreign file is being copied.
+    /// Whether limits are ignored, because the content of a damaged or foreign file is being
+    /// copied.
     private let isIgnored: Bool
 
     init(entries: Int, isIgnored: Bool = false) {
@@ -208,5 +230,8 @@ struct KnownLimit: ~Copyable, Sendable {
 
 extension SQLiteError {
     /// The archive was closed.
-    static let closedArchive = SQLiteError(code: SQLiteError.misuse, message: "The archive is closed.")
+    static let closedArchive = SQLiteError(
+        code: SQLiteError.misuse,
+        message: "The archive is closed."
+    )
 }

@@ -2,12 +2,14 @@ internal import VellumCore
 
 // The eviction order on disk: least recently used first.
 //
-// The last use of an entry is the greatest of three stamps: that of its insertion (in its own row), its touch (in `touches`), and one
-// that only its owner knows yet. Entries are numbered in the order of their insertion. Up to the low-water mark each entry has a touch;
-// above it they are in the order of their first stamps. The recency log (`recency`) lists touches in their order; a record that is not
-// the last use of its entry is obsolete. The least recently used entry is therefore either the first of the log or the first above the
-// low-water mark. If it was used since, it moves to its new position: each step costs O(log n), and an entry moves at most once for each
-// use that is not in the file.
+// The last use of an entry is the greatest of three stamps: that of its insertion (in its own row),
+// its touch (in `touches`), and one that only its owner knows yet. Entries are numbered in the
+// order of their insertion. Up to the low-water mark each entry has a touch; above it they are in
+// the order of their first stamps. The recency log (`recency`) lists touches in their order; a
+// record that is not the last use of its entry is obsolete. The least recently used entry is
+// therefore either the first of the log or the first above the low-water mark. If it was used
+// since, it moves to its new position: each step costs O(log n), and an entry moves at most once
+// for each use that is not in the file.
 
 extension ArchiveEdit {
     /// Whether space is scarce: see ``Writer/Lasting/retriesOnFullDisk``.
@@ -18,17 +20,25 @@ extension ArchiveEdit {
 
     func isOverLimit(adding entry: Entry?) -> Bool {
         let usage = usage
-        return capacity.isExceeded(byBytes: usage.bytes + (entry?.size ?? 0), entries: usage.entries + (entry == nil ? 0 : 1))
+        return capacity.isExceeded(
+            byBytes: usage.bytes + (entry?.size ?? 0),
+            entries: usage.entries + (entry == nil ? 0 : 1)
+        )
     }
 
     /// Removes the least recently used entries until the archive is within its limit.
     ///
     /// - Parameter entry: An entry to make room for.
     /// - Returns: The entries that were removed.
-    func evict(atMost limit: Int = .max, for entry: Entry? = nil) throws(SQLiteError) -> [RemovedEntry] {
+    func evict(
+        atMost limit: Int = .max,
+        for entry: Entry? = nil
+    ) throws(SQLiteError) -> [RemovedEntry] {
         var removed: [RemovedEntry] = []
         let bytes = state.bytesRemoved
-        while removed.count < limit, isOverLimit(adding: entry), let oldest = try removeOldest(before: UseStamp(rawValue: .max)) {
+        while removed.count < limit, isOverLimit(adding: entry),
+            let oldest = try removeOldest(before: UseStamp(rawValue: .max))
+        {
             removed.append(oldest)
         }
         state.bytesEvicted += state.bytesRemoved - bytes
@@ -36,7 +46,8 @@ extension ArchiveEdit {
         return removed
     }
 
-    /// Removes the least recently used entry if its last use was before `bound`, and returns its key.
+    /// Removes the least recently used entry if its last use was before `bound`, and returns its
+    /// key.
     func removeOldest(before bound: UseStamp) throws(SQLiteError) -> RemovedEntry? {
         state.hasUnknownGrowth = true
         while true {
@@ -45,7 +56,8 @@ extension ArchiveEdit {
             if let untouched, untouched.stamp <= logged?.stamp ?? untouched.stamp {
                 guard untouched.stamp < bound else { return nil }
                 if untouched.touched != nil {
-                    state.totals.lowWater = untouched.id  // A use of it was written before the low-water mark reached it.
+                    // A use of it was written before the low-water mark reached it.
+                    state.totals.lowWater = untouched.id
                 } else if let use = lastUse(untouched), use > untouched.stamp {
                     try addTouch(untouched.id, at: use)
                     state.totals.lowWater = untouched.id

@@ -3,9 +3,10 @@ internal import VellumCore
 
 // The index of the archive, which every write keeps up to date.
 //
-// Every entry up to `through` and after `until` has either columns or an unindexed row; those between await the builder. A transaction that does
-// not know an entry's values, such as one of a program that declares another index, replaces the columns with an unindexed row, so that no
-// query finds an outdated value.
+// Every entry up to `through` and after `until` has either columns or an unindexed row; those
+// between await the builder. A transaction that does not know an entry's values, such as one of a
+// program that declares another index, replaces the columns with an unindexed row, so that no query
+// finds an outdated value.
 
 extension ArchiveEdit {
     /// The index; `nil` if there is none.
@@ -36,10 +37,13 @@ extension ArchiveEdit {
         delete.bind(id, at: 1)
         try delete.run()
         CrashPoint.reached(.indexDropped)
-        (index, state.contents.storedIndex, state.isIndexOurs) = (nil, nil, false)
+        index = nil
+        state.contents.storedIndex = nil
+        state.isIndexOurs = false
     }
 
-    /// Makes the index the one that this process declared: keeps it if it is already, or begins it again.
+    /// Makes the index the one that this process declared: keeps it if it is already, or begins it
+    /// again.
     ///
     /// - Parameter anew: Whether to begin it again in any case.
     func declareIndex(anew: Bool = false) throws(SQLiteError) {
@@ -53,8 +57,14 @@ extension ArchiveEdit {
         CrashPoint.reached(.indexCreated)
         // Nothing need be built of an archive without entries.
         index = IndexState(
-            definition: shape.definition, columns: shape.columns.count, collections: shape.collections.count,
-            through: state.totals.entries == 0 ? .max : 0, until: state.totals.nextID - 1, built: 0, unindexedRows: 0)
+            definition: shape.definition,
+            columns: shape.columns.count,
+            collections: shape.collections.count,
+            through: state.totals.entries == 0 ? .max : 0,
+            until: state.totals.nextID - 1,
+            built: 0,
+            unindexedRows: 0
+        )
         state.isIndexOurs = true
     }
 
@@ -81,11 +91,17 @@ extension ArchiveEdit {
     func indexRemovedAll() throws(SQLiteError) {
         guard var index else { return }
         try connection.execute(IndexTables.emptyIndex(id, collections: index.collections))
-        (index.through, index.built, index.unindexedRows) = (.max, 0, 0)
+        index.through = .max
+        index.built = 0
+        index.unindexedRows = 0
         self.index = index
     }
 
-    private func putColumns(_ entryID: Int64, _ values: IndexedValues, isNew: Bool) throws(SQLiteError) {
+    private func putColumns(
+        _ entryID: Int64,
+        _ values: IndexedValues,
+        isNew: Bool
+    ) throws(SQLiteError) {
         if !isNew {
             try removeUnindexed(entryID)
             // Most overwritten entries keep their values.
@@ -97,7 +113,10 @@ extension ArchiveEdit {
         let insert = try columnsStatement(.insertColumns, IndexTables.insertColumns)
         try IndexTables.runInsertColumns(insert, entryID, values)
         for (collection, elements) in values.elements.enumerated() where !elements.isEmpty {
-            let insert = try tables.statement(.insertElement(collection), IndexTables.insertElement(id, collection))
+            let insert = try tables.statement(
+                .insertElement(collection),
+                IndexTables.insertElement(id, collection)
+            )
             try IndexTables.run(insert, elements, of: entryID)
         }
     }
@@ -106,7 +125,10 @@ extension ArchiveEdit {
         guard let index, !index.isWithoutColumns else { return }
         if index.collections > 0, let old = try columns(of: entryID) {
             for (collection, elements) in old.elements.enumerated() {
-                let delete = try tables.statement(.deleteElement(collection), IndexTables.deleteElement(id, collection))
+                let delete = try tables.statement(
+                    .deleteElement(collection),
+                    IndexTables.deleteElement(id, collection)
+                )
                 try IndexTables.run(delete, elements, of: entryID)
             }
         }
@@ -119,17 +141,30 @@ extension ArchiveEdit {
     private func columns(of entryID: Int64) throws(SQLiteError) -> IndexedValues? {
         guard let index else { return nil }
         let select = try columnsStatement(.selectColumns, IndexTables.selectColumns)
-        return try IndexTables.readColumns(select, entryID, columns: index.columns, collections: index.collections)
+        return try IndexTables.readColumns(
+            select,
+            entryID,
+            columns: index.columns,
+            collections: index.collections
+        )
     }
 
     // MARK: Unindexed rows
 
-    private func putUnindexed(_ entryID: Int64, _ kind: IndexTables.UnindexedKind, isNew: Bool) throws(SQLiteError) {
+    private func putUnindexed(
+        _ entryID: Int64,
+        _ kind: IndexTables.UnindexedKind,
+        isNew: Bool
+    ) throws(SQLiteError) {
         if !isNew {
             try removeColumns(entryID)
             try removeUnindexed(entryID)
         }
-        try IndexTables.run(try tables.statement(.insertUnindexed, IndexTables.insertUnindexed(id)), entryID, kind)
+        try IndexTables.run(
+            try tables.statement(.insertUnindexed, IndexTables.insertUnindexed(id)),
+            entryID,
+            kind
+        )
         index?.unindexedRows += 1
     }
 
@@ -159,21 +194,26 @@ extension ArchiveEdit {
     /// Inserts what the builder decoded, except for entries that have changed since it read them.
     ///
     /// - Parameters:
-    ///   - after: The entry after which these come, if the builder reads all entries in order; `nil` if it reads unindexed ones.
+    ///   - after: The entry after which these come, if the builder reads all entries in order;
+    ///     `nil` if it reads unindexed ones.
     ///   - isAtEnd: Whether there are no more of them.
     func insertBuilt(_ built: [BuiltEntry], after: Int64?, isAtEnd: Bool) throws(SQLiteError) {
         guard isIndexOurs, after == nil || index?.through == after else { return }
         // Without columns, only what could not be decoded has to be listed.
         let isListed = after != nil && index?.isWithoutColumns ?? false
         for entry in built {
-            // The index was begun again, by another program of this version, since the builder read the list.
+            // The index was begun again, by another program of this version, since the builder read
+            // the list.
             if after == nil, index?.awaitsBuilder(entry.id) ?? false { continue }
             // One that was replaced in this transaction cannot have changed since.
             if isListed, entry.old != nil, case .noPlace = entry.outcome { continue }
             let revision = try revision(of: entry.id)
             guard revision == entry.revision else {
-                // It was overwritten or removed. If it was in the list, its writer has indexed it or put it there again.
-                if after != nil, revision != nil { try putUnindexed(entry.id, .unknown, isNew: false) }
+                // It was overwritten or removed. If it was in the list, its writer has indexed it
+                // or put it there again.
+                if after != nil, revision != nil {
+                    try putUnindexed(entry.id, .unknown, isNew: false)
+                }
                 continue
             }
             switch entry.outcome {
@@ -202,7 +242,10 @@ extension ArchiveEdit {
         return try EntryTable.readRevision(read)
     }
 
-    private func columnsStatement(_ kind: IndexStatement, _ sql: (Int64, Int, Int) -> String) throws(SQLiteError) -> Statement {
+    private func columnsStatement(
+        _ kind: IndexStatement,
+        _ sql: (Int64, Int, Int) -> String
+    ) throws(SQLiteError) -> Statement {
         try tables.statement(kind, sql(id, index?.columns ?? 0, index?.collections ?? 0))
     }
 }

@@ -78,9 +78,11 @@ extension ArchiveEdit {
         return try exists.step()
     }
 
-    /// Removes the obsolete ones of the next `count` records of the log, if most of its records are obsolete.
+    /// Removes the obsolete ones of the next `count` records of the log, if most of its records are
+    /// obsolete.
     ///
-    /// Continues where it stopped, so that the search costs O(1) for each use that was ever written.
+    /// Continues where it stopped, so that the search costs O(1) for each use that was ever
+    /// written.
     private func trimRecencyLog(_ count: Int64) throws(SQLiteError) {
         guard state.totals.recencyRecords > 2 * state.totals.entries + 1024 else { return }
         var obsolete: [UseStamp] = []

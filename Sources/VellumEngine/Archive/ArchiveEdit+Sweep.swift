@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import VellumCore
 
-// Expired entries: noted when they are written, looked for block by block, and removed in small transactions.
+// Expired entries: noted when they are written, looked for block by block, and removed in small
+// transactions.
 
 extension ArchiveEdit {
     /// Notes when an entry that was just written expires for every reader.
@@ -10,15 +11,28 @@ extension ArchiveEdit {
         guard validity.isOwn || archive.mayExpire.load(ordering: .relaxed) else { return }
         archive.upkeep.withLock { upkeep in
             guard validity.isOwn || !upkeep.retention.isUnlimited else { return }
-            upkeep.sweepMap.note(entryID: entryID, end: upkeep.retention.end(validity, lastUse: lastUse, at: entry.written))
+            upkeep.sweepMap.note(
+                entryID: entryID,
+                end: upkeep.retention.end(validity, lastUse: lastUse, at: entry.written)
+            )
         }
         archive.mayExpire.store(true, ordering: .relaxed)
     }
 
-    /// Writes the policies of this process, and forgets those of programs that have not opened the archive for weeks.
+    /// Writes the policies of this process, and forgets those of programs that have not opened the
+    /// archive for weeks.
     func writePolicies(at now: WallInstant) throws(SQLiteError) {
-        try RetentionTable.deleteOld(of: id, before: now.advanced(byMilliseconds: -2 * Retention.week), on: connection)
-        try RetentionTable.write(archive.upkeep.withLock { $0.policies }, of: id, at: now, on: connection)
+        try RetentionTable.deleteOld(
+            of: id,
+            before: now.advanced(byMilliseconds: -2 * Retention.week),
+            on: connection
+        )
+        try RetentionTable.write(
+            archive.upkeep.withLock { $0.policies },
+            of: id,
+            at: now,
+            on: connection
+        )
         archive.upkeep.withLock { $0.policiesWritten = now }
         CrashPoint.reached(.policiesWritten)
     }
@@ -37,7 +51,8 @@ extension ArchiveEdit {
             var end = retention.end(validity, lastUse: row.lastUse, at: now)
             if end <= now {
                 let entry = RemovedEntry(key: row.key, id: row.id)
-                // The owner may know of a later use, and so may the file: the row has it only if the entry has an idle age of its own.
+                // The owner may know of a later use, and so may the file: the row has it only if
+                // the entry has an idle age of its own.
                 end = retention.end(validity, lastUse: try lastUse(of: entry), at: now)
                 if end <= now, expired.count < limit {
                     expired.append((entry, row.size))
@@ -59,7 +74,10 @@ extension ArchiveEdit {
     }
 
     func lastUse(of entry: RemovedEntry) throws(SQLiteError) -> UseStamp {
-        let known = max(archive.owner?.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never, state.uses[entry.id] ?? .never)
+        let known = max(
+            archive.owner?.lastUse(ofKey: entry.key, entryID: entry.id) ?? .never,
+            state.uses[entry.id] ?? .never
+        )
         let written = try tables.lastUse(ofKey: entry.key, after: state.totals.cleared)
         return max(known, written?.stamp ?? .never)
     }
@@ -75,7 +93,8 @@ extension ArchiveTables {
             guard min(policy.age, policy.idle, policy.staleWindow) >= 0 else {
                 throw .corrupt("Invalid retention policy of an archive.")
             }
-            // A policy of this process may be in the file, too; one with a longer stale window belongs to another or an earlier process.
+            // A policy of this process may be in the file, too; one with a longer stale window
+            // belongs to another or an earlier process.
             if !own.contains(where: { $0.covers(policy) }) { found.append(policy) }
         }
         return found
@@ -83,14 +102,25 @@ extension ArchiveTables {
 
     /// Whether the file has the policies of this process, written within a day.
     func hasWrittenPolicies(of archive: Archive, at now: WallInstant) throws(SQLiteError) -> Bool {
-        let recent = try RetentionTable.policies(of: id, on: connection).filter { $0.seen.isRecent(at: now) }
+        let recent = try RetentionTable.policies(of: id, on: connection).filter {
+            $0.seen.isRecent(at: now)
+        }
         return archive.upkeep.withLock { $0.policies }.allSatisfy { policy in
-            recent.contains { ($0.age, $0.idle, $0.staleWindow) == (policy.age, policy.idle, policy.staleWindow) }
+            recent.contains {
+                $0.age == policy.age
+                    && $0.idle == policy.idle
+                    && $0.staleWindow == policy.staleWindow
+            }
         }
     }
 
     /// Whether any entry of the block may have expired. If none has, notes when the first will.
-    func hasEnded(in block: Int64, of archive: Archive, after cleared: Int64, at now: WallInstant) throws(SQLiteError) -> Bool {
+    func hasEnded(
+        in block: Int64,
+        of archive: Archive,
+        after cleared: Int64,
+        at now: WallInstant
+    ) throws(SQLiteError) -> Bool {
         let retention = archive.upkeep.withLock { $0.retention }
         var next = WallInstant.never
         let read = try dates(of: block, after: cleared)
@@ -114,7 +144,8 @@ extension ArchiveTables {
 }
 
 extension Writer {
-    /// Reads the policies of other readers, and schedules every block to be read once if any entry may expire.
+    /// Reads the policies of other readers, and schedules every block to be read once if any entry
+    /// may expire.
     func prepareSweep(of archive: Archive) throws(SQLiteError) {
         let totals = try contents(of: archive).totals
         let present = Retention(policies: try tables(of: archive).allPolicies(of: archive))
@@ -134,7 +165,8 @@ extension Writer {
 }
 
 extension WallInstant {
-    /// Whether it lies within a day of now, so that policies written then need not be written again.
+    /// Whether it lies within a day of now, so that policies written then need not be written
+    /// again.
     func isRecent(at now: WallInstant) -> Bool {
         let day: Int64 = 24 * 3600 * 1000
         return self > now.advanced(byMilliseconds: -day) && self < now.advanced(byMilliseconds: day)

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import VellumCore
 
-// Writes and removals of single entries, each with its place in the index, the totals and the sweep map.
+// Writes and removals of single entries, each with its place in the index, the totals and the sweep
+// map.
 
 extension ArchiveEdit {
     func apply(_ write: ArchiveWrite) throws(SQLiteError) -> WriteOutcome {
@@ -23,17 +24,23 @@ extension ArchiveEdit {
             try put(entry, write, present, onlyIfAbsent: true, &outcome)
         case .renew(let entry, let revision):
             try renew(entry, write, present, revision, &outcome)
-            if outcome.entryID != 0 { try regroup(outcome.entryID, write.grouping, entry, write.key, from: revision) }
+            if outcome.entryID != 0 {
+                try regroup(outcome.entryID, write.grouping, entry, write.key, from: revision)
+            }
         case .remove, .removeExpired:
-            let kind = if case .remove = write.operation { ChangeKind.removed } else { ChangeKind.evicted }
+            let kind =
+                if case .remove = write.operation { ChangeKind.removed } else { ChangeKind.evicted }
             if let head = try find(write.key, present) {
                 outcome.wasPresent = true
                 try delete(head.id, size: head.size, key: write.key, kind)
             } else {
-                noteChange(of: write.key, kind)  // Another process may have it in memory only, or load it.
+                // Another process may have it in memory only, or load it.
+                noteChange(of: write.key, kind)
             }
         case .removeUnchanged(let entryID, let revision):
-            if let head = try find(write.key, present), head.id == entryID, head.revision == revision {
+            if let head = try find(write.key, present), head.id == entryID,
+                head.revision == revision
+            {
                 outcome.wasPresent = true
                 try delete(entryID, size: head.size, key: write.key, .removed)
             } else {
@@ -66,25 +73,46 @@ extension ArchiveEdit {
         }
     }
 
-    private func isMet(_ condition: WriteCondition, _ key: EntryKey, by present: EntryHead?) throws(SQLiteError) -> Bool {
+    private func isMet(
+        _ condition: WriteCondition,
+        _ key: EntryKey,
+        by present: EntryHead?
+    ) throws(SQLiteError) -> Bool {
         guard let present else { return condition.isMet(by: nil, isValid: false) }
-        let version = EntryVersion(entryID: present.id, written: present.validity.written, revision: present.revision)
+        let version = EntryVersion(
+            entryID: present.id,
+            written: present.validity.written,
+            revision: present.revision
+        )
         var lastUse = present.lastUse
         if !present.validity.isOwn, condition.expiration.idle != .max {
             lastUse = try self.lastUse(of: RemovedEntry(key: key, id: present.id))
         }
         return condition.isMet(
-            by: version, isValid: present.validity.contains(condition.now, key, lastUse: lastUse, under: condition.expiration))
+            by: version,
+            isValid: present.validity.contains(
+                condition.now,
+                key,
+                lastUse: lastUse,
+                under: condition.expiration
+            )
+        )
     }
 
     // MARK: Storing
 
     private func put(
-        _ entry: Entry, _ write: ArchiveWrite, _ present: Presence, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+        _ entry: Entry,
+        _ write: ArchiveWrite,
+        _ present: Presence,
+        onlyIfAbsent: Bool,
+        _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
-        // The store has compared the sizes; another process may have lowered the limit since. Memory has no groups.
+        // The store has compared the sizes; another process may have lowered the limit since.
+        // Memory has no groups.
         if entry.size > capacity.bytes {
-            guard write.isKeptInMemory, try keptGroups(write, of: find(write.key, present)).isEmpty else { throw .tooLarge }
+            guard write.isKeptInMemory, try keptGroups(write, of: find(write.key, present)).isEmpty
+            else { throw .tooLarge }
         }
         let isKnown =
             if let known = write.known, write.condition == nil {
@@ -95,30 +123,51 @@ extension ArchiveEdit {
         let found = isKnown ? nil : try find(write.key, present)
         // To make room on a full disk, the entry that is there may be evicted, with its groups.
         let kept = isOnFullDisk ? try keptGroups(write, of: found) : []
-        if !isKnown { try put(entry, write.key, found, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome) }
+        if !isKnown {
+            try put(entry, write.key, found, write.stamp, onlyIfAbsent: onlyIfAbsent, &outcome)
+        }
         guard outcome.entryID != 0 else { return }
-        try regroup(outcome.entryID, kept.isEmpty ? write.grouping : .groups(kept), entry, write.key, from: found?.revision)
+        try regroup(
+            outcome.entryID,
+            kept.isEmpty ? write.grouping : .groups(kept),
+            entry,
+            write.key,
+            from: found?.revision
+        )
         try makeRoom()
     }
 
     private func makeRoom() throws(SQLiteError) {
-        // What was just written may be the oldest itself, by the clock of another process: memory must not keep it alone if it has groups.
+        // What was just written may be the oldest itself, by the clock of another process: memory
+        // must not keep it alone if it has groups.
         if isOverLimit { noteRemoval(of: try evict(), .evicted) }
         CrashPoint.reached(.roomMade)
     }
 
     private func put(
-        _ entry: Entry, _ key: EntryKey, _ found: EntryHead?, _ stamp: UseStamp, onlyIfAbsent: Bool, _ outcome: inout WriteOutcome
+        _ entry: Entry,
+        _ key: EntryKey,
+        _ found: EntryHead?,
+        _ stamp: UseStamp,
+        onlyIfAbsent: Bool,
+        _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
         var present = found
         outcome.wasPresent = present != nil
-        if onlyIfAbsent, let present, present.validity.contains(entry.written, key, lastUse: present.lastUse) {
+        if onlyIfAbsent, let present,
+            present.validity.contains(entry.written, key, lastUse: present.lastUse)
+        {
             outcome.wasDeclined = true
             return
         }
         guard entry.size <= capacity.bytes else {
-            // It is not stored and evicts nothing, but the entry that it replaces must not come back.
-            if let present { try delete(present.id, size: present.size, key: key, .written) } else { noteChange(of: key, .written) }
+            // It is not stored and evicts nothing, but the entry that it replaces must not come
+            // back.
+            if let present {
+                try delete(present.id, size: present.size, key: key, .written)
+            } else {
+                noteChange(of: key, .written)
+            }
             return
         }
         noteChange(of: key, .written)
@@ -133,7 +182,13 @@ extension ArchiveEdit {
         } else {
             outcome.entryID = state.totals.nextID
             try EntryTable.runInsert(
-                try statement(.insertEntry), outcome.entryID, key, entry, checksum.sums(of: entry, key: key), stamp: stamp)
+                try statement(.insertEntry),
+                outcome.entryID,
+                key,
+                entry,
+                checksum.sums(of: entry, key: key),
+                stamp: stamp
+            )
             CrashPoint.reached(.entryInserted)
             state.totals.nextID += 1
             state.totals.entries += 1
@@ -145,16 +200,27 @@ extension ArchiveEdit {
 
     /// Changes the dates of an entry that still has this revision. The index has no dates.
     private func renew(
-        _ entry: Entry, _ write: ArchiveWrite, _ present: Presence, _ revision: UInt32, _ outcome: inout WriteOutcome
+        _ entry: Entry,
+        _ write: ArchiveWrite,
+        _ present: Presence,
+        _ revision: UInt32,
+        _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
-        guard let present = try find(write.key, present), present.id == entry.id, present.revision == revision else {
+        guard let present = try find(write.key, present), present.id == entry.id,
+            present.revision == revision
+        else {
             return outcome.wasDeclined = true
         }
         noteChange(of: write.key, .written)
         // A date where there was none makes the row longer.
         state.splitPages += 16
         state.newContent += 32
-        try EntryTable.runRenew(try statement(.renewEntry), entry.id, entry, checksum.sums(of: entry, key: write.key))
+        try EntryTable.runRenew(
+            try statement(.renewEntry),
+            entry.id,
+            entry,
+            checksum.sums(of: entry, key: write.key)
+        )
         CrashPoint.reached(.entryUpdated)
         outcome.wasPresent = true
         outcome.entryID = entry.id
@@ -166,10 +232,16 @@ extension ArchiveEdit {
     /// Overwrites an entry whose value was read in memory, without looking for it.
     ///
     /// - Returns: Whether the condition is met and memory knows the row.
-    private func overwrite(_ write: ArchiveWrite, if condition: WriteCondition, _ outcome: inout WriteOutcome) throws(SQLiteError) -> Bool {
+    private func overwrite(
+        _ write: ArchiveWrite,
+        if condition: WriteCondition,
+        _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) -> Bool {
         // Rows of groups name the revision, which memory does not have.
-        guard case .store(let entry) = write.operation, let known = write.known, !state.contents.hasMembers,
-            condition.isMet(byKnown: known.id), try overwrite(known, write.key, entry, write.stamp, &outcome)
+        guard case .store(let entry) = write.operation, let known = write.known,
+            !state.contents.hasMembers,
+            condition.isMet(byKnown: known.id),
+            try overwrite(known, write.key, entry, write.stamp, &outcome)
         else { return false }
         try makeRoom()
         return true
@@ -179,12 +251,24 @@ extension ArchiveEdit {
     ///
     /// - Returns: Whether it is still there, as memory knows it.
     private func overwrite(
-        _ known: KnownEntry, _ key: EntryKey, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
+        _ known: KnownEntry,
+        _ key: EntryKey,
+        _ entry: Entry,
+        _ stamp: UseStamp,
+        _ outcome: inout WriteOutcome
     ) throws(SQLiteError) -> Bool {
-        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > state.totals.cleared, known.id < EntryID.end(of: id) else {
+        guard !isOnFullDisk, entry.size <= capacity.bytes, known.id > state.totals.cleared,
+            known.id < EntryID.end(of: id)
+        else {
             return false
         }
-        try EntryTable.runUpdate(try statement(.updateKnown), known, key, entry, checksum.sums(of: entry, key: key))
+        try EntryTable.runUpdate(
+            try statement(.updateKnown),
+            known,
+            key,
+            entry,
+            checksum.sums(of: entry, key: key)
+        )
         guard changesCount == 1 else { return false }
         outcome.wasPresent = true
         noteChange(of: key, .written)
@@ -196,7 +280,11 @@ extension ArchiveEdit {
 
     /// - Parameter size: That of the entry that was overwritten.
     private func didUpdate(
-        _ entryID: Int64, size: Int64, _ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome
+        _ entryID: Int64,
+        size: Int64,
+        _ entry: Entry,
+        _ stamp: UseStamp,
+        _ outcome: inout WriteOutcome
     ) throws(SQLiteError) {
         CrashPoint.reached(.entryUpdated)
         state.totals.bytes += Int64(entry.size) - size
@@ -206,31 +294,54 @@ extension ArchiveEdit {
         try indexStored(entryID, entry.indexed, isNew: false)
     }
 
-    private func didPut(_ entry: Entry, _ stamp: UseStamp, _ outcome: inout WriteOutcome) throws(SQLiteError) {
+    private func didPut(
+        _ entry: Entry,
+        _ stamp: UseStamp,
+        _ outcome: inout WriteOutcome
+    ) throws(SQLiteError) {
         if entry.validity.isOwn { state.totals.expiring = 1 }
         noteEnd(outcome.entryID, entry, lastUse: stamp)
         CrashPoint.reached(.entryIndexed)
     }
 
-    /// Storing an entry splits a page on each level of two trees at most, besides the pages of its key and its value.
+    /// Storing an entry splits a page on each level of two trees at most, besides the pages of its
+    /// key and its value.
     private func noteGrowth(by entry: Entry, _ key: EntryKey) {
         state.splitPages += 16
         state.newContent += Int64(entry.size + key.normalized.utf8.count)
         if index != nil { state.hasUnknownGrowth = true }
     }
 
-    /// The place in the eviction order of an entry of another file. Not later than now: every use from now on has a later stamp.
+    /// The place in the eviction order of an entry of another file. Not later than now: every use
+    /// from now on has a later stamp.
     private func stamp(of entry: Entry, at now: WallInstant) -> UseStamp {
-        let last = min(max(UseStamp(startOf: entry.written), entry.lastUse), UseStamp(startOf: now))
+        let last = min(
+            max(UseStamp(startOf: entry.written), entry.lastUse),
+            UseStamp(startOf: now)
+        )
         return UseStamp(rawValue: (last.rawValue & ~0xFFFFF) + state.totals.nextID & 0xFFFFF)
     }
 
     /// Copies an entry of a damaged or foreign file.
-    func salvage(_ stored: StoredEntry, in groups: [EntryKey], at now: WallInstant) throws(SQLiteError) {
-        let (entry, key) = (stored.entry, stored.key)
+    func salvage(
+        _ stored: StoredEntry,
+        in groups: [EntryKey],
+        at now: WallInstant
+    ) throws(SQLiteError) {
+        let entry = stored.entry
+        let key = stored.key
         var outcome = WriteOutcome()
-        try put(entry, key, try find(key), stamp(of: entry, at: now), onlyIfAbsent: false, &outcome)
-        if outcome.entryID != 0 { try put(groups, outcome.entryID, checksum.sums(of: entry, key: key)) }
+        try put(
+            entry,
+            key,
+            try find(key),
+            stamp(of: entry, at: now),
+            onlyIfAbsent: false,
+            &outcome
+        )
+        if outcome.entryID != 0 {
+            try put(groups, outcome.entryID, checksum.sums(of: entry, key: key))
+        }
     }
 
     /// The entry under the key, with the last use that the file or the owner knows.
@@ -242,7 +353,10 @@ extension ArchiveEdit {
         while try find.step() {
             guard var head = EntryHead(find, of: key) else { continue }
             if head.validity.idle != .max {
-                head.lastUse = max(head.lastUse, archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never)
+                head.lastUse = max(
+                    head.lastUse,
+                    archive.owner?.lastUse(ofKey: key, entryID: head.id) ?? .never
+                )
             }
             return head
         }
@@ -250,14 +364,24 @@ extension ArchiveEdit {
     }
 
     func update(_ entryID: Int64, _ key: EntryKey, _ entry: Entry) throws(SQLiteError) {
-        try EntryTable.runUpdate(try statement(.updateEntry), entryID, entry, checksum.sums(of: entry, key: key))
+        try EntryTable.runUpdate(
+            try statement(.updateEntry),
+            entryID,
+            entry,
+            checksum.sums(of: entry, key: key)
+        )
     }
 
     // MARK: Removing
 
     /// - Returns: Whether the entry had groups.
     @discardableResult
-    func delete(_ entryID: Int64, size: Int64, key: EntryKey, _ kind: ChangeKind) throws(SQLiteError) -> Bool {
+    func delete(
+        _ entryID: Int64,
+        size: Int64,
+        key: EntryKey,
+        _ kind: ChangeKind
+    ) throws(SQLiteError) -> Bool {
         noteChange(of: key, kind)
         state.hasUnknownGrowth = true
         let delete = try statement(.deleteEntry)
@@ -278,7 +402,8 @@ extension ArchiveEdit {
         return state.contents.hasMembers ? try removeMembers(entryID) : false
     }
 
-    /// Removes all entries at once. What they take in the file is returned in the background, by ``removeCleared(limit:)``.
+    /// Removes all entries at once. What they take in the file is returned in the background, by
+    /// ``removeCleared(limit:)``.
     func removeAll() throws(SQLiteError) {
         try indexRemovedAll()
         state.changed.insert(all: .removed)
@@ -293,7 +418,8 @@ extension ArchiveEdit {
         state.hasEmptied = true
     }
 
-    /// Deletes up to `limit` entries that were there when the archive was emptied, and what is known of their use. In a transaction.
+    /// Deletes up to `limit` entries that were there when the archive was emptied, and what is
+    /// known of their use. In a transaction.
     func removeCleared(limit: Int64) throws(SQLiteError) {
         let members = state.contents.hasMembers ? [ArchiveStatement.deleteFirstMembers] : []
         for kind in members + [.deleteFirstTouches, .deleteFirst] {

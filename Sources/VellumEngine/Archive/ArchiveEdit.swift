@@ -1,11 +1,13 @@
 internal import Synchronization
 internal import VellumCore
 
-/// What one transaction does to one archive. Made when the transaction first uses the archive, and gone with it.
+/// What one transaction does to one archive. Made when the transaction first uses the archive, and
+/// gone with it.
 ///
-/// `+Writing` carries out writes, `+Index` keeps the index up to date, `+Eviction` removes the least recently used entries, `+Recency` records
-/// uses, `+Sweep` removes expired entries, and `+Migration` replaces those of older versions. Used inside the writer's lock, so
-/// Swift's checks for exclusive access are off.
+/// `+Writing` carries out writes, `+Index` keeps the index up to date, `+Eviction` removes the
+/// least recently used entries, `+Recency` records uses, `+Sweep` removes expired entries, and
+/// `+Migration` replaces those of older versions. Used inside the writer's lock, so Swift's checks
+/// for exclusive access are off.
 final class ArchiveEdit {
     let archive: Archive
     let tables: ArchiveTables
@@ -32,8 +34,8 @@ final class ArchiveEdit {
         var bytesRemoved: Int64 = 0
         /// Those of them that were evicted.
         var bytesEvicted: Int64 = 0
-        /// At most so many pages were split, and so many bytes of keys and values stored, as long as the transaction has done nothing but store
-        /// entries without an index.
+        /// At most so many pages were split, and so many bytes of keys and values stored, as long
+        /// as the transaction has done nothing but store entries without an index.
         var splitPages: Int64 = 0
         var newContent: Int64 = 0
         /// Whether it has done something else, which may need any number of pages.
@@ -48,7 +50,12 @@ final class ArchiveEdit {
         }
     }
 
-    init(_ archive: Archive, _ contents: ArchiveContents, _ tables: ArchiveTables, on writer: Writer) {
+    init(
+        _ archive: Archive,
+        _ contents: ArchiveContents,
+        _ tables: ArchiveTables,
+        on writer: Writer
+    ) {
         self.archive = archive
         self.writer = writer
         self.tables = tables
@@ -68,41 +75,55 @@ final class ArchiveEdit {
     var checksum: Checksum { archive.checksum }
     var connection: Connection { tables.connection }
 
-    func statement(_ kind: ArchiveStatement) throws(SQLiteError) -> Statement { try tables.statement(kind) }
+    func statement(_ kind: ArchiveStatement) throws(SQLiteError) -> Statement {
+        try tables.statement(kind)
+    }
 
     /// How many rows the last statement changed.
     var changesCount: Int64 { connection.changesCount }
 
     /// Notes that the transaction changes a key, which is announced to other processes.
     func noteChange(of key: EntryKey, _ kind: ChangeKind) {
-        state.changed.insert(ChangedKeys.Key(checksum.hash.of(key), kind), most: ChangePage.mostKeys)
+        state.changed.insert(
+            ChangedKeys.Key(checksum.hash.of(key), kind),
+            most: ChangePage.mostKeys
+        )
     }
 
     /// Notes what was removed without a write of its key.
     func noteRemoval(of entries: [RemovedEntry], _ cause: RemovalCause) {
-        if !entries.isEmpty { state.removed.append(Commit.Removal(entries: entries, cause: cause)) }
+        if !entries.isEmpty {
+            state.removed.append(Commit.Removal(entries: entries, cause: cause))
+        }
     }
 
     // MARK: Totals
 
     /// What the archive holds now.
-    var usage: StorageUsage { StorageUsage(entries: Int(state.totals.entries), bytes: Int(state.totals.bytes)) }
+    var usage: StorageUsage {
+        StorageUsage(entries: Int(state.totals.entries), bytes: Int(state.totals.bytes))
+    }
 
     /// How much the archive may hold.
     var capacity: Capacity { archive.limit.capacity(of: state.totals.limit) }
 
-    /// How many entries may be inserted before the row of the totals is written: as many are read whenever another process has written.
+    /// How many entries may be inserted before the row of the totals is written: as many are read
+    /// whenever another process has written.
     private static let longestTail: Int64 = 64
 
-    /// Writes the totals and the index's state if they changed. The row of the totals stays as it is while entries are only inserted and few: it
-    /// would be one more page in the log.
+    /// Writes the totals and the index's state if they changed. The row of the totals stays as it
+    /// is while entries are only inserted and few: it would be one more page in the log.
     func store() throws(SQLiteError) {
         try storeIndex()
         let totals = state.totals
         guard state.contents.stored != totals || state.contents.hasChangedEntries else { return }
         state.contents.stored = totals
         let row = state.contents.row
-        if !state.contents.hasChangedEntries, row.entries > 0, totals.extend(row, byAtMost: Self.longestTail) { return }
+        if !state.contents.hasChangedEntries, row.entries > 0,
+            totals.extend(row, byAtMost: Self.longestTail)
+        {
+            return
+        }
         try totals.runStore(try statement(.storeTotals), id)
         state.contents.row = totals
         state.contents.hasChangedEntries = false
@@ -113,8 +134,13 @@ final class ArchiveEdit {
     /// What has become visible in this process since the last call.
     func takeChange() -> Commit.Change {
         let change = Commit.Change(
-            archive: id, known: archive.isListed ? archive : nil, keys: state.changed, told: state.told, number: state.change,
-            removed: state.removed)
+            archive: id,
+            known: archive.isListed ? archive : nil,
+            keys: state.changed,
+            told: state.told,
+            number: state.change,
+            removed: state.removed
+        )
         state.told = state.changed.single.count
         if !state.removed.isEmpty { state.removed = [] }
         return change
@@ -135,7 +161,8 @@ struct ArchiveContents {
     var stored: ArchiveTotals
     /// The row of the table.
     var row: ArchiveTotals
-    /// Whether an entry that is already in the file was removed, or its size changed, since the row was read or written.
+    /// Whether an entry that is already in the file was removed, or its size changed, since the row
+    /// was read or written.
     var hasChangedEntries = false
     /// Whether the file has the table of groups, and whether it has some of the archive.
     var fileHasMembers = false
@@ -150,7 +177,8 @@ struct ArchiveContents {
 extension ArchiveTables {
     /// Reads what the archive holds.
     ///
-    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of
+    ///   the cache.
     func readContents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
         let index = try readIndexState(for: archive.shape)
         let load = try statement(.loadContents)
@@ -169,7 +197,9 @@ extension ArchiveTables {
         let row = ArchiveTotals(load, ofArchive: id)
         var totals = row
         // Only of a possible row: the entries from `next` on may otherwise be all there are.
-        if row.isPossible(inArchive: id) { try EntryTable.add(try statement(.tail), to: &totals) }
+        if row.isPossible(inArchive: id) {
+            try EntryTable.add(try statement(.tail), to: &totals)
+        }
         guard totals.isPossible(inArchive: id) else {
             throw .corrupt("The archive's totals are out of range.")
         }
@@ -180,7 +210,14 @@ extension ArchiveTables {
         archive.note(totals.limit)
         let fileHasMembers = ArchiveTotals.fileHasMembers(load)
         return ArchiveContents(
-            totals: totals, stored: totals, row: row, hasChangedEntries: isDropped, fileHasMembers: fileHasMembers,
-            hasMembers: fileHasMembers ? try hasMembers() : false, index: index, storedIndex: index)
+            totals: totals,
+            stored: totals,
+            row: row,
+            hasChangedEntries: isDropped,
+            fileHasMembers: fileHasMembers,
+            hasMembers: fileHasMembers ? try hasMembers() : false,
+            index: index,
+            storedIndex: index
+        )
     }
 }

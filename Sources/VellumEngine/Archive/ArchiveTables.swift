@@ -1,17 +1,23 @@
 internal import Foundation
 package import VellumCore
 
-/// One archive as one connection sees it: the prepared statements for its rows in the shared tables and for its index, and what was read of them.
+/// One archive as one connection sees it: the prepared statements for its rows in the shared tables
+/// and for its index, and what was read of them.
 ///
-/// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded by the lock of its connection,
-/// so Swift's checks for exclusive access are off.
+/// A connection that reads sees a snapshot. The one that writes sees its open transaction. Guarded
+/// by the lock of its connection, so Swift's checks for exclusive access are off.
 package final class ArchiveTables {
     package let id: Int64
     package let checksum: Checksum
     package let connection: Connection
     /// The number of the snapshot that is read.
     @exclusivity(unchecked) var snapshot: UInt64 = 0 {
-        didSet { if snapshot != oldValue { (cleared, knownExtent) = (nil, nil) } }
+        didSet {
+            if snapshot != oldValue {
+                cleared = nil
+                knownExtent = nil
+            }
+        }
     }
     /// The id up to which the archive was emptied, in this snapshot.
     @exclusivity(unchecked) private var cleared: Int64?
@@ -21,7 +27,10 @@ package final class ArchiveTables {
     @exclusivity(unchecked) private var version: String?
     /// What the last transaction of this connection left in the file; `nil` if that is unknown.
     @exclusivity(unchecked) var contents: ArchiveContents?
-    @exclusivity(unchecked) private var prepared: [Statement?] = Array(repeating: nil, count: ArchiveStatement.allCases.count)
+    @exclusivity(unchecked) private var prepared: [Statement?] = Array(
+        repeating: nil,
+        count: ArchiveStatement.allCases.count
+    )
     @exclusivity(unchecked) private var indexStatements: [IndexStatement: Statement] = [:]
     /// The index that they are for.
     @exclusivity(unchecked) private var indexDefinition: String?
@@ -35,7 +44,8 @@ package final class ArchiveTables {
         self.connection = connection
     }
 
-    /// An entry, or the fact that it does not match its checksum. Indirect, because it is passed through many closures.
+    /// An entry, or the fact that it does not match its checksum. Indirect, because it is passed
+    /// through many closures.
     package indirect enum Found {
         case entry(Entry)
         case damaged
@@ -61,10 +71,13 @@ package final class ArchiveTables {
             let row = EntryRow(read)
             if key.hasBytes(row.keyBytes) {
                 let entry = row.entry
-                return checksum.of(entry, key: row.keyBytes) == entry.revision ? .entry(entry) : .damaged
+                return checksum.of(entry, key: row.keyBytes) == entry.revision
+                    ? .entry(entry) : .damaged
             }
-            if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }  // Another key with this hash.
-            // The row's key is damaged, or the index leads to a sound row of another key: in which case the entry exists, but the index does not find it.
+            // Another key with this hash.
+            if checksum.storedHash(ofKey: row.keyBytes) == hash { continue }
+            // The row's key is damaged, or the index leads to a sound row of another key: in which
+            // case the entry exists, but the index does not find it.
             guard checksum.of(row.entry, key: row.keyBytes) != row.checksum else {
                 throw .corrupt("The index of keys is damaged.")
             }
@@ -73,13 +86,18 @@ package final class ArchiveTables {
         return found
     }
 
-    /// The id up to which the archive was emptied. Read before any entry: a damaged one must not hide entries.
+    /// The id up to which the archive was emptied. Read before any entry: a damaged one must not
+    /// hide entries.
     @discardableResult
     package func clearedThrough() throws(SQLiteError) -> Int64 {
         if let cleared { return cleared }
         let read = try statement(.cleared)
         defer { read.reset() }
-        let found = try ArchiveTotals.cleared(try read.step() ? read : nil, ofArchive: id, version: version)
+        let found = try ArchiveTotals.cleared(
+            try read.step() ? read : nil,
+            ofArchive: id,
+            version: version
+        )
         cleared = found
         return found
     }
@@ -88,7 +106,10 @@ package final class ArchiveTables {
     ///
     /// - Throws: ``SQLiteError/versionReplaced`` if it holds another one in this snapshot.
     func require(version: String) throws(SQLiteError) {
-        if self.version != version { (self.version, cleared) = (version, nil) }
+        if self.version != version {
+            self.version = version
+            cleared = nil
+        }
         try clearedThrough()
     }
 
@@ -132,10 +153,15 @@ package final class ArchiveTables {
 
     // MARK: Listing
 
-    /// The keys of valid entries, or of all, by last use, newest first. Merges three orders: the recency log, the entries above the low-water mark, and
-    /// the uses that are not in the file yet.
+    /// The keys of valid entries, or of all, by last use, newest first. Merges three orders: the
+    /// recency log, the entries above the low-water mark, and the uses that are not in the file
+    /// yet.
     package func keysByUse(
-        limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool, pending: [Touch]
+        limit: Int,
+        validAt now: WallInstant,
+        under expiration: Expiration,
+        withExpired: Bool,
+        pending: [Touch]
     ) throws(SQLiteError) -> [ListedKey] {
         try clearedThrough()
         let lowWater = try connection.int(ArchiveTotals.lowWater(id))?.value ?? 0
@@ -165,13 +191,25 @@ package final class ArchiveTables {
             // Each entry is met first under its last use, whichever order it comes from.
             let lastUse = UseStamp(rawValue: next)
             guard let found, listed.insert(found.id).inserted else { continue }
-            let isValid = found.validity.contains(now, found.key, lastUse: lastUse, under: expiration)
-            if isValid || withExpired { keys.append(ListedKey(key: found.key, lastUse: lastUse, bytes: found.size, isValid: isValid)) }
+            let isValid = found.validity.contains(
+                now,
+                found.key,
+                lastUse: lastUse,
+                under: expiration
+            )
+            if isValid || withExpired {
+                keys.append(
+                    ListedKey(key: found.key, lastUse: lastUse, bytes: found.size, isValid: isValid)
+                )
+            }
         }
         return keys
     }
 
-    private static func listed(_ entryID: Int64, _ byID: Statement) throws(SQLiteError) -> ListedEntry? {
+    private static func listed(
+        _ entryID: Int64,
+        _ byID: Statement
+    ) throws(SQLiteError) -> ListedEntry? {
         defer { byID.reset() }
         byID.bind(entryID, at: 1)
         return try byID.step() ? ListedEntry(byID) : nil
@@ -189,7 +227,8 @@ package final class ArchiveTables {
 
         mutating func advance() throws(SQLiteError) {
             guard try statement.step() else {
-                (stamp, current) = (0, nil)
+                stamp = 0
+                current = nil
                 return
             }
             let entry = ListedEntry(statement)
@@ -202,7 +241,9 @@ package final class ArchiveTables {
     // MARK: Groups
 
     /// Whether the file has the table of groups, in this snapshot.
-    package func fileHasMembers() throws(SQLiteError) -> Bool { try connection.int(MemberTable.isThere) ?? 0 > 0 }
+    package func fileHasMembers() throws(SQLiteError) -> Bool {
+        try connection.int(MemberTable.isThere) ?? 0 > 0
+    }
 
     func hasMembers() throws(SQLiteError) -> Bool {
         let any = try statement(.anyMember)
@@ -226,7 +267,8 @@ package final class ArchiveTables {
     /// The groups of an entry.
     ///
     /// - Parameter revision: That of the entry: rows of another value are left out; `nil` for all.
-    package func groups(of entryID: Int64, revision: UInt32? = nil) throws(SQLiteError) -> [String] {
+    package func groups(of entryID: Int64, revision: UInt32? = nil) throws(SQLiteError) -> [String]
+    {
         let read = try statement(.groupsOfEntry)
         defer { read.reset() }
         read.bind(entryID, at: 1)
@@ -255,7 +297,10 @@ package final class ArchiveTables {
     }
 
     /// A statement of the index, kept prepared until there is another index.
-    func statement(_ kind: IndexStatement, _ sql: @autoclosure () -> String) throws(SQLiteError) -> Statement {
+    func statement(
+        _ kind: IndexStatement,
+        _ sql: @autoclosure () -> String
+    ) throws(SQLiteError) -> Statement {
         if let statement = indexStatements[kind] { return statement }
         let new = try connection.prepare(sql())
         indexStatements[kind] = new
@@ -275,11 +320,14 @@ package final class ArchiveTables {
 /// The statements that are kept prepared for each archive.
 enum ArchiveStatement: Int, CaseIterable {
     case cleared, readEntry, readByID, readByIDs, between, lastUse, lastID, extent
-    case loadTotals, loadContents, tail, storeTotals, findEntry, insertEntry, updateEntry, updateKnown, renewEntry, deleteEntry, revision
-    case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency, oldestRecency, oldestAboveLowWater,
+    case loadTotals, loadContents, tail, storeTotals, findEntry, insertEntry, updateEntry,
+        updateKnown, renewEntry, deleteEntry, revision
+    case entryExists, insertTouch, updateTouch, deleteTouch, insertRecency, deleteRecency,
+        oldestRecency, oldestAboveLowWater,
         recencyAfter, datesBetween, deleteFirst, deleteFirstTouches, deleteFirstRecency
     case loadIndex, storeIndex
-    case anyMember, insertMember, deleteMembers, renewMembers, deleteFirstMembers, listMembers, groupsOfEntry
+    case anyMember, insertMember, deleteMembers, renewMembers, deleteFirstMembers, listMembers,
+        groupsOfEntry
 
     func sql(_ n: Int64) -> String {
         switch self {

@@ -15,10 +15,12 @@ public import VellumCore
 }
 
 extension IndexedOutcome {
-    /// What is indexed of an older entry that stays. Queries read one that is dropped or gets another key, under which there may be another.
+    /// What is indexed of an older entry that stays. Queries read one that is dropped or gets
+    /// another key, under which there may be another.
     func asRecorded(under key: EntryKey) -> IndexedOutcome {
         switch self {
-        case .migrated(let new) where new.key == key: new.indexed.map(IndexedOutcome.values) ?? .noPlace
+        case .migrated(let new) where new.key == key:
+            new.indexed.map(IndexedOutcome.values) ?? .noPlace
         case .migrated, .removed: .noPlace
         case .values, .noPlace, .undecodable: self
         }
@@ -33,7 +35,12 @@ extension IndexedOutcome {
     /// Its values for the index; `nil` if one of them cannot be indexed, or nothing is.
     @usableFromInline package var indexed: IndexedValues?
 
-    @usableFromInline package init(key: EntryKey, bytes: Data, version: Int64, indexed: IndexedValues?) {
+    @usableFromInline package init(
+        key: EntryKey,
+        bytes: Data,
+        version: Int64,
+        indexed: IndexedValues?
+    ) {
         self.key = key
         self.bytes = bytes
         self.version = version
@@ -51,7 +58,9 @@ struct BuiltEntry: Sendable {
     let old: StoredEntry?
 
     init(_ entry: StoredEntry, _ outcome: IndexedOutcome) {
-        (id, revision, self.outcome) = (entry.entry.id, entry.entry.revision, outcome)
+        id = entry.entry.id
+        revision = entry.entry.revision
+        self.outcome = outcome
         old =
             switch outcome {
             case .migrated, .removed: entry
@@ -78,10 +87,18 @@ extension IndexProgress {
     /// - Parameters:
     ///   - built: How many entries the builder has read.
     ///   - through: The entry up to which it has; `Int64.max` at the end.
-    ///   - unknown: How many entries it has to read again, because other programs have written them.
+    ///   - unknown: How many entries it has to read again, because other programs have written
+    ///     them.
     init(built: Int64, through: Int64, unknown: Int, of total: Int) {
         // Before the end, at least one entry may be left, however many were removed since.
-        let read = through == .max ? total : min(Int(clamping: built), max(0, total - 1))
-        self.init(indexed: max(0, read - unknown), total: total, isComplete: through == .max && unknown == 0)
+        let read =
+            through == .max
+            ? total
+            : min(Int(clamping: built), max(0, total - 1))
+        self.init(
+            indexed: max(0, read - unknown),
+            total: total,
+            isComplete: through == .max && unknown == 0
+        )
     }
 }

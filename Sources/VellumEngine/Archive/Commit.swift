@@ -1,10 +1,11 @@
 internal import VellumCore
 
-/// What has changed, and what that makes due: the form in which everybody is told of every change (decision 74).
+/// What has changed, and what that makes due: the form in which everybody is told of every change
+/// (decision 74).
 struct Commit: Sendable {
     enum Source: Sendable {
-        /// A transaction of this process. Of relaxed writes there are two commits: one when they are in the open batch (``Due/isOpen``), one
-        /// when the batch is in the file.
+        /// A transaction of this process. Of relaxed writes there are two commits: one when they
+        /// are in the open batch (``Due/isOpen``), one when the batch is in the file.
         case transaction
         /// Memory, which has lost what only it had.
         case memory
@@ -62,7 +63,8 @@ struct Commit: Sendable {
     mutating func follow(_ later: Commit) {
         let mine = changes
         self = later
-        // The later one has all of its archives, but not what this one has removed, and nobody was told of its keys yet.
+        // The later one has all of its archives, but not what this one has removed, and nobody was
+        // told of its keys yet.
         for change in mine {
             for index in changes.indices where changes[index].archive == change.archive {
                 changes[index].removed.insert(contentsOf: change.removed, at: 0)
@@ -71,8 +73,8 @@ struct Commit: Sendable {
         }
     }
 
-    /// Tells the owners what was removed: memory drops it, or has it alone if it was evicted. Called under the writer's lock, so that it happens
-    /// in the order of the commits.
+    /// Tells the owners what was removed: memory drops it, or has it alone if it was evicted.
+    /// Called under the writer's lock, so that it happens in the order of the commits.
     func tellOwners() {
         for change in changes where !change.removed.isEmpty {
             guard let owner = change.known?.owner else { continue }

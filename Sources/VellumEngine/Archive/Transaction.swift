@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import VellumCore
 
-/// One transaction of the connection that writes: an edit of each archive that it has used, and what it announces when it is committed (decision 74).
+/// One transaction of the connection that writes: an edit of each archive that it has used, and
+/// what it announces when it is committed (decision 74).
 ///
 /// ```swift
 /// let transaction = try writer.begin()
@@ -10,8 +11,8 @@ internal import VellumCore
 /// let commit = try transaction.commit()
 /// ```
 ///
-/// Everything that it does goes with it: a transaction that is rolled back has left nothing. Used inside the writer's lock, so
-/// Swift's checks for exclusive access are off.
+/// Everything that it does goes with it: a transaction that is rolled back has left nothing. Used
+/// inside the writer's lock, so Swift's checks for exclusive access are off.
 final class Transaction {
     @exclusivity(unchecked) private(set) var edits: [ArchiveEdit] = []
     /// The number of calls whose writes it holds, and the bytes of these.
@@ -39,20 +40,30 @@ final class Transaction {
 
     /// What the transaction does to an archive. Reads the archive's totals when it first uses it.
     ///
-    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of
+    ///   the cache.
     func edit(of archive: Archive) throws(SQLiteError) -> ArchiveEdit {
         for edit in edits where edit.archive === archive { return edit }
         let tables = writer.tables(of: archive)
-        let edit = ArchiveEdit(archive, try writer.contents(of: archive, tables), tables, on: writer)
+        let edit = ArchiveEdit(
+            archive,
+            try writer.contents(of: archive, tables),
+            tables,
+            on: writer
+        )
         edits.append(edit)
         return edit
     }
 
-    /// Runs a part of the transaction that can be undone alone: if it throws, the rest of the transaction stays as it was.
+    /// Runs a part of the transaction that can be undone alone: if it throws, the rest of the
+    /// transaction stays as it was.
     ///
-    /// - Throws: The error of `body`. If SQLite has rolled back the whole transaction, it is not open any more.
+    /// - Throws: The error of `body`. If SQLite has rolled back the whole transaction, it is not
+    ///   open any more.
     func attempt<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        let (connection, count, states) = (writer.connection, edits.count, edits.map(\.state))
+        let connection = writer.connection
+        let count = edits.count
+        let states = edits.map(\.state)
         try connection.execute(SQL.beginPart)
         do throws(SQLiteError) {
             let result = try body()
@@ -73,14 +84,17 @@ final class Transaction {
 
     // MARK: The end
 
-    /// What it has done becomes visible step by step, in the file and in memory, until ``endChange()``.
+    /// What it has done becomes visible step by step, in the file and in memory, until
+    /// ``endChange()``.
     func beginChange() {
         changing = edits.count
         for edit in edits { edit.archive.moment.add(1, ordering: .sequentiallyConsistent) }
     }
 
     func endChange() {
-        for edit in edits.prefix(changing) { edit.archive.moment.add(1, ordering: .sequentiallyConsistent) }
+        for edit in edits.prefix(changing) {
+            edit.archive.moment.add(1, ordering: .sequentiallyConsistent)
+        }
         changing = 0
     }
 
@@ -99,7 +113,8 @@ final class Transaction {
         }
         CrashPoint.reached(.committed)
         writer.finish(announced)
-        // The process that sets the file aside waits for a commit, but not forever. A later commit is in a file that is no longer used.
+        // The process that sets the file aside waits for a commit, but not forever. A later commit
+        // is in a file that is no longer used.
         if announced != nil, writer.isFileRetired { throw .vanished }
         CrashPoint.reached(.changesFinished)
         return writer.didCommit(self)

@@ -2,8 +2,8 @@ internal import VellumCore
 
 /// The writes of one call, which are carried out together or not at all.
 ///
-/// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the lane, then the caller's again. What both use is
-/// guarded by the lane.
+/// Unchecked because one thread at a time has it: that of the caller, which waits, then that of the
+/// lane, then the caller's again. What both use is guarded by the lane.
 final class WriteCall: @unchecked Sendable {
     typealias Continuation = CheckedContinuation<Void, Never>
 
@@ -30,21 +30,30 @@ final class WriteCall: @unchecked Sendable {
     struct Steps {
         /// Returns the positions of the writes in the order of use.
         var stamps: () -> [UseStamp]
-        /// Updates memory, under the writer's lock. Again if relaxed writes were lost with their batch and tried again.
+        /// Updates memory, under the writer's lock. Again if relaxed writes were lost with their
+        /// batch and tried again.
         var updateMemory: ([WriteOutcome], [ArchiveWrite]) -> Void
     }
 
     init(_ writes: [ArchiveWrite], _ durability: Durability, _ steps: Steps) {
-        (self.writes, self.durability, self.steps) = (writes, durability, steps)
+        self.writes = writes
+        self.durability = durability
+        self.steps = steps
         size = writes.reduce(0) { $0 + $1.size }
     }
 
-    func stamp() { for (index, stamp) in (steps?.stamps() ?? []).enumerated() { writes[index].stamp = stamp } }
+    func stamp() {
+        for (index, stamp) in (steps?.stamps() ?? []).enumerated() {
+            writes[index].stamp = stamp
+        }
+    }
 
     func updateMemory(_ outcomes: [WriteOutcome]) { steps?.updateMemory(outcomes, writes) }
 
     /// What a call that was cancelled need not keep.
     typealias Content = ([ArchiveWrite], Steps?)
 
-    func takeContent() -> Content { (exchange(&writes, with: []), exchange(&steps, with: nil)) }
+    func takeContent() -> Content {
+        (exchange(&writes, with: []), exchange(&steps, with: nil))
+    }
 }

@@ -14,15 +14,21 @@ extension Writer {
         get throws(SQLiteError) { try statements.pageCount.firstInt() * pageSize }
     }
 
-    /// Makes sure, before the file grows, that the log can be copied into it and that a later transaction finds room in the log, however full
-    /// the disk is then: so a store that has filled its disk can be emptied.
+    /// Makes sure, before the file grows, that the log can be copied into it and that a later
+    /// transaction finds room in the log, however full the disk is then: so a store that has filled
+    /// its disk can be emptied.
     func makeRoom(for transaction: Transaction) throws(SQLiteError) {
         // SQLite compiles the question for the number of pages each time.
-        let (growth, room) = (transaction.greatestGrowth, room)
-        if let growth, let pages = connection.pagesOfLastCommit(), pages * pageSize + growth <= room { return }
+        let growth = transaction.greatestGrowth
+        let room = room
+        if let growth, let pages = connection.pagesOfLastCommit(), pages * pageSize + growth <= room
+        {
+            return
+        }
         let bytes = try bytesOfPages
         // Small transactions get room for some that follow, where there is room.
-        if let growth, bytes + growth > room, !isOnFullDisk, !FileSystem.isAlmostFull(connection.path),
+        if let growth, bytes + growth > room, !isOnFullDisk,
+            !FileSystem.isAlmostFull(connection.path),
             try reserve(bytes + roomAhead(of: bytes))
         {
             return
@@ -31,9 +37,11 @@ extension Writer {
         try reserveOrFail(bytes)
     }
 
-    /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than what ``DatabaseFile/hasUntruncatedSpace()`` looks
-    /// for at most.
-    private func roomAhead(of bytes: Int64) -> Int64 { min(1 << 19, max(1 << 16, bytes / 8)) }
+    /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than
+    /// what ``DatabaseFile/hasUntruncatedSpace()`` looks for at most.
+    private func roomAhead(of bytes: Int64) -> Int64 {
+        min(1 << 19, max(1 << 16, bytes / 8))
+    }
 
     /// - Returns: Whether there was room.
     private func reserve(_ bytes: Int64) throws(SQLiteError) -> Bool {
@@ -51,7 +59,8 @@ extension Writer {
         do throws(SQLiteError) {
             try extendLog(besides: bytes)
         } catch {
-            // What does not make the file grow, such as a deletion, is tried with the log that there is.
+            // What does not make the file grow, such as a deletion, is tried with the log that
+            // there is.
             guard error.isFull, bytes <= present else { throw error }
         }
         // After the log: a record that is refused must not take the log's room.
@@ -61,11 +70,13 @@ extension Writer {
     }
 
     private func extendLog(besides bytes: Int64) throws(SQLiteError) {
-        // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each thousand that are free.
+        // Deleting sixteen entries writes some forty pages, and freeing pages writes one for each
+        // thousand that are free.
         try connection.extendLog(to: 1 << 18 + bytes / 256)
     }
 
-    /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a small entry does, and rolls back.
+    /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a
+    /// small entry does, and rolls back.
     func probe(until end: Int64) throws(SQLiteError) {
         try endBatch()
         // SQLite syncs the header of a log before its first page, which may take long.
@@ -75,7 +86,9 @@ extension Writer {
             _ = try begin()
             defer { rollBack() }
             try connection.execute(RecencyTables.probe)
-            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room { try reserveOrFail(bytes) }
+            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room {
+                try reserveOrFail(bytes)
+            }
             try connection.writePages()
         }
         connection.busyHandler.milliseconds = Connection.longestWait

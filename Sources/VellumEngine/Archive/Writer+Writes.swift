@@ -3,28 +3,37 @@ internal import VellumCore
 // The writes of one call, in a transaction of their own or in that which relaxed writes share.
 
 extension Writer {
-    /// Carries out the writes in one transaction, and calls `update` with their outcomes (decision 54).
+    /// Carries out the writes in one transaction, and calls `update` with their outcomes (decision
+    /// 54).
     ///
     /// - Parameters:
     ///   - isRelaxed: Whether they may share a transaction with others.
-    ///   - isShared: Whether another process has the file open. Asked under SQLite's write lock: every process that opens the file waits for it.
+    ///   - isShared: Whether another process has the file open. Asked under SQLite's write lock:
+    ///     every process that opens the file waits for it.
     func carryOut(
-        _ writes: [ArchiveWrite], isRelaxed: Bool, sharing isShared: () -> Bool, _ update: ([WriteOutcome]) -> Void
+        _ writes: [ArchiveWrite],
+        isRelaxed: Bool,
+        sharing isShared: () -> Bool,
+        _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit {
-        // Before a transaction begins: a closed archive must not roll back the writes of others in the batch.
+        // Before a transaction begins: a closed archive must not roll back the writes of others in
+        // the batch.
         try check(writes)
-        return isRelaxed ? try addToBatch(writes, sharing: isShared, update) : try commitAlone(writes, update)
+        return isRelaxed
+            ? try addToBatch(writes, sharing: isShared, update) : try commitAlone(writes, update)
     }
 
     private func check(_ writes: [ArchiveWrite]) throws(SQLiteError) {
-        for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
+        for index in writes.indices
+        where index == 0 || writes[index].archive !== writes[index - 1].archive {
             // It may have been opened with another version of its cache in this process.
             guard !writes[index].archive.isReplaced else { throw .versionReplaced }
             guard writes[index].archive.isListed else { throw .closedArchive }
         }
     }
 
-    /// Carries out the writes of several calls in one transaction. Those of a call that fails are undone alone, and the call has the error.
+    /// Carries out the writes of several calls in one transaction. Those of a call that fails are
+    /// undone alone, and the call has the error.
     ///
     /// - Throws: What fails after the last of them, or on a full disk: nothing was written.
     func commit(_ calls: [WriteCall]) throws(SQLiteError) -> Commit {
@@ -66,7 +75,10 @@ extension Writer {
         }
     }
 
-    private func commitAlone(_ writes: [ArchiveWrite], _ update: ([WriteOutcome]) -> Void) throws(SQLiteError) -> Commit {
+    private func commitAlone(
+        _ writes: [ArchiveWrite],
+        _ update: ([WriteOutcome]) -> Void
+    ) throws(SQLiteError) -> Commit {
         try endBatch()
         let transaction = try begin()
         var outcomes: [WriteOutcome]
@@ -87,26 +99,35 @@ extension Writer {
         return commit
     }
 
-    /// Adds the writes to the transaction that relaxed writes share, and commits that if it is full or the file is shared.
+    /// Adds the writes to the transaction that relaxed writes share, and commits that if it is full
+    /// or the file is shared.
     private func addToBatch(
-        _ writes: [ArchiveWrite], sharing isShared: () -> Bool, _ update: ([WriteOutcome]) -> Void
+        _ writes: [ArchiveWrite],
+        sharing isShared: () -> Bool,
+        _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit {
         noticeLostBatch()
         let transaction = if let batch { batch } else { try begin() }
-        // A write that memory does not keep fails if the disk limit is too small for it (``SQLiteError/tooLarge``), and a cache that another
-        // process opened with another version refuses it. Neither rolls back the writes of others in the batch.
-        let isUndoneAlone = !transaction.isEmpty && writes.contains { !$0.isKeptInMemory || !transaction.holdsEdit(of: $0.archive) }
+        // A write that memory does not keep fails if the disk limit is too small for it
+        // (``SQLiteError/tooLarge``), and a cache that another process opened with another version
+        // refuses it. Neither rolls back the writes of others in the batch.
+        let isUndoneAlone =
+            !transaction.isEmpty
+            && writes.contains { !$0.isKeptInMemory || !transaction.holdsEdit(of: $0.archive) }
         var outcomes: [WriteOutcome]
         do throws(SQLiteError) {
             outcomes =
                 isUndoneAlone
-                ? try transaction.attempt { () throws(SQLiteError) in try apply(writes, to: transaction) }
+                ? try transaction.attempt { () throws(SQLiteError) in
+                    try apply(writes, to: transaction)
+                }
                 : try apply(writes, to: transaction)
         } catch {
             if transaction.isEmpty {
                 rollBack()
             } else if !isUndoneAlone || !connection.isInTransaction {
-                // The rollback also loses the earlier writes of the transaction, so the owners are notified.
+                // The rollback also loses the earlier writes of the transaction, so the owners are
+                // notified.
                 loseBatch(error)
             }
             throw error
@@ -114,7 +135,8 @@ extension Writer {
         transaction.beginChange()
         defer { transaction.endChange() }
         var commit = keep(transaction, adding: writes.reduce(0) { $0 + $1.size })
-        // The old entry is gone from the file before memory drops its value, so a reader that misses in memory does not find it there.
+        // The old entry is gone from the file before memory drops its value, so a reader that
+        // misses in memory does not find it there.
         CrashPoint.reached(.relaxedWriteApplied)
         if isShared(), let committed = try commitBatch() {
             commit.follow(committed)
@@ -127,11 +149,16 @@ extension Writer {
         return commit
     }
 
-    private func apply(_ writes: [ArchiveWrite], to transaction: Transaction) throws(SQLiteError) -> [WriteOutcome] {
+    private func apply(
+        _ writes: [ArchiveWrite],
+        to transaction: Transaction
+    ) throws(SQLiteError) -> [WriteOutcome] {
         var outcomes: [WriteOutcome] = []
         outcomes.reserveCapacity(writes.count)
         for index in writes.indices {
-            outcomes.append(try transaction.edit(of: writes[index].archive).apply(writes[index]))
+            outcomes.append(
+                try transaction.edit(of: writes[index].archive).apply(writes[index])
+            )
             CrashPoint.reached(.writeApplied)
         }
         return outcomes
@@ -142,7 +169,8 @@ extension Commit {
     /// Notes in each outcome the number under which its write was announced.
     fileprivate func number(_ outcomes: inout [WriteOutcome], of writes: [ArchiveWrite]) {
         for index in outcomes.indices {
-            for change in 0..<changes.count where changes[change].archive == writes[index].archive.id {
+            for change in 0..<changes.count
+            where changes[change].archive == writes[index].archive.id {
                 outcomes[index].change = changes[change].number
             }
         }
@@ -154,15 +182,20 @@ extension ArchiveWrite {
     var size: Int {
         switch operation {
         case .store(let entry), .storeIfAbsent(let entry): entry.bytes.count
-        case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix, .require: 0
+        case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup,
+            .announcePrefix, .require:
+            0
         }
     }
 
     /// Whether the write stores an entry whose validity depends on its last use.
     var isSliding: Bool {
         switch operation {
-        case .store(let entry), .storeIfAbsent(let entry), .renew(let entry, _): entry.idle != nil
-        case .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix, .require: false
+        case .store(let entry), .storeIfAbsent(let entry), .renew(let entry, _):
+            entry.idle != nil
+        case .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix,
+            .require:
+            false
         }
     }
 }

@@ -2,9 +2,11 @@ internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
-/// The connection of this process that writes to the file, what it has prepared for the archives, and what its last commit left behind.
+/// The connection of this process that writes to the file, what it has prepared for the archives,
+/// and what its last commit left behind.
 ///
-/// Guarded by ``WriterLock``, so Swift's checks for exclusive access are off. A file that is suspended has none.
+/// Guarded by ``WriterLock``, so Swift's checks for exclusive access are off. A file that is
+/// suspended has none.
 final class Writer {
     let connection: Connection
     /// What outlives a writer: the next one continues with it when the file is resumed.
@@ -15,15 +17,16 @@ final class Writer {
     }
     private let openBatch: OpenBatch
 
-    /// Where changes are announced to other processes; `nil` for a file that only this process uses, such as a new one being salvaged.
+    /// Where changes are announced to other processes; `nil` for a file that only this process
+    /// uses, such as a new one being salvaged.
     private let changesFile: ChangesFile?
     let statements: Statements
     let pageSize: Int64
     @exclusivity(unchecked) private var tables: [Int64: ArchiveTables] = [:]
     /// What the last commit left, as far as this process knows.
     @exclusivity(unchecked) private var left = Left()
-    /// For how many bytes of the file room was made, in the file and in the log; 0 if it is unknown. A checkpoint may have taken it from the
-    /// file since.
+    /// For how many bytes of the file room was made, in the file and in the log; 0 if it is
+    /// unknown. A checkpoint may have taken it from the file since.
     @exclusivity(unchecked) var bytesWithRoom: Int64 = 0
 
     struct Statements {
@@ -35,10 +38,12 @@ final class Writer {
     struct Lasting {
         /// The number of transactions committed so far, which a sync of the log covers.
         var commits: UInt64 = 0
-        /// The number of threads that retry a write which failed because the disk was full. While it is not zero, entries are evicted before
-        /// others are inserted, and by the uses in the file alone, because writing the others takes space.
+        /// The number of threads that retry a write which failed because the disk was full. While
+        /// it is not zero, entries are evicted before others are inserted, and by the uses in the
+        /// file alone, because writing the others takes space.
         var retriesOnFullDisk = 0
-        /// Archives of which a warning was logged, because two versions of a cache replaced each other.
+        /// Archives of which a warning was logged, because two versions of a cache replaced each
+        /// other.
         var warnedOfVersions: Set<Int64> = []
     }
 
@@ -53,7 +58,8 @@ final class Writer {
         var bytesRemoved: Int64 = 0
         /// Whether there may be entries that were there when their archive was emptied.
         var mayHoldCleared = false
-        /// What a batch has made due that was committed before something else began. ``DatabaseFile/commitBatch()`` or the next commit says it.
+        /// What a batch has made due that was committed before something else began.
+        /// ``DatabaseFile/commitBatch()`` or the next commit says it.
         var untold: Commit.Due?
     }
 
@@ -61,7 +67,9 @@ final class Writer {
     ///   - openBatch: Shows whether there is an open transaction of relaxed writes.
     ///   - lasting: What an earlier writer of the file has left.
     init(
-        _ connection: Connection, notifying changesFile: ChangesFile? = nil, openBatch: OpenBatch = OpenBatch(),
+        _ connection: Connection,
+        notifying changesFile: ChangesFile? = nil,
+        openBatch: OpenBatch = OpenBatch(),
         _ lasting: Lasting = Lasting()
     ) throws(SQLiteError) {
         self.connection = connection
@@ -69,16 +77,18 @@ final class Writer {
         self.changesFile = changesFile
         self.lasting = lasting
         statements = Statements(
-            begin: try connection.prepare(SQL.beginWriting), commit: try connection.prepare(SQL.commit),
-            pageCount: try connection.prepare(SQL.pageCount))
+            begin: try connection.prepare(SQL.beginWriting),
+            commit: try connection.prepare(SQL.commit),
+            pageCount: try connection.prepare(SQL.pageCount)
+        )
         pageSize = try connection.int(SQL.pageSize)?.value ?? 4096
         connection.watchLog()
     }
 
     deinit { openBatch.exists.store(false, ordering: .releasing) }
 
-    /// Counts a commit that is not one of ``transaction(_:)``: of another process, so that a sync of the log covers it, or of a statement that
-    /// commits by itself.
+    /// Counts a commit that is not one of ``transaction(_:)``: of another process, so that a sync
+    /// of the log covers it, or of a statement that commits by itself.
     func countCommit() { lasting.commits += 1 }
 
     /// Whether transactions take as little space as possible.
@@ -102,14 +112,18 @@ final class Writer {
 
     /// What the archive holds, with relaxed writes that are not committed yet.
     ///
-    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of the cache.
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of
+    ///   the cache.
     func contents(of archive: Archive) throws(SQLiteError) -> ArchiveContents {
         for edit in batch?.edits ?? [] where edit.archive === archive { return edit.state.contents }
         return try contents(of: archive, tables(of: archive))
     }
 
     /// What the archive holds without open relaxed writes.
-    func contents(of archive: Archive, _ tables: ArchiveTables) throws(SQLiteError) -> ArchiveContents {
+    func contents(
+        of archive: Archive,
+        _ tables: ArchiveTables
+    ) throws(SQLiteError) -> ArchiveContents {
         if let known = tables.contents, known.era == left.era { return known }
         var contents = try tables.readContents(of: archive)
         contents.era = left.era
@@ -121,7 +135,10 @@ final class Writer {
     func forgetContents() { left.era += 1 }
 
     /// Runs `body` with the tables of an archive, which show the open transaction.
-    func reading(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    func reading(
+        _ archive: Archive,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
         // An archive that is only listed leaves nothing behind.
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
@@ -134,7 +151,10 @@ final class Writer {
     }
 
     /// The same, so that no commit of another process falls between two reads.
-    func readingInOneSnapshot(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    func readingInOneSnapshot(
+        _ archive: Archive,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
         guard batch == nil else { return try reading(archive, body) }
         try connection.execute(SQL.begin)
         do throws(SQLiteError) {
@@ -153,7 +173,8 @@ final class Writer {
         // Without an open transaction another process may have written since the last call.
         if batch == nil { left.snapshot += 1 }
         tables.snapshot = left.snapshot
-        // The totals of a transaction are in memory until it is committed, and a reader reads their row.
+        // The totals of a transaction are in memory until it is committed, and a reader reads their
+        // row.
         for edit in batch?.edits ?? [] where edit.id == archive.id { try edit.store() }
         if let version = archive.cacheVersion { try tables.require(version: version) }
         return tables
@@ -175,8 +196,12 @@ final class Writer {
             tables[id] = named
         }
         _ = try transaction { (transaction) throws(SQLiteError) in
-            // It need not be open, nor hold the version for which it is. Nothing is looked for by its key.
-            let unnamed = Archive(ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)), name: "")
+            // It need not be open, nor hold the version for which it is. Nothing is looked for by
+            // its key.
+            let unnamed = Archive(
+                ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)),
+                name: ""
+            )
             try transaction.edit(of: unnamed).removeCleared(limit: limit)
         }
         return true
@@ -191,8 +216,11 @@ final class Writer {
 
     // MARK: Transactions
 
-    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and tells the owners what it removed.
-    func transaction<Result>(_ body: (Transaction) throws(SQLiteError) -> Result) throws(SQLiteError) -> (Result, Commit) {
+    /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and
+    /// tells the owners what it removed.
+    func transaction<Result>(
+        _ body: (Transaction) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> (Result, Commit) {
         try endBatch()
         let transaction = try begin()
         defer { transaction.endChange() }
@@ -231,7 +259,8 @@ final class Writer {
         left.snapshot += 1
         // Of a COMMIT that failed it is unknown what it left.
         forgetContents()
-        guard connection.isInTransaction else { return }  // After some errors SQLite has already rolled back.
+        // After some errors SQLite has already rolled back.
+        guard connection.isInTransaction else { return }
         do throws(SQLiteError) {
             try connection.execute(SQL.rollback)
         } catch {
@@ -265,9 +294,11 @@ final class Writer {
         return commit
     }
 
-    /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes are lost and their owners notified.
+    /// Commits the open transaction of relaxed writes, if there is one. If that fails, the writes
+    /// are lost and their owners notified.
     ///
-    /// - Returns: What it has changed, or what is due of a batch that has ended without a word (``endBatch()``).
+    /// - Returns: What it has changed, or what is due of a batch that has ended without a word
+    ///   (``endBatch()``).
     func commitBatch() throws(SQLiteError) -> Commit? {
         noticeLostBatch()
         guard let batch else { return left.untold == nil ? nil : commit(of: nil) }
@@ -284,12 +315,14 @@ final class Writer {
         }
     }
 
-    /// Commits the open transaction of relaxed writes, because something else begins. What that makes due is said by the next commit.
+    /// Commits the open transaction of relaxed writes, because something else begins. What that
+    /// makes due is said by the next commit.
     func endBatch() throws(SQLiteError) {
         if let commit = try commitBatch() { left.untold = commit.due }
     }
 
-    /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even one that another statement began.
+    /// Detects a lost batch: after some read errors SQLite rolls back the whole transaction, even
+    /// one that another statement began.
     func noticeLostBatch() {
         if batch != nil, !connection.isInTransaction { loseBatch(.lostTransaction) }
     }
@@ -314,13 +347,21 @@ extension Writer {
         guard let changesFile else { return nil }
         var announcements: [ChangePage.Announcement] = []
         for edit in edits where !edit.state.changed.isEmpty {
-            announcements.append(ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed))
+            announcements.append(
+                ChangePage.Announcement(archive: edit.archive.id, keys: edit.state.changed)
+            )
         }
         guard !announcements.isEmpty else { return nil }
         OpenDatabases.shared.commits.wrappingAdd(1, ordering: .relaxed)
-        let announced = changesFile.page.announce(announcements, by: changesFile.author, of: changesFile.process)
+        let announced = changesFile.page.announce(
+            announcements,
+            by: changesFile.author,
+            of: changesFile.process
+        )
         var changes = announced.changes[...]
-        for edit in edits where !edit.state.changed.isEmpty { edit.state.change = changes.popFirst() }
+        for edit in edits where !edit.state.changed.isEmpty {
+            edit.state.change = changes.popFirst()
+        }
         guard !changesFile.page.isRetired else {
             finish(announced.last)
             throw .vanished
@@ -353,20 +394,27 @@ extension Writer {
 
     /// What has changed since the last call, and what is due.
     private func commit(of transaction: Transaction?) -> Commit {
-        var commit = Commit(changes: transaction?.takeChanges() ?? [], due: left.untold ?? Commit.Due())
+        var commit = Commit(
+            changes: transaction?.takeChanges() ?? [],
+            due: left.untold ?? Commit.Due()
+        )
         left.untold = nil
         commit.due.commits = lasting.commits
         commit.due.logFrames = connection.logFrames
         commit.due.bytesRemoved = left.bytesRemoved
         commit.due.mayHoldCleared = left.mayHoldCleared
         for edit in transaction?.edits ?? [] where edit.archive.mayExpire.load(ordering: .relaxed) {
-            commit.due.earliestEnd = min(commit.due.earliestEnd, edit.archive.upkeep.withLock { $0.sweepMap.earliest })
+            commit.due.earliestEnd = min(
+                commit.due.earliestEnd,
+                edit.archive.upkeep.withLock { $0.sweepMap.earliest }
+            )
         }
         return commit
     }
 }
 
-/// Whether an open transaction holds relaxed writes, which readers cannot see. Read without the writer's lock.
+/// Whether an open transaction holds relaxed writes, which readers cannot see. Read without the
+/// writer's lock.
 final class OpenBatch: Sendable {
     let exists = Atomic(false)
 }

@@ -14,26 +14,42 @@ extension DiskArchive {
             let extent = try tables.extent(of: archive.shape)
             let total = try tables.totals().entries
             // Another program may have dropped the index since it was declared here.
-            guard extent.isUsable else { return IndexProgress(indexed: 0, total: total, isComplete: false) }
+            guard extent.isUsable else {
+                return IndexProgress(indexed: 0, total: total, isComplete: false)
+            }
             let unknown =
-                extent.unindexedRows > 0 ? try IndexTables.unindexedCount(.unknown, of: tables.id, on: tables.connection) : 0
-            return IndexProgress(built: extent.built, through: extent.through, unknown: unknown, of: total)
+                extent.unindexedRows > 0
+                ? try IndexTables.unindexedCount(.unknown, of: tables.id, on: tables.connection) : 0
+            return IndexProgress(
+                built: extent.built,
+                through: extent.through,
+                unknown: unknown,
+                of: total
+            )
         }
     }
 
     func answer(
-        _ request: IndexRequest, validAt now: WallInstant?, reading limit: ReadLimit, _ reads: QueryReads
+        _ request: IndexRequest,
+        validAt now: WallInstant?,
+        reading limit: ReadLimit,
+        _ reads: QueryReads
     ) throws(VellumError) -> QueryAnswer? {
-        let answer = try query(reads) { (tables) throws(SQLiteError) in try tables.answer(request, archive.shape, validAt: now, limit) }
-        // A process that does not have this index declared writes entries without their places in it.
+        let answer = try query(reads) { (tables) throws(SQLiteError) in
+            try tables.answer(request, archive.shape, validAt: now, limit)
+        }
+        // A process that does not have this index declared writes entries without their places in
+        // it.
         if let answer, answer.unindexed.count > answer.undecodable.count { file.scheduleBuilding() }
         return answer
     }
 
-    /// - Parameter other: What to read in the place of the count. In one function, because the compiler copies the code that reads a snapshot for
-    ///   each caller.
+    /// - Parameter other: What to read in the place of the count. In one function, because the
+    ///   compiler copies the code that reads a snapshot for each caller.
     func count(
-        _ query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads,
+        _ query: ColumnQuery,
+        validAt now: WallInstant?,
+        _ reads: QueryReads,
         or other: ((ArchiveTables) throws(SQLiteError) -> Int?)? = nil
     ) throws(VellumError) -> Int? {
         try self.query(reads) { (tables) throws(SQLiteError) in
@@ -43,7 +59,10 @@ extension DiskArchive {
     }
 
     func aggregate(
-        _ aggregate: ColumnAggregate, of query: ColumnQuery, validAt now: WallInstant?, _ reads: QueryReads
+        _ aggregate: ColumnAggregate,
+        of query: ColumnQuery,
+        validAt now: WallInstant?,
+        _ reads: QueryReads
     ) throws(VellumError) -> AggregateAnswer? {
         var answer: AggregateAnswer?
         _ = try count(query, validAt: now, reads) { (tables) throws(SQLiteError) in
@@ -54,23 +73,36 @@ extension DiskArchive {
     }
 
     func entries(
-        of entryIDs: ArraySlice<Int64>, _ limit: ReadLimit, _ reads: QueryReads
+        of entryIDs: ArraySlice<Int64>,
+        _ limit: ReadLimit,
+        _ reads: QueryReads
     ) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
-        try query(reads) { (tables) throws(SQLiteError) in try tables.entries(of: entryIDs, limit) }
+        try query(reads) {
+            (tables) throws(SQLiteError) in try tables.entries(of: entryIDs, limit)
+        }
     }
 
     /// The next entries of a scan.
-    func entries(of scan: inout EntryScan, _ limit: ReadLimit, _ reads: QueryReads) throws(VellumError) -> [StoredEntry] {
-        try query(reads) { (tables) throws(SQLiteError) in try tables.entries(of: &scan, limit) }
+    func entries(
+        of scan: inout EntryScan,
+        _ limit: ReadLimit,
+        _ reads: QueryReads
+    ) throws(VellumError) -> [StoredEntry] {
+        try query(reads) {
+            (tables) throws(SQLiteError) in try tables.entries(of: &scan, limit)
+        }
     }
 
     package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
         try archive.checkOpen()
-        try file.withUsableFile { () throws(SQLiteError) in try file.indexAgain(entryIDs, of: archive) }
+        try file.withUsableFile { () throws(SQLiteError) in
+            try file.indexAgain(entryIDs, of: archive)
+        }
     }
 
     func describe(
-        _ query: ColumnQuery, _ purpose: QueryPrinter.Purpose
+        _ query: ColumnQuery,
+        _ purpose: QueryPrinter.Purpose
     ) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
         return try self.query(QueryReads()) { (tables) throws(SQLiteError) in
@@ -78,21 +110,31 @@ extension DiskArchive {
         }
     }
 
-    /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an entry is valid.
+    /// Commits relaxed writes that wait in an open transaction, and writes what decides whether an
+    /// entry is valid.
     func writeForQueries() throws(VellumError) {
         try file.withUsableFile { () throws(SQLiteError) in
             if hasOpenBatch { try file.commitBatch() }
             // Whether an entry is valid may depend on uses that only memory knows of yet.
-            if archive.hasSlidingUses.load(ordering: .relaxed) { try file.writeTouchesBeforeQuery(of: archive) }
+            if archive.hasSlidingUses.load(ordering: .relaxed) {
+                try file.writeTouchesBeforeQuery(of: archive)
+            }
         }
     }
 
-    /// Reads for a query, on a connection that reads: a query may take long, and must not hold the one that writes.
+    /// Reads for a query, on a connection that reads: a query may take long, and must not hold the
+    /// one that writes.
     private func query<Result: Sendable>(
-        _ reads: QueryReads, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ reads: QueryReads,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try writeForQueries()
         reads.snapshots += 1
-        return try file.reading(archive, onlyCommitted: true, interruptedWhen: reads.isCancelled, body)
+        return try file.reading(
+            archive,
+            onlyCommitted: true,
+            interruptedWhen: reads.isCancelled,
+            body
+        )
     }
 }

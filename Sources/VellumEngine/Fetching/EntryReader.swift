@@ -2,7 +2,8 @@ internal import VellumCore
 
 /// Reads and decodes the entries of a query in batches (decision 16).
 ///
-/// Each batch is read from one snapshot. Nothing is locked between two batches, so writers and checkpoints do not wait.
+/// Each batch is read from one snapshot. Nothing is locked between two batches, so writers and
+/// checkpoints do not wait.
 final class EntryReader<Value> {
     private let store: Store<Value>
     private let options: QueryOptions
@@ -27,12 +28,19 @@ final class EntryReader<Value> {
 
     var limit: ReadLimit { ReadLimit(entries: batchSize) }
 
-    /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped by its migration. A damaged entry is
-    /// reported.
+    /// Returns the value of an entry, or `nil` if it has expired, is to be skipped, or was dropped
+    /// by its migration. A damaged entry is reported.
     func value(of stored: StoredEntry) throws(VellumError) -> Value? {
         if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
-        // Not the time at which the query began: entries expire, and are recorded, during a long query.
-        guard try store.isValid(stored.entry, of: stored.key, at: store.clock.now()) else {
+        // Not the time at which the query began: entries expire, and are recorded, during a long
+        // query.
+        guard
+            try store.isValid(
+                stored.entry,
+                of: stored.key,
+                at: store.clock.now()
+            )
+        else {
             return options.withExpired ? expiredValue(of: stored) : nil
         }
         guard stored.isIntact else {
@@ -46,16 +54,21 @@ final class EntryReader<Value> {
         }
         return try decoded(stored.entry) { () throws(VellumError) in
             guard let value = try store.decode(stored.entry, of: stored.key) else { return nil }
-            guard !isCurrent, try store.isReplaced(stored.entry, of: stored.key, by: value) else { return value }
+            guard !isCurrent, try store.isReplaced(stored.entry, of: stored.key, by: value) else {
+                return value
+            }
             return nil
         }
     }
 
-    /// Appends the value of an entry, if it has one. That of an entry which is as most are is decoded without an optional, whose types take as long to
-    /// look up as the bytes of a small entry to decode.
+    /// Appends the value of an entry, if it has one. That of an entry which is as most are is
+    /// decoded without an optional, whose types take as long to look up as the bytes of a small
+    /// entry to decode.
     func append(_ stored: StoredEntry, to values: inout [Value]) throws(VellumError) {
         if let isCancelled = reads.isCancelled, isCancelled() { throw .cancelled }
-        if stored.isIntact, stored.entry.typeVersion == store.version, !stored.entry.validity.isOwn, store.state.undecodable.isEmpty {
+        if stored.isIntact, stored.entry.typeVersion == store.version, !stored.entry.validity.isOwn,
+            store.state.undecodable.isEmpty
+        {
             do {
                 values.append(try store.codec.decode(stored.entry.bytes))
                 decoded += 1
@@ -77,7 +90,10 @@ final class EntryReader<Value> {
     }
 
     /// - Parameter entry: What is decoded; `nil` if it is not on disk.
-    private func decoded(_ entry: Entry?, _ decode: () throws(VellumError) -> Value?) throws(VellumError) -> Value? {
+    private func decoded(
+        _ entry: Entry?,
+        _ decode: () throws(VellumError) -> Value?
+    ) throws(VellumError) -> Value? {
         do throws(VellumError) {
             decoded += 1
             let value = try decode()
@@ -95,9 +111,15 @@ final class EntryReader<Value> {
 
     private func item(_ stored: StoredEntry) throws(VellumError) -> QueryItem<Value>? {
         guard let value = try value(of: stored) else { return nil }
-        let origin = QueryOrigin(key: stored.key, entryID: stored.entry.id, revision: stored.entry.revision)
+        let origin = QueryOrigin(
+            key: stored.key,
+            entryID: stored.entry.id,
+            revision: stored.entry.revision
+        )
         var item = QueryItem(value: value, origin: origin)
-        if stored.entry.validity.isOwn { item.end = try store.end(of: stored.entry, stored.key) }
+        if stored.entry.validity.isOwn {
+            item.end = try store.end(of: stored.entry, stored.key)
+        }
         if options.isObserved { item.digest = store.digest(of: stored.entry) }
         return item
     }
@@ -109,9 +131,13 @@ final class EntryReader<Value> {
     ///   - entryIDs: The ids of the others, which are read later.
     ///   - matches: Tests the values that are read later, because they may have changed.
     func values(
-        _ entries: [StoredEntry], then entryIDs: ArraySlice<Int64>, matching matches: @escaping (Value) throws -> Bool
+        _ entries: [StoredEntry],
+        then entryIDs: ArraySlice<Int64>,
+        matching matches: @escaping (Value) throws -> Bool
     ) -> QueryPipeline<Value> {
-        var (entries, entryIDs, isLater) = (entries[...], entryIDs, false)
+        var entries = entries[...]
+        var entryIDs = entryIDs
+        var isLater = false
         return QueryPipeline { () throws(VellumError) in
             while true {
                 while let entry = entries.popFirst() {
@@ -120,16 +146,26 @@ final class EntryReader<Value> {
                     return item
                 }
                 guard !entryIDs.isEmpty else { return nil }
-                let (read, looked) = try self.store.disk.entries(of: entryIDs, self.limit, self.reads)
-                (entries, entryIDs, isLater) = (read[...], entryIDs.dropFirst(looked), true)
+                let (read, looked) = try self.store.disk.entries(
+                    of: entryIDs,
+                    self.limit,
+                    self.reads
+                )
+                entries = read[...]
+                entryIDs = entryIDs.dropFirst(looked)
+                isLater = true
             }
         }
     }
 
-    /// Returns the values of a range of entries, or of all that exist now, in batches. The batches grow if the caller may stop early.
+    /// Returns the values of a range of entries, or of all that exist now, in batches. The batches
+    /// grow if the caller may stop early.
     func scan(_ range: EntryScan = EntryScan()) -> QueryPipeline<Value> {
         // In one value: each access of a captured one is checked.
-        var state = (scan: range, entries: ArraySlice<StoredEntry>(), batch: options.isLazy ? min(32, batchSize) : batchSize)
+        var state = (
+            scan: range, entries: ArraySlice<StoredEntry>(),
+            batch: options.isLazy ? min(32, batchSize) : batchSize
+        )
         return QueryPipeline { () throws(VellumError) in
             while true {
                 while let entry = state.entries.popFirst() {
@@ -137,24 +173,36 @@ final class EntryReader<Value> {
                 }
                 guard state.scan.hasMore else { return nil }
                 let limit = ReadLimit(entries: state.batch)
-                state.entries = try self.store.disk.entries(of: &state.scan, limit, self.reads)[...]
+                state.entries = try self.store.disk.entries(
+                    of: &state.scan,
+                    limit,
+                    self.reads
+                )[...]
                 state.batch = min(state.batch * 4, self.batchSize)
             }
         }
     }
 
-    /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which makes several calls per value; cannot be
-    /// cancelled.
-    func scan(into values: inout [Value], matching matches: (Value) throws -> Bool) throws(VellumError) {
+    /// Appends every value that satisfies the condition to the array. Faster than a pipeline, which
+    /// makes several calls per value; cannot be cancelled.
+    func scan(
+        into values: inout [Value],
+        matching matches: (Value) throws -> Bool
+    ) throws(VellumError) {
         var scan = EntryScan()
         while scan.hasMore {
             for entry in try store.disk.entries(of: &scan, limit, reads) {
-                if let value = try value(of: entry), try Self.satisfies(value, matches) { values.append(value) }
+                if let value = try value(of: entry), try Self.satisfies(value, matches) {
+                    values.append(value)
+                }
             }
         }
     }
 
-    private static func satisfies(_ value: Value, _ matches: (Value) throws -> Bool) throws(VellumError) -> Bool {
+    private static func satisfies(
+        _ value: Value,
+        _ matches: (Value) throws -> Bool
+    ) throws(VellumError) -> Bool {
         do {
             return try matches(value)
         } catch {
@@ -162,10 +210,14 @@ final class EntryReader<Value> {
         }
     }
 
-    private func value(of payload: MemoryPayload<Value>, _ key: EntryKey) throws(VellumError) -> Value? {
+    private func value(
+        of payload: MemoryPayload<Value>,
+        _ key: EntryKey
+    ) throws(VellumError) -> Value? {
         switch payload {
         case .value(let value): value
-        case .bytes(let bytes): try decoded(nil) { () throws(VellumError) in try store.decode(bytes, of: key) }
+        case .bytes(let bytes):
+            try decoded(nil) { () throws(VellumError) in try store.decode(bytes, of: key) }
         }
     }
 
@@ -177,7 +229,9 @@ final class EntryReader<Value> {
                 if let isCancelled = self.reads.isCancelled, isCancelled() { throw .cancelled }
                 if let value = try self.value(of: found.payload, found.key) {
                     let origin = QueryOrigin(key: found.key, entryID: .max, revision: 0)
-                    let digest = self.options.isObserved ? try self.store.digest(of: found.payload, value) : 0
+                    let digest =
+                        self.options.isObserved
+                        ? try self.store.digest(of: found.payload, value) : 0
                     return QueryItem(value: value, origin: origin, end: found.end, digest: digest)
                 }
             }

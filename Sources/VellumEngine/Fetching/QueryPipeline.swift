@@ -13,7 +13,8 @@ package struct QueryItem<Value> {
 /// The entry of a value.
 package struct QueryOrigin: Hashable, Sendable {
     package var key: EntryKey
-    /// The id of the entry, in the order in which keys were first recorded. Entries that are only in memory are last.
+    /// The id of the entry, in the order in which keys were first recorded. Entries that are only
+    /// in memory are last.
     package var entryID: Int64
     var revision: UInt32
 }
@@ -47,7 +48,10 @@ struct QueryPipeline<Value> {
             switch step {
             case .filter(let condition): result = result.filtered(condition.evaluation())
             case .sort(let orderings):
-                result = result.sorted(by: orderings, keeping: QueryDescription.window(of: steps[(index + 1)...]))
+                result = result.sorted(
+                    by: orderings,
+                    keeping: QueryDescription.window(of: steps[(index + 1)...])
+                )
             case .skip(let count): result = result.window(skip: count, limit: nil)
             case .limit(let count): result = result.window(skip: 0, limit: count)
             }
@@ -96,15 +100,22 @@ struct QueryPipeline<Value> {
     /// Returns the values in order.
     ///
     /// - Parameters:
-    ///   - count: How many of the first values are needed; `nil` for all. No more are held in memory.
-    ///   - breaksTiesByEntryID: Whether equal values are in the order of their ids, and not in that of the pipeline.
+    ///   - count: How many of the first values are needed; `nil` for all. No more are held in
+    ///     memory.
+    ///   - breaksTiesByEntryID: Whether equal values are in the order of their ids, and not in that
+    ///     of the pipeline.
     func sorted(
-        by orderings: [Ordering<Value>], keeping count: Int?, breaksTiesByEntryID: Bool = false
+        by orderings: [Ordering<Value>],
+        keeping count: Int?,
+        breaksTiesByEntryID: Bool = false
     ) -> QueryPipeline {
         var sorted: ArraySlice<Item>?
         return QueryPipeline { () throws(VellumError) in
             if sorted == nil {
-                let precedence = Precedence<Value>(orderings: orderings, breaksTiesByEntryID: breaksTiesByEntryID)
+                let precedence = Precedence<Value>(
+                    orderings: orderings,
+                    breaksTiesByEntryID: breaksTiesByEntryID
+                )
                 var first = FirstItems(precedence, count: count ?? .max)
                 while let item = try self.next() { try first.add(item) }
                 sorted = try first.sorted()[...]
@@ -129,8 +140,8 @@ extension QueryDescription {
     }
 }
 
-/// The first items of a sequence in an order: a heap of their places, with the last of them at the root. Most items of a long sequence
-/// are compared with that one and dropped.
+/// The first items of a sequence in an order: a heap of their places, with the last of them at the
+/// root. Most items of a long sequence are compared with that one and dropped.
 ///
 /// - Complexity: O(log count) for each item that is kept.
 private struct FirstItems<Value> {
@@ -142,7 +153,10 @@ private struct FirstItems<Value> {
     private var heap: [Int] = []
     private var added = 0
 
-    init(_ precedence: Precedence<Value>, count: Int) { (self.precedence, self.count) = (precedence, count) }
+    init(_ precedence: Precedence<Value>, count: Int) {
+        self.precedence = precedence
+        self.count = count
+    }
 
     mutating func add(_ item: QueryItem<Value>) throws(VellumError) {
         added += 1
@@ -152,8 +166,11 @@ private struct FirstItems<Value> {
             numbers.append(added)
             // The heap is needed once an item may have to go.
             if items.count == count { try arrange() }
-        } else if let last = heap.first, try precedence.puts(item, added, before: items[last], numbers[last]) {
-            (items[last], numbers[last]) = (item, added)
+        } else if let last = heap.first,
+            try precedence.puts(item, added, before: items[last], numbers[last])
+        {
+            items[last] = item
+            numbers[last] = added
             try sink(0)
         }
     }
@@ -169,7 +186,12 @@ private struct FirstItems<Value> {
     }
 
     private func puts(_ left: Int, before right: Int) throws(VellumError) -> Bool {
-        try precedence.puts(items[left], numbers[left], before: items[right], numbers[right])
+        try precedence.puts(
+            items[left],
+            numbers[left],
+            before: items[right],
+            numbers[right]
+        )
     }
 
     private mutating func arrange() throws(VellumError) {
@@ -181,7 +203,11 @@ private struct FirstItems<Value> {
         var index = start
         while 2 * index + 1 < heap.count {
             var child = 2 * index + 1
-            if child + 1 < heap.count, try puts(heap[child], before: heap[child + 1]) { child += 1 }
+            if child + 1 < heap.count,
+                try puts(heap[child], before: heap[child + 1])
+            {
+                child += 1
+            }
             guard try puts(place, before: heap[child]) else { break }
             heap[index] = heap[child]
             index = child
@@ -196,7 +222,10 @@ private struct Precedence<Value> {
     var breaksTiesByEntryID: Bool
 
     func puts(
-        _ left: QueryItem<Value>, _ leftNumber: Int, before right: QueryItem<Value>, _ rightNumber: Int
+        _ left: QueryItem<Value>,
+        _ leftNumber: Int,
+        before right: QueryItem<Value>,
+        _ rightNumber: Int
     ) throws(VellumError) -> Bool {
         do {
             for ordering in orderings {
@@ -206,17 +235,22 @@ private struct Precedence<Value> {
         } catch {
             throw .failedQuery(error)
         }
-        let (leftID, rightID) = (left.origin.entryID, right.origin.entryID)
-        return breaksTiesByEntryID && leftID != rightID ? leftID < rightID : leftNumber < rightNumber
+        let leftID = left.origin.entryID
+        let rightID = right.origin.entryID
+        return breaksTiesByEntryID && leftID != rightID
+            ? leftID < rightID : leftNumber < rightNumber
     }
 }
 
 extension QueryDescription {
-    /// Returns the result of the steps, executed on the values in order: the definition of what a query returns.
+    /// Returns the result of the steps, executed on the values in order: the definition of what a
+    /// query returns.
     package func results(of values: [Value]) throws(VellumError) -> [Value] {
         var left = values[...]
         let all = QueryPipeline<Value> { () throws(VellumError) in
-            left.popFirst().map { QueryItem(value: $0, origin: QueryOrigin(key: "", entryID: 0, revision: 0)) }
+            left.popFirst().map {
+                QueryItem(value: $0, origin: QueryOrigin(key: "", entryID: 0, revision: 0))
+            }
         }
         let pipeline = all.executing(steps)
         var results: [Value] = []
@@ -229,6 +263,12 @@ extension VellumError {
     static func failedQuery(_ cause: any Error) -> VellumError {
         if let cause = cause as? VellumError { return cause }
         return VellumError(
-            .failedQuery, "A predicate threw an error for an object. Write it so that it can be evaluated on every object.", cause: cause)
+            .failedQuery,
+            """
+            A predicate threw an error for an object. Write it so that it can be evaluated on \
+            every object.
+            """,
+            cause: cause
+        )
     }
 }

@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import VellumCore
 
-/// One consumer that is notified when an archive changes. It asks again when it is asked for its next answer: nothing is queued.
+/// One consumer that is notified when an archive changes. It asks again when it is asked for its
+/// next answer: nothing is queued.
 ///
 /// Safe on any thread, but only one task at a time waits.
 package final class ChangeObserver: Sendable {
@@ -25,7 +26,10 @@ package final class ChangeObserver: Sendable {
     private let watcher: ChangeWatcher
 
     init(of archive: Int64, key: UInt64?, isPrompt: Bool, _ watcher: ChangeWatcher) {
-        (self.archive, self.key, self.isPrompt, self.watcher) = (archive, key, isPrompt, watcher)
+        self.archive = archive
+        self.key = key
+        self.isPrompt = isPrompt
+        self.watcher = watcher
     }
 
     /// Ends the observation. A waiting consumer goes on, and gets no further answer.
@@ -34,7 +38,8 @@ package final class ChangeObserver: Sendable {
         end()
     }
 
-    /// Returns when there may be another answer. `false`: there is none any more, because the file was closed or the task is cancelled.
+    /// Returns when there may be another answer. `false`: there is none any more, because the file
+    /// was closed or the task is cancelled.
     package func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -83,7 +88,9 @@ package final class ChangeObserver: Sendable {
     package var lastAnswer: ContinuousClock.Instant? { state.withLock { $0.answered } }
 
     /// Whether the consumer waits, and has been told everything; or will get no further answer.
-    package var isSettled: Bool { state.withLock { $0.isEnded || $0.waiter != nil && !$0.isDirty } }
+    package var isSettled: Bool {
+        state.withLock { $0.isEnded || $0.waiter != nil && !$0.isDirty }
+    }
 
     // MARK: Changes
 
@@ -102,14 +109,20 @@ package final class ChangeObserver: Sendable {
     ///
     /// - Parameter key: The hash of the entry's key.
     func tellOfEnd(_ key: UInt64, at moment: WallInstant, by clock: WallClock) {
-        let (begin, left) = (clock.timer.now(), max(1, moment.rawValue &- clock.now().rawValue))
+        let begin = clock.timer.now()
+        let left = max(1, moment.rawValue &- clock.now().rawValue)
         let task = Task { [weak self] in
             do {
                 try await clock.timer.wait(until: begin, plus: left) {
                     guard let self else { return }
                     var changes = ChangedKeys()
                     changes.insert(ChangedKeys.Key(key, .evicted), most: 1)
-                    self.watcher.tell(Commit(source: .clock, changes: [Commit.Change(archive: self.archive, keys: changes)]))
+                    self.watcher.tell(
+                        Commit(
+                            source: .clock,
+                            changes: [Commit.Change(archive: self.archive, keys: changes)]
+                        )
+                    )
                 }
             } catch {}  // There is another answer meanwhile.
         }

@@ -1,11 +1,13 @@
 internal import Synchronization
 internal import VellumCore
 
-/// Notifies the observers of one open file of changes, by this process and by others: it treats both alike (decision 65).
+/// Notifies the observers of one open file of changes, by this process and by others: it treats
+/// both alike (decision 65).
 ///
-/// While there is an observer, a thread waits at the change page; without one, nothing runs. A writer that finds nobody waiting pays for one
-/// load. After each change the thread pauses for 50 ms, so that a burst asks each observer at most twenty times a second. What is committed is
-/// told also while another writer stands still in a commit, or was killed in it.
+/// While there is an observer, a thread waits at the change page; without one, nothing runs. A
+/// writer that finds nobody waiting pays for one load. After each change the thread pauses for 50
+/// ms, so that a burst asks each observer at most twenty times a second. What is committed is told
+/// also while another writer stands still in a commit, or was killed in it.
 final class ChangeWatcher: Sendable {
     private struct State {
         var observers: [ObjectIdentifier: ChangeObserver] = [:]
@@ -24,11 +26,14 @@ final class ChangeWatcher: Sendable {
 
         var isEmpty: Bool { keys.isEmpty && !isForEveryone }
 
-        func concerns(_ observer: ChangeObserver) -> Bool { isForEveryone || (keys[observer.archive]?.contain(observer.key) ?? false) }
+        func concerns(_ observer: ChangeObserver) -> Bool {
+            isForEveryone || (keys[observer.archive]?.contain(observer.key) ?? false)
+        }
     }
 
     private let location: FileLocation
-    /// After how many milliseconds those whom a running commit concerns ask in any case: its process may have died, and another hold the lock.
+    /// After how many milliseconds those whom a running commit concerns ask in any case: its
+    /// process may have died, and another hold the lock.
     private let longestCommit: Double
     private let state = Locked(State())
     private let isObserved = Atomic(false)
@@ -38,7 +43,10 @@ final class ChangeWatcher: Sendable {
     /// After how long it looks at the page in any case: another process may have replaced the file.
     private static let longestWait: Int64 = 300_000
 
-    init(_ location: FileLocation, longestCommit: Double = 500) { (self.location, self.longestCommit) = (location, longestCommit) }
+    init(_ location: FileLocation, longestCommit: Double = 500) {
+        self.location = location
+        self.longestCommit = longestCommit
+    }
 
     private var page: ChangePage { location.changesFile.page }
 
@@ -72,7 +80,9 @@ final class ChangeWatcher: Sendable {
 
     func remove(_ observer: ChangeObserver) {
         let isLast = state.withLock { state in
-            guard state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil, state.observers.isEmpty else { return false }
+            guard state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil,
+                state.observers.isEmpty
+            else { return false }
             isObserved.store(false, ordering: .relaxed)
             state.thread += 1
             return true
@@ -80,18 +90,25 @@ final class ChangeWatcher: Sendable {
         if isLast { page.wakeWaiters() }
     }
 
-    /// Tells the observers of what is not on the page: relaxed writes, what memory has lost, ages that have ended, and, because they may have asked
-    /// before memory was updated, writes of archives of which memory may have a part alone. The page has the rest, at which the thread waits.
+    /// Tells the observers of what is not on the page: relaxed writes, what memory has lost, ages
+    /// that have ended, and, because they may have asked before memory was updated, writes of
+    /// archives of which memory may have a part alone. The page has the rest, at which the thread
+    /// waits.
     func tell(_ commit: Commit) {
         guard isObserving else { return }
         let changes = commit.changes.filter {
             $0.told < $0.keys.count
-                && (commit.source != .transaction || commit.due.isOpen || ($0.known?.owner?.mayHaveMemoryOnly ?? false))
+                && (commit.source != .transaction || commit.due.isOpen
+                    || ($0.known?.owner?.mayHaveMemoryOnly ?? false))
         }
         guard !changes.isEmpty else { return }
         addUntold { untold in
             for change in changes {
-                untold.keys[change.archive, default: ChangedKeys()].add(change.keys, after: change.told, most: ChangePage.mostKeys)
+                untold.keys[change.archive, default: ChangedKeys()].add(
+                    change.keys,
+                    after: change.told,
+                    most: ChangePage.mostKeys
+                )
             }
         }
     }
@@ -124,7 +141,10 @@ final class ChangeWatcher: Sendable {
         let observers = state.withLock { state in
             state.isEnded = true
             state.thread += 1
-            defer { (state.observers, state.untold) = ([:], Untold()) }
+            defer {
+                state.observers = [:]
+                state.untold = Untold()
+            }
             return Array(state.observers.values)
         }
         isObserved.store(false, ordering: .relaxed)
@@ -138,11 +158,16 @@ final class ChangeWatcher: Sendable {
     private func start(_ thread: Int, after number: UInt64) {
         Lane().start { [weak self, location] in
             let page = location.changesFile.page
-            var (told, pause, waited, wasRetired) = (number, 0.5, 0.0, false)
+            var told = number
+            var pause = 0.5
+            var waited = 0.0
+            var wasRetired = false
             while let self, self.isCurrent(thread) {
                 let moment = page.beginWaiting()
                 // Asked after the moment, so that all of its changes are over if no commit runs.
-                let isRunning = moment.announced != moment.finished && moment.announced != told && location.mayBeCommitting
+                let isRunning =
+                    moment.announced != moment.finished && moment.announced != told
+                    && location.mayBeCommitting
                 let over = isRunning ? moment.finished : moment.announced
                 if moment.isRetired, !wasRetired { self.askAgain() }
                 wasRetired = moment.isRetired
@@ -150,19 +175,25 @@ final class ChangeWatcher: Sendable {
                 let isLong = waited >= self.longestCommit
                 if over != told || isLong {
                     self.tellChanges(after: told, through: isLong ? moment.announced : over)
-                    (told, pause, waited, hasTold) = (over, 0.5, 0, true)
+                    told = over
+                    pause = 0.5
+                    waited = 0
+                    hasTold = true
                 }
                 guard hasTold || isRunning else {
                     // A file that is released meanwhile wakes the thread.
                     page.wait(milliseconds: Self.longestWait)
-                    // Whoever deleted it wakes nobody. The next question finds that the file has vanished.
+                    // Whoever deleted it wakes nobody. The next question finds that the file has
+                    // vanished.
                     if location.changesFile.isReplaced { self.askAgain() }
                     continue
                 }
-                // Who finishes a commit wakes nobody. Ever longer, because a process may be stopped in it.
+                // Who finishes a commit wakes nobody. Ever longer, because a process may be stopped
+                // in it.
                 let milliseconds = hasTold ? Self.pause : pause
                 BusyRetry.milliseconds(milliseconds)
-                (pause, waited) = (min(pause * 1.2, Self.pause), isRunning ? waited + milliseconds : 0)
+                pause = min(pause * 1.2, Self.pause)
+                waited = isRunning ? waited + milliseconds : 0
             }
         }
     }
@@ -172,7 +203,9 @@ final class ChangeWatcher: Sendable {
         let (observers, isEmpty) = state.withLock { state in
             let untold = state.untold
             state.untold = Untold()
-            return (untold.isEmpty ? [] : state.observers.values.filter(untold.concerns), untold.isEmpty)
+            return (
+                untold.isEmpty ? [] : state.observers.values.filter(untold.concerns), untold.isEmpty
+            )
         }
         for observer in observers { observer.signal() }
         return !isEmpty
@@ -184,7 +217,10 @@ final class ChangeWatcher: Sendable {
     private func tellChanges(after old: UInt64, through new: UInt64) {
         for (archive, observers) in Dictionary(grouping: observers, by: \.archive) {
             let keys = page.changes(of: archive, numberedAfter: old, through: new)
-            let commit = Commit(source: .page, changes: [Commit.Change(archive: archive, keys: keys)])
+            let commit = Commit(
+                source: .page,
+                changes: [Commit.Change(archive: archive, keys: keys)]
+            )
             for observer in observers where commit.concerns(observer) { observer.signal() }
         }
     }

@@ -4,7 +4,8 @@ package import VellumCore
 // Reading and writing: every call of the disk begins here.
 
 extension DatabaseFile {
-    /// Runs `body` with the connection that writes, under its lock. Returns `nil` if the file is suspended or closed.
+    /// Runs `body` with the connection that writes, under its lock. Returns `nil` if the file is
+    /// suspended or closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
         _ body: (Writer) throws(Failure) -> Result?
@@ -15,7 +16,8 @@ extension DatabaseFile {
     /// The same. Returns `nil` also if the archive was closed.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
-        of archive: Archive, _ body: (Writer) throws(Failure) -> Result?
+        of archive: Archive,
+        _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
         try writing.withWriter { (writer) throws(Failure) -> Result? in
             archive.isListed ? try body(writer) : nil
@@ -25,7 +27,8 @@ extension DatabaseFile {
     /// Runs `finish` with the writer, if there is one, then closes it and sets the state.
     @discardableResult
     func closeWriter<Result: Sendable, Failure: Error>(
-        as state: FileState, _ finish: (Writer?) throws(Failure) -> Result
+        as state: FileState,
+        _ finish: (Writer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let result = try writing.close { (writer) throws(Failure) -> Result in
             let result = try finish(writer)
@@ -51,28 +54,44 @@ extension DatabaseFile {
 }
 
 extension DatabaseFile {
-    /// Runs `body` with the tables of an archive, which show every committed write, and relaxed writes that are not committed yet.
+    /// Runs `body` with the tables of an archive, which show every committed write, and relaxed
+    /// writes that are not committed yet.
     ///
     /// - Parameters:
-    ///   - onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to wait for the writer.
+    ///   - onlyCommitted: Whether to leave out relaxed writes that are not committed, and so not to
+    ///     wait for the writer.
     ///   - isCancelled: Asked every 1,000 instructions of SQLite; `nil` for never.
-    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of its cache.
+    /// - Throws: ``SQLiteError/versionReplaced`` if the archive was opened with another version of
+    ///   its cache.
     package func reading<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, interruptedWhen isCancelled: (() -> Bool)? = nil,
+        _ archive: Archive,
+        onlyCommitted: Bool = false,
+        interruptedWhen isCancelled: (() -> Bool)? = nil,
         _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(VellumError) -> Result {
         try archive.checkOpen()
         try checkUsable()
         do throws(SQLiteError) {
-            if let result = try read(archive, onlyCommitted: onlyCommitted, interruptedWhen: isCancelled, body) { return result }
+            if let result = try read(
+                archive,
+                onlyCommitted: onlyCommitted,
+                interruptedWhen: isCancelled,
+                body
+            ) {
+                return result
+            }
         } catch {
             throw located(error)
         }
         throw unusable
     }
 
-    /// Runs `body` with the tables of an archive, in one snapshot, while no thread of this process commits.
-    func readingInCommitOrder(_ archive: Archive, _ body: (ArchiveTables) throws(SQLiteError) -> Void) throws(VellumError) {
+    /// Runs `body` with the tables of an archive, in one snapshot, while no thread of this process
+    /// commits.
+    func readingInCommitOrder(
+        _ archive: Archive,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Void
+    ) throws(VellumError) {
         try archive.checkOpen()
         try checkUsable()
         let isDone = try mappingErrors { () throws(SQLiteError) in
@@ -86,7 +105,9 @@ extension DatabaseFile {
 
     /// - Returns: What `body` returned; `nil` if the file is closed.
     func read<Result: Sendable>(
-        _ archive: Archive, onlyCommitted: Bool = false, interruptedWhen isCancelled: (() -> Bool)? = nil,
+        _ archive: Archive,
+        onlyCommitted: Bool = false,
+        interruptedWhen isCancelled: (() -> Bool)? = nil,
         _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         guard !archive.isReplaced else { throw .versionReplaced }
@@ -102,11 +123,21 @@ extension DatabaseFile {
                 }
                 return result
             }
-            guard let (result, beganLease) = try readers.read(archive, interruptedWhen: isCancelled, body) else { return nil }
-            if beganLease { schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) } }
+            guard
+                let (result, beganLease) = try readers.read(
+                    archive,
+                    interruptedWhen: isCancelled,
+                    body
+                )
+            else { return nil }
+            if beganLease {
+                schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) }
+            }
             return result
         } catch {
-            if error.isVersionReplaced, archive.cacheVersion != nil, !archive.isReplaced { archive.versionWasReplaced() }
+            if error.isVersionReplaced, archive.cacheVersion != nil, !archive.isReplaced {
+                archive.versionWasReplaced()
+            }
             throw error
         }
     }
@@ -115,11 +146,15 @@ extension DatabaseFile {
 // Writes to any number of archives in one transaction.
 
 extension DatabaseFile {
-    /// Carries out the writes in one transaction and calls `update` under the writer's lock, so that memory is updated in commit order (decision 5).
+    /// Carries out the writes in one transaction and calls `update` under the writer's lock, so
+    /// that memory is updated in commit order (decision 5).
     ///
-    /// Relaxed writes that no other process can read are visible when they are in the open batch; the COMMIT comes later.
+    /// Relaxed writes that no other process can read are visible when they are in the open batch;
+    /// the COMMIT comes later.
     package func commit(
-        _ writes: [ArchiveWrite], durability: Durability, updatingMemory update: ([WriteOutcome]) -> Void
+        _ writes: [ArchiveWrite],
+        durability: Durability,
+        updatingMemory update: ([WriteOutcome]) -> Void
     ) throws(VellumError) {
         try check(writes)
         let commits = try carryOut(writes, isRelaxed: durability == .relaxed, update)
@@ -128,8 +163,11 @@ extension DatabaseFile {
 
     /// Checks that the caller may make the writes.
     func check(_ writes: [ArchiveWrite]) throws(VellumError) {
-        if transactions.areRunning, writes.contains(where: { $0.changesFile }) { try transactions.refuseWrite() }
-        for index in writes.indices where index == 0 || writes[index].archive !== writes[index - 1].archive {
+        if transactions.areRunning, writes.contains(where: { $0.changesFile }) {
+            try transactions.refuseWrite()
+        }
+        for index in writes.indices
+        where index == 0 || writes[index].archive !== writes[index - 1].archive {
             try writes[index].archive.check(writes)
         }
         try checkUsable()
@@ -138,7 +176,11 @@ extension DatabaseFile {
     /// Carries out writes that were checked, on a full disk again.
     ///
     /// - Returns: The number of commits so far.
-    func carryOut(_ writes: [ArchiveWrite], isRelaxed: Bool, _ update: ([WriteOutcome]) -> Void) throws(VellumError) -> UInt64 {
+    func carryOut(
+        _ writes: [ArchiveWrite],
+        isRelaxed: Bool,
+        _ update: ([WriteOutcome]) -> Void
+    ) throws(VellumError) -> UInt64 {
         let commit: Commit?
         do throws(SQLiteError) {
             do throws(SQLiteError) {
@@ -162,14 +204,17 @@ extension DatabaseFile {
         try mappingErrors { () throws(SQLiteError) in try log.sync(through: commits) }
     }
 
-    /// Runs `body` in a transaction of its own, on a full disk again, and does what that makes due. Returns `nil` if the file is suspended or
-    /// closed, or the archive closed.
+    /// Runs `body` in a transaction of its own, on a full disk again, and does what that makes due.
+    /// Returns `nil` if the file is suspended or closed, or the archive closed.
     func inTransaction<Result: Sendable>(
-        _ archive: Archive, _ body: (ArchiveEdit) throws(SQLiteError) -> Result
+        _ archive: Archive,
+        _ body: (ArchiveEdit) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         let done = try log.retryingWhenFull { () throws(SQLiteError) in
             try withWriter(of: archive) { (writer) throws(SQLiteError) in
-                try writer.transaction { (transaction) throws(SQLiteError) in try body(transaction.edit(of: archive)) }
+                try writer.transaction { (transaction) throws(SQLiteError) in
+                    try body(transaction.edit(of: archive))
+                }
             }
         }
         guard let (result, commit) = done else { return nil }
@@ -177,28 +222,32 @@ extension DatabaseFile {
         return result
     }
 
-    /// Tells everybody what has changed, and schedules what that makes due: log messages, sweeps, batch commits and checkpoints. Memory was
-    /// updated under the lock. Called without one.
+    /// Tells everybody what has changed, and schedules what that makes due: log messages, sweeps,
+    /// batch commits and checkpoints. Memory was updated under the lock. Called without one.
     func didCommit(_ commit: Commit) {
         watcher.tell(commit)
         let due = commit.due
         for (archive, limit) in due.evictionsByDefault { archive.noteEvictionByDefault(limit) }
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
         if due.mayHoldCleared { scheduleDeletingCleared() }
-        if due.isOpen { schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() } }
+        if due.isOpen {
+            schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() }
+        }
         let hasLongLog = due.logFrames >= LogLimit.checkpointAt
         if due.logFrames >= LogLimit.waitFor, location.isShared, waitForRestart() { return }
         // A reader blocks the log; the next try is already scheduled.
         if hasLongLog, log.isBlocked { return }
         if due.logFrames >= LogLimit.waitFor {
-            // The log grows faster than the background checkpoint copies it, so the writer runs one itself.
+            // The log grows faster than the background checkpoint copies it, so the writer runs one
+            // itself.
             runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
         } else if hasLongLog || due.bytesRemoved >= 1 << 20 {
             scheduleCheckpoint()
         }
     }
 
-    /// Waits while another thread or process restarts the log, which would grow further meanwhile. Called without a lock.
+    /// Waits while another thread or process restarts the log, which would grow further meanwhile.
+    /// Called without a lock.
     ///
     /// - Returns: Whether one did, and ended in time.
     private func waitForRestart() -> Bool {
@@ -216,8 +265,9 @@ extension DatabaseFile {
     /// How long an opening waits for relaxed writes of others, in milliseconds.
     @TaskLocal package static var longestWaitForBatches: Int64 = 2000
 
-    /// Waits for relaxed writes that other processes acknowledged before this one opened the file: usually 20 milliseconds, at most
-    /// ``longestWaitForBatches``. Later relaxed writes of those processes commit before they return (decision 35).
+    /// Waits for relaxed writes that other processes acknowledged before this one opened the file:
+    /// usually 20 milliseconds, at most ``longestWaitForBatches``. Later relaxed writes of those
+    /// processes commit before they return (decision 35).
     func waitForOpenBatches(_ connection: Connection) throws(SQLiteError) {
         // Other processes see a connection once it has read.
         _ = try connection.int(SQL.tableCount)
@@ -232,7 +282,10 @@ extension DatabaseFile {
 
     /// Commits relaxed writes that wait in an open transaction.
     package func commitBatch() throws(SQLiteError) {
-        if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() }) { didCommit(commit) }
+        if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() })
+        {
+            didCommit(commit)
+        }
     }
 }
 
@@ -242,18 +295,25 @@ extension DatabaseFile {
     /// The writes of tasks that wait.
     var writes: WriteLane { writing.lane }
 
-    /// Carries out the writes of calls, those that are not relaxed in one transaction, and notes in each why it failed.
+    /// Carries out the writes of calls, those that are not relaxed in one transaction, and notes in
+    /// each why it failed.
     ///
     /// - Returns: The number of commits so far, which a sync must cover.
     func carryOut(_ calls: [WriteCall]) -> UInt64 {
         for call in calls { call.stamp() }
         let together = calls.count > 1 ? calls.filter { $0.durability > .relaxed } : []
         guard together.count > 1 else { return carryOutAlone(calls) }
-        let commits = together.count < calls.count ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        let commits =
+            together.count < calls.count
+            ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
         do throws(SQLiteError) {
-            let commit = try writing.withWriter { (writer) throws(SQLiteError) in try writer.commit(together) }
+            let commit = try writing.withWriter { (writer) throws(SQLiteError) in
+                try writer.commit(together)
+            }
             if let commit { didCommit(commit) }
-            for call in together { call.failure = commit == nil ? unusable : call.refusal.map(located) }
+            for call in together {
+                call.failure = commit == nil ? unusable : call.refusal.map(located)
+            }
             return max(commits, commit?.due.commits ?? 0)
         } catch {
             // There may be room for some.
@@ -268,7 +328,14 @@ extension DatabaseFile {
         var commits: UInt64 = 0
         for call in calls {
             do throws(VellumError) {
-                commits = max(commits, try carryOut(call.writes, isRelaxed: call.durability == .relaxed, call.updateMemory))
+                commits = max(
+                    commits,
+                    try carryOut(
+                        call.writes,
+                        isRelaxed: call.durability == .relaxed,
+                        call.updateMemory
+                    )
+                )
             } catch {
                 call.failure = error
             }
@@ -291,14 +358,16 @@ extension DatabaseFile {
 extension DatabaseFile {
     /// Checks that the file may be used. Every call starts with it.
     ///
-    /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or ``VellumError/Code/vanished``.
+    /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or
+    ///   ``VellumError/Code/vanished``.
     func checkUsable() throws(VellumError) {
         if try !location.isUsable() { try checkLocation() }
     }
 
     /// Checks that the database, its log and its changes file are still at their paths.
     ///
-    /// - Throws: ``VellumError/Code/vanished``, or ``VellumError/Code/cannotOpen`` for the changes file.
+    /// - Throws: ``VellumError/Code/vanished``, or ``VellumError/Code/cannotOpen`` for the changes
+    ///   file.
     func checkLocation() throws(VellumError) {
         if state == .vanished { throw .vanished }
         switch location.look() {
@@ -306,8 +375,8 @@ extension DatabaseFile {
             abandon()
             throw .vanished
         case .noLog:
-            // Whoever closes last removes the log, this process too. Its closing holds the writer's lock: without a writer the file is closed,
-            // and the next step says so.
+            // Whoever closes last removes the log, this process too. Its closing holds the writer's
+            // lock: without a writer the file is closed, and the next step says so.
             if withWriter({ _ in true }) == nil { return }
             // The processes that have the log open copy it into the database when they close.
             abandon(keepingLog: false)
@@ -317,14 +386,28 @@ extension DatabaseFile {
         do {
             if try location.changesFile.remapIfReplaced() { watcher.pageWasReplaced() }
         } catch {
-            throw VellumError(.cannotOpen, "The changes file beside the archive cannot be opened.", cause: error)
+            throw VellumError(
+                .cannotOpen,
+                "The changes file beside the archive cannot be opened.",
+                cause: error
+            )
         }
     }
 
-    /// Releases a file that has vanished, without touching a file that may have replaced it, and notifies its owners.
+    /// Releases a file that has vanished, without touching a file that may have replaced it, and
+    /// notifies its owners.
     func abandon(keepingLog: Bool = true) {
-        guard location.move(from: .open, to: .vanished) || location.move(from: .suspended, to: .vanished) else { return }
-        Log.error("An archive file was deleted, replaced or set aside while it was open. It must be opened again.", SQLiteError.vanished)
+        guard
+            location.move(from: .open, to: .vanished)
+                || location.move(from: .suspended, to: .vanished)
+        else { return }
+        Log.error(
+            """
+            An archive file was deleted, replaced or set aside while it was open. It must be \
+            opened again.
+            """,
+            SQLiteError.vanished
+        )
         log.release(keepingLog: keepingLog)
         readers.close(keepingLog: keepingLog)
         closeWriter(as: .vanished) { writer in

@@ -22,8 +22,18 @@ extension DatabaseFile {
     /// Opens an archive for a store of the caller.
     ///
     /// - Important: Open a name at most once at a time: an archive has one owner.
-    package func archive(named name: String, version: String? = nil, capacity: Capacity) throws(VellumError) -> DiskArchive {
-        let opened = try openArchive(named: name, version: version, mayReplaceVersion: true, disk: capacity, otherwise: capacity)
+    package func archive(
+        named name: String,
+        version: String? = nil,
+        capacity: Capacity
+    ) throws(VellumError) -> DiskArchive {
+        let opened = try openArchive(
+            named: name,
+            version: version,
+            mayReplaceVersion: true,
+            disk: capacity,
+            otherwise: capacity
+        )
         finish(opened.limits, of: opened.archive.archive)
         return opened.archive
     }
@@ -37,7 +47,11 @@ extension DatabaseFile {
     }
 
     func openArchive(
-        named name: String, version: String?, mayReplaceVersion: Bool, disk: Capacity?, otherwise fallback: Capacity
+        named name: String,
+        version: String?,
+        mayReplaceVersion: Bool,
+        disk: Capacity?,
+        otherwise fallback: Capacity
     ) throws(VellumError) -> OpenedArchive {
         let normal = EntryKey(name).normalized
         let version = version.map { EntryKey($0).normalized }
@@ -49,10 +63,19 @@ extension DatabaseFile {
                     try writer.endBatch()
                     CrashPoint.reached(.archiveCommitted)
                     let archive = Archive(
-                        found, name: normal, cacheVersion: version, limit: KnownLimit(entries: (disk ?? fallback).entries))
+                        found,
+                        name: normal,
+                        cacheVersion: version,
+                        limit: KnownLimit(entries: (disk ?? fallback).entries)
+                    )
                     guard !access.isReading else { return (archive, nil) }
                     let replaced = try version.flatMap { (version) throws(SQLiteError) in
-                        try writer.setVersion(version, of: found, mayReplace: mayReplaceVersion, at: clock.now())
+                        try writer.setVersion(
+                            version,
+                            of: found,
+                            mayReplace: mayReplaceVersion,
+                            at: clock.now()
+                        )
                     }
                     try writer.prepareSweep(of: archive)
                     return (archive, replaced)
@@ -65,25 +88,40 @@ extension DatabaseFile {
         if replaced != nil { scheduleDeletingCleared() }
         do throws(VellumError) {
             let outcome = try withUsableFile { () throws(SQLiteError) in
-                try setLimit(of: archive) { stored, held in stored.opened(given: disk, otherwise: fallback, holding: held) }
+                try setLimit(of: archive) { stored, held in
+                    stored.opened(given: disk, otherwise: fallback, holding: held)
+                }
             }
             archive.keep(outcome)
-            return OpenedArchive(archive: DiskArchive(file: self, archive), limits: outcome, replaced: replaced)
+            return OpenedArchive(
+                archive: DiskArchive(file: self, archive),
+                limits: outcome,
+                replaced: replaced
+            )
         } catch {
             remove(archive)
             throw error
         }
     }
 
-    /// Opens an archive of a file that is only read: it keeps its limit, whatever is asked for, and evicts nothing.
-    private func openOnlyToRead(_ archive: Archive, version: String?) throws(VellumError) -> OpenedArchive {
+    /// Opens an archive of a file that is only read: it keeps its limit, whatever is asked for, and
+    /// evicts nothing.
+    private func openOnlyToRead(
+        _ archive: Archive,
+        version: String?
+    ) throws(VellumError) -> OpenedArchive {
         do throws(VellumError) {
             let limit = try withUsableFile { () throws(SQLiteError) in
-                try withWriter(of: archive) { (writer) throws(SQLiteError) in try writer.limit(of: archive, requiring: version) }
+                try withWriter(of: archive) { (writer) throws(SQLiteError) in
+                    try writer.limit(of: archive, requiring: version)
+                }
             }
             guard let limit else { throw unusable }
             archive.note(limit)
-            return OpenedArchive(archive: DiskArchive(file: self, archive), limits: LimitOutcome(before: limit, after: limit))
+            return OpenedArchive(
+                archive: DiskArchive(file: self, archive),
+                limits: LimitOutcome(before: limit, after: limit)
+            )
         } catch {
             remove(archive)
             throw error
@@ -95,11 +133,13 @@ extension DatabaseFile {
         if outcome.isLowered { Log.limitLowered(archive.name, outcome.change) }
     }
 
-    /// Changes the disk limit of an archive and evicts entries above it, in small transactions. Call ``finish(_:of:)`` afterwards.
+    /// Changes the disk limit of an archive and evicts entries above it, in small transactions.
+    /// Call ``finish(_:of:)`` afterwards.
     ///
     /// - Parameter newLimit: Returns the new limit for the stored one and the number of bytes held.
     func setLimit(
-        of archive: Archive, _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+        of archive: Archive,
+        _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
     ) throws(SQLiteError) -> LimitOutcome {
         // Usually the limit is unchanged and not exceeded: then nothing is written.
         let unchanged = try log.retryingWhenFull { () throws(SQLiteError) in
@@ -108,9 +148,13 @@ extension DatabaseFile {
                 writer.forgetContents()
                 let totals = try writer.contents(of: archive).totals
                 let capacity = archive.limit.capacity(of: totals.limit)
-                let isOver = capacity.isExceeded(byBytes: Int(totals.bytes), entries: Int(totals.entries))
+                let isOver = capacity.isExceeded(
+                    byBytes: Int(totals.bytes),
+                    entries: Int(totals.entries)
+                )
                 let isSame = newLimit(totals.limit, totals.bytes) == totals.limit
-                return isSame && !isOver ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
+                return isSame && !isOver
+                    ? LimitOutcome(before: totals.limit, after: totals.limit) : nil
             }
         }
         if let unchanged { return unchanged }
@@ -118,7 +162,9 @@ extension DatabaseFile {
         while true {
             let before = outcome
             let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
-                try edit.setLimit { stored, held in before == nil ? newLimit(stored, held) : stored }
+                try edit.setLimit { stored, held in
+                    before == nil ? newLimit(stored, held) : stored
+                }
             }
             guard let step else { throw archive.unlisted }
             archive.note(step.after)
@@ -132,12 +178,14 @@ extension DatabaseFile {
         return outcome
     }
 
-    /// How many bytes of the file are in no use. A part of them is returned to the file system in the background.
+    /// How many bytes of the file are in no use. A part of them is returned to the file system in
+    /// the background.
     package func unusedSize() throws(VellumError) -> DataSize {
         let pages = try withUsableFile { () throws(SQLiteError) in
             try withWriter { (writer) throws(SQLiteError) -> Int64? in
                 let connection = writer.connection
-                return try (connection.int(SQL.freePageCount) ?? 0).value * (connection.int(SQL.pageSize) ?? 0).value
+                return try (connection.int(SQL.freePageCount) ?? 0).value
+                    * (connection.int(SQL.pageSize) ?? 0).value
             }
         }
         guard let pages else { throw unusable }
@@ -148,15 +196,23 @@ extension DatabaseFile {
     package var openingEvents: [StoreEvent] { opening.withLock { $0.events } }
 
     /// Returns the names of the archives in the file, in the order of their creation.
-    package func archiveNames() throws(VellumError) -> [String] { try storedArchives().map { $0.name ?? "" } }
+    package func archiveNames() throws(VellumError) -> [String] {
+        try storedArchives().map { $0.name ?? "" }
+    }
 
     /// Removes up to `limit` entries that were last used before `stamp`.
     ///
     /// - Returns: How many were removed.
-    func removeUnused(_ archive: Archive, before stamp: UseStamp, limit: Int) throws(SQLiteError) -> Int {
+    func removeUnused(
+        _ archive: Archive,
+        before stamp: UseStamp,
+        limit: Int
+    ) throws(SQLiteError) -> Int {
         let removed = try inTransaction(archive) { (edit) throws(SQLiteError) in
             var entries: [RemovedEntry] = []
-            while entries.count < limit, let entry = try edit.removeOldest(before: stamp) { entries.append(entry) }
+            while entries.count < limit, let entry = try edit.removeOldest(before: stamp) {
+                entries.append(entry)
+            }
             edit.noteRemoval(of: entries, .unused)
             return entries.count
         }
@@ -169,7 +225,10 @@ extension DatabaseFile {
         let outcome = archive.setOwner(owner)
         do throws(SQLiteError) {
             let newest = try withWriter(of: archive) { (writer) throws(SQLiteError) in
-                let newest = try RecencyTables.readNewestStamp(of: archive.id, on: writer.connection)
+                let newest = try RecencyTables.readNewestStamp(
+                    of: archive.id,
+                    on: writer.connection
+                )
                 // Later uses count on from it.
                 try newest.check()
                 return newest
@@ -202,7 +261,10 @@ extension DatabaseFile {
             do throws(SQLiteError) {
                 try writer.endBatch()  // It may hold this archive's writes and totals.
             } catch {
-                Log.error("Relaxed writes could not be committed when an archive was closed.", error)
+                Log.error(
+                    "Relaxed writes could not be committed when an archive was closed.",
+                    error
+                )
             }
         }
     }
@@ -210,21 +272,32 @@ extension DatabaseFile {
 
 extension Writer {
     /// The limit of an archive, which must hold this version of a cache, if one is given.
-    fileprivate func limit(of archive: Archive, requiring version: String?) throws(SQLiteError) -> StoredLimit {
-        if let version, try ArchiveTable.version(of: archive.id, on: connection)?.version != version { throw .versionReplaced }
+    fileprivate func limit(
+        of archive: Archive,
+        requiring version: String?
+    ) throws(SQLiteError) -> StoredLimit {
+        if let version, try ArchiveTable.version(of: archive.id, on: connection)?.version != version
+        {
+            throw .versionReplaced
+        }
         return try contents(of: archive).totals.limit
     }
 
     /// Returns an archive, and creates it if it is missing.
     ///
     /// - Parameter limit: The limit of a new archive.
-    func archive(named name: String, withLimit limit: StoredLimit = .unknown) throws(SQLiteError) -> ArchiveTable.Found {
+    func archive(
+        named name: String,
+        withLimit limit: StoredLimit = .unknown
+    ) throws(SQLiteError) -> ArchiveTable.Found {
         if let found = try ArchiveTable.find(name, on: connection) { return found }
         if connection.access.isReading { throw .noSuchArchive }
         return try transaction { (_) throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let found = try ArchiveTable.find(name, on: connection) { return found }
-            guard let added = try ArchiveTable.insert(name, limit, on: connection) else { throw .closedArchive }
+            guard let added = try ArchiveTable.insert(name, limit, on: connection) else {
+                throw .closedArchive
+            }
             CrashPoint.reached(.archiveAdded)
             return added
         }.0
@@ -233,19 +306,29 @@ extension Writer {
 
 extension ArchiveEdit {
     /// Changes the limit, and evicts some of the entries above it.
-    fileprivate func setLimit(_ newLimit: (StoredLimit, Int64) -> StoredLimit) throws(SQLiteError) -> LimitOutcome {
-        let (before, held) = (state.totals.limit, usage.bytes)
+    fileprivate func setLimit(
+        _ newLimit: (StoredLimit, Int64) -> StoredLimit
+    ) throws(SQLiteError) -> LimitOutcome {
+        let before = state.totals.limit
+        let held = usage.bytes
         let after = newLimit(before, Int64(held))
         state.totals.limit = after
         let removed = try evict(atMost: isOnFullDisk ? 16 : 512)
-        return LimitOutcome(before: before, after: after, removed: removed, removedBytes: held - usage.bytes, isOver: isOverLimit)
+        return LimitOutcome(
+            before: before,
+            after: after,
+            removed: removed,
+            removedBytes: held - usage.bytes,
+            isOver: isOverLimit
+        )
     }
 }
 
 // The archives that a file has, whether or not anyone has opened them.
 
 extension DatabaseFile {
-    /// Returns the archives of the file in the order of their creation. Blocks for the disk, and reads some rows of each.
+    /// Returns the archives of the file in the order of their creation. Blocks for the disk, and
+    /// reads some rows of each.
     package func archiveList() throws(VellumError) -> [ListedArchive] {
         try withUsableFile { () throws(SQLiteError) in
             for archive in writing.archives { try writeTouchesBeforeQuery(of: archive) }
@@ -274,28 +357,40 @@ extension DatabaseFile {
     package func storedArchive(named name: String) throws(VellumError) -> ArchiveTable.Found? {
         let normal = EntryKey(name).normalized
         let found = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) in [try ArchiveTable.find(normal, on: writer.connection)] }
+            try withWriter { (writer) throws(SQLiteError) in
+                [try ArchiveTable.find(normal, on: writer.connection)]
+            }
         }
         guard let found else { throw unusable }
         return found[0]
     }
 
     private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
-        let archive = Archive(ArchiveTable.Found(id: row.id, hash: row.hash), name: row.name ?? "")
+        let archive = Archive(
+            ArchiveTable.Found(id: row.id, hash: row.hash),
+            name: row.name ?? ""
+        )
         return try reading(archive) { (tables) throws(SQLiteError) in try tables.listed(row) }
     }
 
-    /// Returns the name under which the file has an archive that was renamed: `name`, unless only an archive of an earlier name exists.
+    /// Returns the name under which the file has an archive that was renamed: `name`, unless only
+    /// an archive of an earlier name exists.
     ///
-    /// - Parameter earlier: Earlier names, the newest first. One without a dot stands for that name after any dot.
+    /// - Parameter earlier: Earlier names, the newest first. One without a dot stands for that name
+    ///   after any dot.
     /// - Throws: ``VellumError/Code/contradiction`` if it stands for several archives.
-    package func name(ofArchive name: String, formerly earlier: [String]) throws(VellumError) -> String {
+    package func name(
+        ofArchive name: String,
+        formerly earlier: [String]
+    ) throws(VellumError) -> String {
         guard !earlier.isEmpty, stores.open(EntryKey(name)) == nil else { return name }
         let rows = try storedArchives()
         func used(where isCandidate: (String) -> Bool) throws(VellumError) -> [String] {
             var names: [String] = []
             for row in rows {
-                if let candidate = row.name, isCandidate(candidate), try !listed(row).isUnused { names.append(candidate) }
+                if let candidate = row.name, isCandidate(candidate), try !listed(row).isUnused {
+                    names.append(candidate)
+                }
             }
             return names
         }
@@ -305,13 +400,16 @@ extension DatabaseFile {
             if let exact = try used(where: { $0 == former }).first { return exact }
             guard !former.contains(".") else { continue }
             let fitting = try used { $0.hasSuffix("." + former) }
-            if fitting.count > 1 { throw .ambiguous(former, fitting).located(archive: Log.displayed(name), path: path) }
+            if fitting.count > 1 {
+                throw .ambiguous(former, fitting).located(archive: Log.displayed(name), path: path)
+            }
             if let only = fitting.first { return only }
         }
         return name
     }
 
-    /// Deletes all entries of an archive, its index and its limit. Their space is returned in the background.
+    /// Deletes all entries of an archive, its index and its limit. Their space is returned in the
+    /// background.
     ///
     /// - Returns: Whether there was such an archive.
     /// - Complexity: O(log n).
@@ -321,16 +419,22 @@ extension DatabaseFile {
         let key = EntryKey(name)
         // No thread may open it meanwhile.
         let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, Commit?)? in
-            guard stores.open(key) == nil else { throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path) }
-            return try withUsableFile { () throws(SQLiteError) in
-                try log.retryingWhenFull { () throws(SQLiteError) in
-                    try withWriter { (writer) throws(SQLiteError) in try writer.dropArchive(named: key.normalized) }
-                }
+            guard stores.open(key) == nil else {
+                throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path)
             }
+            return try withUsableFile { () throws(SQLiteError) in try drop(key) }
         }
         guard let (wasThere, commit) = dropped else { throw unusable }
         if let commit { didCommit(commit) }
         return wasThere
+    }
+
+    private func drop(_ key: EntryKey) throws(SQLiteError) -> (Bool, Commit?)? {
+        try log.retryingWhenFull { () throws(SQLiteError) in
+            try withWriter { (writer) throws(SQLiteError) in
+                try writer.dropArchive(named: key.normalized)
+            }
+        }
     }
 }
 
@@ -356,13 +460,18 @@ extension Writer {
 extension ArchiveTables {
     fileprivate func listed(_ row: ArchiveTable.Listed) throws(SQLiteError) -> ListedArchive {
         let usage = try totals()
-        let used = usage.entries > 0 ? try RecencyTables.readNewestStamp(of: id, on: connection) : .never
+        let used =
+            usage.entries > 0 ? try RecencyTables.readNewestStamp(of: id, on: connection) : .never
         let hasHeld = try hasHeldEntries()
         let isUnused = usage.entries == 0 && (row.limit == .unknown || !hasHeld)
         return ListedArchive(
-            name: row.name ?? "", cacheVersion: row.cacheVersion, typeVersion: try connection.int(EntryTable.newestVersion(id))?.value ?? 0,
+            name: row.name ?? "",
+            cacheVersion: row.cacheVersion,
+            typeVersion: try connection.int(EntryTable.newestVersion(id))?.value ?? 0,
             usage: usage,
-            lastUsed: used > .never && used.isPossible ? used.instant.date : nil, isUnused: isUnused)
+            lastUsed: used > .never && used.isPossible ? used.instant.date : nil,
+            isUnused: isUnused
+        )
     }
 
     /// Whether the archive ever had an entry, apart from those that it has.
@@ -379,12 +488,17 @@ extension VellumError {
         VellumError(
             .contradiction,
             """
-            The former name '\(former)' stands for several archives: \(fitting.map(Log.displayed).joined(separator: ", ")). Give the full name of \
-            one in 'formerArchiveNames'.
-            """)
+            The former name '\(former)' stands for several archives: \
+            \(fitting.map(Log.displayed).joined(separator: ", ")). Give the full name of one in \
+            'formerArchiveNames'.
+            """
+        )
     }
 
     fileprivate static var stillOpen: VellumError {
-        VellumError(.contradiction, "The archive is open in this program. Close it first, or use 'deleteAll()'.")
+        VellumError(
+            .contradiction,
+            "The archive is open in this program. Close it first, or use 'deleteAll()'."
+        )
     }
 }

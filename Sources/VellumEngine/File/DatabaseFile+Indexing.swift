@@ -1,22 +1,30 @@
 internal import Synchronization
 internal import VellumCore
 
-// Builds an index from the stored entries, and migrates those of older versions of their type, a batch at a time, in the background.
+// Builds an index from the stored entries, and migrates those of older versions of their type, a
+// batch at a time, in the background.
 //
-// Each step reads entries from a snapshot, lets their owner decode them while no lock is held, and writes what it made of them in one small
-// transaction together with how far it came. After a crash the next process continues there.
+// Each step reads entries from a snapshot, lets their owner decode them while no lock is held, and
+// writes what it made of them in one small transaction together with how far it came. After a crash
+// the next process continues there.
 
 extension DatabaseFile {
     func declareIndex(_ shape: IndexShape, of archive: Archive) throws(SQLiteError) {
-        var (shape, begun) = (shape, shape)
+        var begun = shape
+        var shape = shape
         begun.rewrites = true
         // A pass that any program has begun goes on.
         let isBegun =
-            shape.rewrites ? nil : try read(archive) { [begun] (tables) throws(SQLiteError) in try tables.extent(of: begun).isUsable }
+            shape.rewrites
+            ? nil
+            : try read(archive) { [begun] (tables) throws(SQLiteError) in
+                try tables.extent(of: begun).isUsable
+            }
         if isBegun ?? false { shape = begun }
         archive.setShape(shape)
         guard !access.isReading else {
-            // An index of another definition is not used, and one of the same that holds other values must not be.
+            // An index of another definition is not used, and one of the same that holds other
+            // values must not be.
             if try isOutdated(shape, archive) { archive.setShape(nil) }
             return
         }
@@ -40,13 +48,17 @@ extension DatabaseFile {
         if !shape.isEmpty { scheduleBuilding() }
     }
 
-    /// Whether the newest entries have other values than the index holds, although its definition is the same: a computed property has
-    /// another meaning, or two properties were exchanged.
+    /// Whether the newest entries have other values than the index holds, although its definition
+    /// is the same: a computed property has another meaning, or two properties were exchanged.
     private func isOutdated(_ shape: IndexShape, _ archive: Archive) throws(SQLiteError) -> Bool {
         guard !shape.hasNoIndexes, let owner = archive.owner else { return false }
-        let newest = try read(archive) { (tables) throws(SQLiteError) in try tables.newestIndexed(8, shape) }
+        let newest = try read(archive) { (tables) throws(SQLiteError) in
+            try tables.newestIndexed(8, shape)
+        }
         return (newest ?? []).contains { entry, indexed in
-            guard entry.isIntact, case .values(let values) = owner.indexed(entry.entry, of: entry.key) else { return false }
+            guard entry.isIntact,
+                case .values(let values) = owner.indexed(entry.entry, of: entry.key)
+            else { return false }
             return values != indexed
         }
     }
@@ -54,11 +66,14 @@ extension DatabaseFile {
     /// Indexes entries that could not be decoded before and can be now.
     func indexAgain(_ entryIDs: [Int64], of archive: Archive) throws(SQLiteError) {
         guard !access.isReading else { return }
-        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in try edit.markUnknown(entryIDs) }
+        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            try edit.markUnknown(entryIDs)
+        }
         scheduleBuilding()
     }
 
-    /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for it earlier (decision 83).
+    /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for
+    /// it earlier (decision 83).
     func rewrite(_ archive: Archive, after delay: Int64) {
         guard archive.shape?.rewrites == false, !access.isReading else { return }
         let begin = clock.now().advanced(byMilliseconds: delay)
@@ -81,7 +96,11 @@ extension DatabaseFile {
     func scheduleBuilding() {
         guard !access.isReading else { return }
         scheduleTrying(.buildIndexes, after: nil) { (file) throws(SQLiteError) in
-            if try file.buildIndexes() { file.scheduleBuilding() } else { try file.analyseIndexes() }
+            if try file.buildIndexes() {
+                file.scheduleBuilding()
+            } else {
+                try file.analyseIndexes()
+            }
         }
     }
 
@@ -90,7 +109,8 @@ extension DatabaseFile {
         var hasMore = false
         for archive in writing.archives {
             guard let shape = archive.shape else { continue }
-            // The values of a version that was replaced are gone; the index of the next archive is built.
+            // The values of a version that was replaced are gone; the index of the next archive is
+            // built.
             try unlessReplaced { () throws(SQLiteError) in
                 if try buildIndex(of: archive, shape) { hasMore = true }
             }
@@ -100,51 +120,74 @@ extension DatabaseFile {
 
     private func buildIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) -> Bool {
         guard let owner = archive.owner else { return false }
-        let batch = try read(archive) { (tables) throws(SQLiteError) in try tables.nextBatch(of: shape) }
+        let batch = try read(archive) { (tables) throws(SQLiteError) in
+            try tables.nextBatch(of: shape)
+        }
         guard let batch = batch ?? nil else { return false }
         CrashPoint.reached(.indexBatchRead)
 
-        // No lock is held here, because the owner runs a codec. It may be slow, so the values are inserted from time to time.
+        // No lock is held here, because the owner runs a codec. It may be slow, so the values are
+        // inserted from time to time.
         var after = batch.after
         var built: [BuiltEntry] = []
         var weight = 0
         var begun = CoarseClock.milliseconds
         for (index, entry) in batch.entries.enumerated() {
             let outcome = entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable
-            built.append(BuiltEntry(entry, shape.rewrites ? outcome : outcome.asRecorded(under: entry.key)))
+            built.append(
+                BuiltEntry(entry, shape.rewrites ? outcome : outcome.asRecorded(under: entry.key))
+            )
             weight += built.last?.weight(shape) ?? 0
             let isLast = index == batch.entries.count - 1
-            guard isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50 else { continue }
+            guard
+                isLast || weight >= Self.largestStep(shape) || CoarseClock.milliseconds - begun > 50
+            else { continue }
             // There may be more entries: the batch may have ended at its limit of bytes.
             try insertBuilt(built, for: shape, after: after, isAtEnd: false, of: archive, owner)
             if after != nil { after = entry.entry.id }
-            (built, weight) = ([], 0)
+            built = []
+            weight = 0
             begun = CoarseClock.milliseconds
         }
-        if batch.entries.isEmpty { try insertBuilt([], for: shape, after: after, isAtEnd: true, of: archive, owner) }
+        if batch.entries.isEmpty {
+            try insertBuilt([], for: shape, after: after, isAtEnd: true, of: archive, owner)
+        }
         return true
     }
 
-    /// Lets SQLite count the values of the indexes, once each has enough of them, and again when there are four times as many or a quarter.
-    /// Without statistics SQLite chooses between two indexes by the order of their declaration, and does not look for a later column of an index
+    /// Lets SQLite count the values of the indexes, once each has enough of them, and again when
+    /// there are four times as many or a quarter. Without statistics SQLite chooses between two
+    /// indexes by the order of their declaration, and does not look for a later column of an index
     /// alone; with old ones neither (decision 14).
     func analyseIndexes() throws(SQLiteError) {
-        let declared = writing.archives.compactMap { archive in archive.shape.map { (archive, $0) } }.filter { !$1.hasNoIndexes }
+        let declared = writing.archives.compactMap { archive in
+            archive.shape.map { (archive, $0) }
+        }.filter { !$1.hasNoIndexes }
         guard !declared.isEmpty else { return }
         try withWriter { (writer) throws(SQLiteError) in
             guard writer.batch == nil, writer.connection.writeRefusal == nil else { return }
             for (archive, shape) in declared {
-                try unlessReplaced { () throws(SQLiteError) in try writer.analyseIndex(of: archive, shape) }
+                try unlessReplaced { () throws(SQLiteError) in
+                    try writer.analyseIndex(of: archive, shape)
+                }
             }
         }
     }
 
-    /// How many rows are written in one transaction. Each of an index may be on another page, and the log is bounded; entries that are
-    /// migrated are side by side. A commit makes every reader read its pages again, so they are few.
-    fileprivate static func largestStep(_ shape: IndexShape) -> Int { shape.hasNoIndexes ? 2048 : 512 }
+    /// How many rows are written in one transaction. Each of an index may be on another page, and
+    /// the log is bounded; entries that are migrated are side by side. A commit makes every reader
+    /// read its pages again, so they are few.
+    fileprivate static func largestStep(_ shape: IndexShape) -> Int {
+        shape.hasNoIndexes ? 2048 : 512
+    }
 
     private func insertBuilt(
-        _ built: [BuiltEntry], for shape: IndexShape, after: Int64?, isAtEnd: Bool, of archive: Archive, _ owner: any ArchiveOwner
+        _ built: [BuiltEntry],
+        for shape: IndexShape,
+        after: Int64?,
+        isAtEnd: Bool,
+        of archive: Archive,
+        _ owner: any ArchiveOwner
     ) throws(SQLiteError) {
         typealias Inserted = (progress: IndexProgress?, removedKeys: Int)
         let inserted = try inTransaction(archive) { (edit) throws(SQLiteError) -> Inserted in
@@ -156,7 +199,12 @@ extension DatabaseFile {
             try edit.insertBuilt(replaced.built, after: after, isAtEnd: isAtEnd)
             let unknown = try edit.unknownEntries()
             let progress = edit.index.map { index in
-                IndexProgress(built: index.built, through: index.through, unknown: unknown, of: Int(edit.state.totals.entries))
+                IndexProgress(
+                    built: index.built,
+                    through: index.through,
+                    unknown: unknown,
+                    of: Int(edit.state.totals.entries)
+                )
             }
             return (progress, replaced.removedKeys)
         }
@@ -164,7 +212,9 @@ extension DatabaseFile {
         guard let inserted, let progress = inserted.progress else { return }
         if !shape.hasNoIndexes { owner.archiveDidReport(.indexed(progress)) }
         guard shape.version > 0, shape.rewrites else { return }
-        owner.archiveDidReport(.migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys)))
+        owner.archiveDidReport(
+            .migrated(MigrationProgress(progress, removedKeys: inserted.removedKeys))
+        )
     }
 }
 
@@ -184,14 +234,18 @@ extension Writer {
             let extent = try tables.extent(of: shape)
             guard extent.isUsable, extent.unbuilt == nil else { return }
             // Those with a row in the tables of the index.
-            entries = (StoredInteger(Int64(try tables.totals().entries)) - StoredInteger(extent.unindexedRows)).value
+            entries =
+                (StoredInteger(Int64(try tables.totals().entries))
+                - StoredInteger(extent.unindexedRows)).value
         }
         guard entries >= 1000 else { return }
         let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
         guard entries / 4 >= analysed || analysed / 4 >= entries else { return }
         try connection.execute(IndexTables.limitAnalysis)
         _ = try transaction { (_) throws(SQLiteError) in
-            try connection.execute(IndexTables.analyse(archive.id, rows: entries, collections: shape.collections.count))
+            try connection.execute(
+                IndexTables.analyse(archive.id, rows: entries, collections: shape.collections.count)
+            )
         }
         CrashPoint.reached(.indexesAnalysed)
     }
@@ -210,9 +264,13 @@ extension ArchiveTables {
         let limit = ReadLimit(entries: shape.hasNoIndexes ? 2048 : 256, bytes: 1 << 20)
         let extent = try extent(of: shape)
         guard extent.isUsable else { return nil }
-        if var unbuilt = extent.unbuilt { return BuildBatch(after: unbuilt.after, entries: try entries(of: &unbuilt, limit)) }
+        if var unbuilt = extent.unbuilt {
+            return BuildBatch(after: unbuilt.after, entries: try entries(of: &unbuilt, limit))
+        }
         guard extent.unindexedRows > 0 else { return nil }
         let ids = try IndexTables.unindexed(.unknown, of: id, limit: limit.entries, on: connection)
-        return ids.isEmpty ? nil : BuildBatch(after: nil, entries: try entries(of: ids[...], limit).entries)
+        return ids.isEmpty
+            ? nil
+            : BuildBatch(after: nil, entries: try entries(of: ids[...], limit).entries)
     }
 }

@@ -2,22 +2,29 @@ internal import Dispatch
 internal import Synchronization
 package import VellumCore
 
-// Background work: returning space to the file system, touches and read leases. Checkpoints are in `LogKeeper`.
+// Background work: returning space to the file system, touches and read leases. Checkpoints are in
+// `LogKeeper`.
 
 extension DatabaseFile {
     /// Schedules `work` after the task's delay, once. Does nothing if the file is released by then.
     func schedule(
-        _ task: Maintenance.Task, after delay: DispatchTimeInterval? = nil,
+        _ task: Maintenance.Task,
+        after delay: DispatchTimeInterval? = nil,
         _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
     ) {
         // What is due of a file that is only read, too.
         let isOfReading = task == .endLeases || task == .writeTouches
-        maintenance.schedule(task, after: delay) { [weak self] in self?.runMaintenance(evenIfOnlyRead: isOfReading, work) }
+        maintenance.schedule(task, after: delay) { [weak self] in
+            self?.runMaintenance(evenIfOnlyRead: isOfReading, work)
+        }
     }
 
-    /// Schedules a step that a full disk or another process can hinder: it is then reported once, and tried again every two seconds.
+    /// Schedules a step that a full disk or another process can hinder: it is then reported once,
+    /// and tried again every two seconds.
     func scheduleTrying(
-        _ task: Maintenance.Task, after delay: DispatchTimeInterval?, isRetry: Bool = false,
+        _ task: Maintenance.Task,
+        after delay: DispatchTimeInterval?,
+        isRetry: Bool = false,
         _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
     ) {
         schedule(task, after: delay) { (file) throws(SQLiteError) in
@@ -31,12 +38,19 @@ extension DatabaseFile {
         }
     }
 
-    /// Lets a waiting writer go on between two steps. The thread that releases a mutex otherwise takes it again before the other one wakes.
+    /// Lets a waiting writer go on between two steps. The thread that releases a mutex otherwise
+    /// takes it again before the other one wakes.
     private func letWritersIn() { BusyRetry.milliseconds(0.05) }
 
-    /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no caller.
-    func runMaintenance(evenIfOnlyRead: Bool = false, _ work: (DatabaseFile) throws(SQLiteError) -> Void) {
-        guard location.isAtWork, withWriter({ evenIfOnlyRead || $0.connection.writeRefusal == nil }) ?? false else { return }
+    /// Runs `work` now. Errors are logged and reported to the file's delegates, because there is no
+    /// caller.
+    func runMaintenance(
+        evenIfOnlyRead: Bool = false,
+        _ work: (DatabaseFile) throws(SQLiteError) -> Void
+    ) {
+        guard location.isAtWork,
+            withWriter({ evenIfOnlyRead || $0.connection.writeRefusal == nil }) ?? false
+        else { return }
         do throws(SQLiteError) {
             try work(self)
         } catch {
@@ -49,9 +63,10 @@ extension DatabaseFile {
     /// Blocks until all background work that is due is done. For tests.
     package func waitForMaintenance() { maintenance.wait() }
 
-    /// Reads the whole file and returns the problems found: in its structure (SQLite's `integrity_check`), the entries' checksums, the
-    /// totals, the eviction order and the indexes. Changes no data, blocks no other call, and reads one snapshot. If there are problems
-    /// other than damaged entries, the next opening salvages the readable entries.
+    /// Reads the whole file and returns the problems found: in its structure (SQLite's
+    /// `integrity_check`), the entries' checksums, the totals, the eviction order and the indexes.
+    /// Changes no data, blocks no other call, and reads one snapshot. If there are problems other
+    /// than damaged entries, the next opening salvages the readable entries.
     ///
     /// - Complexity: O(size of the file).
     package func verify() throws(VellumError) -> VerificationReport {
@@ -71,9 +86,11 @@ extension DatabaseFile {
 
     // MARK: Compacting
 
-    /// Returns what the file does not use to the file system, in small transactions between which others write.
+    /// Returns what the file does not use to the file system, in small transactions between which
+    /// others write.
     ///
-    /// - Throws: ``VellumError``; ``VellumError/Code/busy`` if a reader keeps the log from being copied for 10 seconds.
+    /// - Throws: ``VellumError``; ``VellumError/Code/busy`` if a reader keeps the log from being
+    ///   copied for 10 seconds.
     package func compact() throws(VellumError) {
         try transactions.refuseWrite()
         try withUsableFile { () throws(SQLiteError) in
@@ -81,7 +98,9 @@ extension DatabaseFile {
             try commitBatch()
             try stepping { (file) throws(SQLiteError) in try file.deleteManyCleared() }
             try stepping { (file) throws(SQLiteError) in
-                try file.withWriter { (writer) throws(SQLiteError) in try writer.returnPages(256, evenIfFew: true) ? .someLeft : .noneLeft }
+                try file.withWriter { (writer) throws(SQLiteError) in
+                    try writer.returnPages(256, evenIfFew: true) ? .someLeft : .noneLeft
+                }
                     ?? .noneLeft
             }
             do throws(SQLiteError) {
@@ -116,15 +135,22 @@ extension DatabaseFile {
     /// Schedules the copying of the log and the return of free pages.
     func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
         if maintenance.isDueNow(.checkpoint) { return }
-        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in try file.checkpoint() }
+        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in
+            try file.checkpoint()
+        }
     }
 
     /// Returns free pages to the file system and copies the log into the database.
     func checkpoint() throws(SQLiteError) {
         let hasMoreSpace = try reclaimSpace()
-        defer { if hasMoreSpace { scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil) } }
+        defer {
+            if hasMoreSpace {
+                scheduleCheckpoint(after: isWritingOnFullDisk ? .milliseconds(50) : nil)
+            }
+        }
         let (blocked, isUntruncated) = try log.copy()
-        // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
+        // The file is truncated when all of the log is copied, for which a reader may have to end
+        // its snapshot.
         if isUntruncated { scheduleCheckpoint(after: .milliseconds(50)) }
         if let left = log.timeToNextRestart { scheduleCheckpoint(after: .milliseconds(Int(left))) }
         if let blocked {
@@ -142,10 +168,12 @@ extension DatabaseFile {
 
     // MARK: Free pages
 
-    /// Returns free pages to the file system, once they are a quarter of the file and more than a megabyte: 256 in a transaction, until the log
-    /// is long, because pages that are moved are written to it. On a full disk fewer.
+    /// Returns free pages to the file system, once they are a quarter of the file and more than a
+    /// megabyte: 256 in a transaction, until the log is long, because pages that are moved are
+    /// written to it. On a full disk fewer.
     ///
-    /// - Parameter isClosing: Whether to return them also while entries are being deleted: pages are moved then that become free a moment later.
+    /// - Parameter isClosing: Whether to return them also while entries are being deleted: pages
+    ///   are moved then that become free a moment later.
     /// - Returns: Whether pages were freed, so that more may be left.
     func reclaimSpace(isClosing: Bool = false) throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
@@ -160,7 +188,8 @@ extension DatabaseFile {
         } catch {
             guard error.isFull else { throw error }
             return try log.retryingWhenFull { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) in try writer.returnPages(16) } ?? false
+                try withWriter { (writer) throws(SQLiteError) in try writer.returnPages(16) }
+                    ?? false
             }
         }
     }
@@ -168,7 +197,8 @@ extension DatabaseFile {
     /// What a step of maintenance has left to do.
     private enum Rest {
         case someLeft, noneLeft
-        /// A thread that writes on the full disk does it: the log must be left to it, and it deletes what it needs itself.
+        /// A thread that writes on the full disk does it: the log must be left to it, and it
+        /// deletes what it needs itself.
         case leftToAnother
     }
 
@@ -192,7 +222,9 @@ extension DatabaseFile {
             // The pages that became free are returned.
             guard try file.deleteCleared() else { return file.scheduleCheckpoint() }
             // A log that is still long is held by a reader.
-            file.scheduleDeletingCleared(after: file.log.isLong || file.isWritingOnFullDisk ? .milliseconds(50) : nil)
+            file.scheduleDeletingCleared(
+                after: file.log.isLong || file.isWritingOnFullDisk ? .milliseconds(50) : nil
+            )
         }
     }
 
@@ -229,7 +261,8 @@ extension DatabaseFile {
 
     /// Schedules the return of space that an earlier process left.
     ///
-    /// A damaged list of free pages does not keep the file from being opened: a write that needs a free page finds it.
+    /// A damaged list of free pages does not keep the file from being opened: a write that needs a
+    /// free page finds it.
     func scheduleReclaiming() {
         do throws(SQLiteError) {
             let (isWorthwhile, isCleared) =
@@ -248,25 +281,30 @@ extension DatabaseFile {
     /// Schedules the writing of touches, and schedules it again while there are more.
     func scheduleWritingTouches() {
         schedule(.writeTouches) { (file) throws(SQLiteError) in
-            // Memory hits do not look: a process that only has these notices here that the file, or what others announce, is elsewhere.
+            // Memory hits do not look: a process that only has these notices here that the file, or
+            // what others announce, is elsewhere.
             guard file.isInPlace else { return }
             if try file.writeAllTouches() { file.scheduleWritingTouches() }
             try file.writeSizings()
         }
     }
 
-    /// Whether the file is still there. Its owners are told if it is not, or if it cannot be found out.
+    /// Whether the file is still there. Its owners are told if it is not, or if it cannot be found
+    /// out.
     private var isInPlace: Bool {
         do throws(VellumError) {
             try checkLocation()
             return true
         } catch {
-            if error.code != .vanished { for owner in owners { owner.archiveDidReport(.failure(error)) } }
+            if error.code != .vanished {
+                for owner in owners { owner.archiveDidReport(.failure(error)) }
+            }
             return false
         }
     }
 
-    /// Writes the touches that the archives' owners hold now, in small transactions. Later touches are not written.
+    /// Writes the touches that the archives' owners hold now, in small transactions. Later touches
+    /// are not written.
     ///
     /// - Returns: Whether there are more.
     @discardableResult
@@ -284,14 +322,17 @@ extension DatabaseFile {
         return hasMore
     }
 
-    /// Writes the touches of an archive before a query, which reads from the file when entries were last used. The query continues without
-    /// them if they cannot be written because the disk is full, busy or read-only.
+    /// Writes the touches of an archive before a query, which reads from the file when entries were
+    /// last used. The query continues without them if they cannot be written because the disk is
+    /// full, busy or read-only.
     func writeTouchesBeforeQuery(of archive: Archive) throws(SQLiteError) {
         do throws(SQLiteError) {
             var left = archive.owner?.pendingTouchCount ?? 0
             while left > 0, try writeTouches(of: archive) { left -= 256 }
         } catch {
-            guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else { throw error }
+            guard [.diskFull, .busy, .readOnly].contains(VellumError(error).code) else {
+                throw error
+            }
             Log.error("Touches could not be written before a query.", error)
         }
     }
@@ -301,19 +342,25 @@ extension DatabaseFile {
     /// - Returns: Whether there may be more.
     func writeTouches(of archive: Archive) throws(SQLiteError) -> Bool {
         let limit = 256  // Each may change a different page, and the log is bounded.
-        let written = try log.retryingWhenFull { () throws(SQLiteError) in try writeSomeTouches(of: archive, limit: limit) }
+        let written = try log.retryingWhenFull { () throws(SQLiteError) in
+            try writeSomeTouches(of: archive, limit: limit)
+        }
         guard let (count, commit) = written else { return false }
         didCommit(commit)
         return count == limit
     }
 
     /// - Returns: How many were written; `nil` if there are none.
-    private func writeSomeTouches(of archive: Archive, limit: Int) throws(SQLiteError) -> (count: Int, Commit)? {
+    private func writeSomeTouches(
+        of archive: Archive,
+        limit: Int
+    ) throws(SQLiteError) -> (count: Int, Commit)? {
         try withWriter(of: archive) { (writer) throws(SQLiteError) -> (count: Int, Commit)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
             guard let owner = archive.owner else { return nil }
             guard writer.connection.writeRefusal == nil else {
-                // Those of a file that may only be read are forgotten: memory would hold ever more of them.
+                // Those of a file that may only be read are forgotten: memory would hold ever more
+                // of them.
                 _ = owner.takeTouches(limit: .max)
                 owner.finishTouches(written: true)
                 return nil
@@ -334,7 +381,9 @@ extension DatabaseFile {
     func write(_ touches: [Touch], of archive: Archive) {
         runMaintenance { (file) throws(SQLiteError) in
             // It may have been opened again meanwhile, by another owner.
-            let commit = try file.withWriter { (writer) throws(SQLiteError) in try writer.write(touches, of: archive) }
+            let commit = try file.withWriter { (writer) throws(SQLiteError) in
+                try writer.write(touches, of: archive)
+            }
             if let commit { file.didCommit(commit) }
         }
     }
@@ -349,18 +398,26 @@ extension DatabaseFile {
         for archive in writing.archives { try writeSizing(of: archive, isClosing: isClosing) }
     }
 
-    /// - Throws: ``SQLiteError`` for damage. It is advice: a disk that is full or busy keeps nobody from closing the file.
+    /// - Throws: ``SQLiteError`` for damage. It is advice: a disk that is full or busy keeps nobody
+    ///   from closing the file.
     func writeSizing(of archive: Archive, isClosing: Bool) throws(SQLiteError) {
-        let (now, pause) = (clock.now(), isClosing ? 0 : Self.sizingPause)
+        let now = clock.now()
+        let pause = isClosing ? 0 : Self.sizingPause
         // Most have not been read often enough since they were opened.
-        guard let owner = archive.owner, archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }), owner.sizing(ofDisk: 1) != nil,
+        guard let owner = archive.owner,
+            archive.upkeep.withLock({ $0.isSizingDue(at: now, after: pause) }),
+            owner.sizing(ofDisk: 1) != nil,
             withWriter({ $0.connection.writeRefusal == nil }) ?? false
         else { return }
         do throws(SQLiteError) {
-            let written = try inTransaction(archive) { (edit) throws(SQLiteError) -> (Sizing, DataSize?)? in
+            let written = try inTransaction(archive) {
+                (edit) throws(SQLiteError) -> (Sizing, DataSize?)? in
                 guard let sizing = owner.sizing(ofDisk: edit.sizeOfDisk) else { return nil }
                 try edit.write(sizing, at: now)
-                return (sizing, edit.state.totals.limit.isGiven == 0 ? edit.state.totals.limit.size : nil)
+                return (
+                    sizing,
+                    edit.state.totals.limit.isGiven == 0 ? edit.state.totals.limit.size : nil
+                )
             }
             if let (sizing, limit) = written ?? nil, let limit { archive.adviseSize(sizing, limit) }
         } catch {
@@ -371,7 +428,8 @@ extension DatabaseFile {
 
     // MARK: Snapshots
 
-    /// Ends leases that were not used since `reads` was recorded, and checks again later while others are left.
+    /// Ends leases that were not used since `reads` was recorded, and checks again later while
+    /// others are left.
     func endIdleLeases(since reads: [UInt64]) {
         var reads = reads
         guard readers.endIdleLeases(since: &reads) else { return }
@@ -393,10 +451,13 @@ extension Writer {
     /// Returns so many free pages to the file system, if there are many.
     ///
     /// - Returns: Whether pages were freed, so that more may be left.
-    fileprivate func returnPages(_ limit: Int, evenIfFew: Bool = false) throws(SQLiteError) -> Bool {
+    fileprivate func returnPages(_ limit: Int, evenIfFew: Bool = false) throws(SQLiteError) -> Bool
+    {
         try endBatch()
         forgetRemovals()
-        guard try evenIfFew ? connection.int(SQL.freePageCount)?.value ?? 0 > 0 : hasSpaceToReturn, connection.writeRefusal == nil else {
+        guard try evenIfFew ? connection.int(SQL.freePageCount)?.value ?? 0 > 0 : hasSpaceToReturn,
+            connection.writeRefusal == nil
+        else {
             return false
         }
         CrashPoint.reached(.spaceReturnBegins)

@@ -2,16 +2,18 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// An open archive file in this process, shared by all handles on it, however its path is spelled (decision 4).
+/// An open archive file in this process, shared by all handles on it, however its path is spelled
+/// (decision 4).
 ///
 /// ```swift
 /// let file = try DatabaseFile.open(at: folder.appending(path: "Archives.sqlite"))
 /// let users = try file.store(named: "User", codec: CodableCodec<User>(), StoreOptions())
 /// ```
 ///
-/// Holds any number of archives, each with its own limits. One connection writes, four read, one checkpoints and one syncs the log. Each
-/// has its own lock, so readers do not wait for a writer, unless a batch of relaxed writes is open. An idle file holds no lock and no open
-/// transaction. The file is closed with its last handle, and then holds everything acknowledged.
+/// Holds any number of archives, each with its own limits. One connection writes, four read, one
+/// checkpoints and one syncs the log. Each has its own lock, so readers do not wait for a writer,
+/// unless a batch of relaxed writes is open. An idle file holds no lock and no open transaction.
+/// The file is closed with its last handle, and then holds everything acknowledged.
 ///
 /// The extensions in `DatabaseFile+….swift` hold its parts.
 @usableFromInline package final class DatabaseFile: Sendable {
@@ -37,7 +39,8 @@ package import VellumCore
     let opening = Locked(Opening())
     /// The last failure that concerned the file; damage, once there was some.
     let lastFailure = Locked<(error: VellumError, date: Date)?>(nil)
-    /// Held while the file is suspended, resumed or closed. Taken before every other lock of the file.
+    /// Held while the file is suspended, resumed or closed. Taken before every other lock of the
+    /// file.
     private let suspending = Locked(())
 
     struct Opening {
@@ -47,8 +50,15 @@ package import VellumCore
         var wasFoundSound = false
     }
 
-    init(_ location: FileLocation, _ kind: FileKind, _ connection: sending Connection, clock: WallClock) throws(SQLiteError) {
-        (self.location, self.kind, self.clock) = (location, kind, clock)
+    init(
+        _ location: FileLocation,
+        _ kind: FileKind,
+        _ connection: sending Connection,
+        clock: WallClock
+    ) throws(SQLiteError) {
+        self.location = location
+        self.kind = kind
+        self.clock = clock
         watcher = ChangeWatcher(location)
         readers = ReadPool(location)
         writing = try WriterLock(connection, notifying: location.changesFile)
@@ -63,7 +73,8 @@ package import VellumCore
         }
     }
 
-    /// Flushes every archive and closes the file for all handles. Later calls throw ``VellumError/Code/closed``.
+    /// Flushes every archive and closes the file for all handles. Later calls throw
+    /// ``VellumError/Code/closed``.
     package func close() throws(VellumError) {
         try shutDown()
     }
@@ -78,7 +89,8 @@ package import VellumCore
     package var waitingWriters: Int { writing.waiting.load(ordering: .relaxed) }
 
     private func shutDown() throws(VellumError) {
-        // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and a vanished file is already released.
+        // A forked child must not close its parent's file (sqlite.org/howtocorrupt.html, 2.6), and
+        // a vanished file is already released.
         guard location.isOfThisProcess else { return }
         try suspending.withLock { _ throws(VellumError) in try shutDownAlone() }
     }
@@ -101,7 +113,8 @@ package import VellumCore
                 CrashPoint.reached(.closingTouchesWritten)
                 try reclaimSpaceBeforeClosing()
             } catch {
-                // After other errors the caller may retry. A damaged file must be closed, so that it can be opened again and repaired.
+                // After other errors the caller may retry. A damaged file must be closed, so that
+                // it can be opened again and repaired.
                 guard error.isDamage else { throw error }
                 damage = error
             }
@@ -123,17 +136,22 @@ package import VellumCore
         CrashPoint.reached(.closed)
     }
 
-    /// Frees 16 MB of pages at most. The rest, and what a full disk has no room for, is freed when the file is open again.
+    /// Frees 16 MB of pages at most. The rest, and what a full disk has no room for, is freed when
+    /// the file is open again.
     private func reclaimSpaceBeforeClosing() throws(SQLiteError) {
         do throws(SQLiteError) {
             for _ in 0..<16 where try reclaimSpace(isClosing: true) {}
         } catch {
             guard error.isFull else { throw error }
-            Log.error("The free pages of an archive file could not be returned before it was closed.", error)
+            Log.error(
+                "The free pages of an archive file could not be returned before it was closed.",
+                error
+            )
         }
     }
 
-    /// Commits the open transaction and closes the writer. The last connection that closes copies the log into the database and removes it.
+    /// Commits the open transaction and closes the writer. The last connection that closes copies
+    /// the log into the database and removes it.
     ///
     /// - Returns: The damage of the file, if that kept the transaction from being committed.
     private func closeWriter() throws(SQLiteError) -> SQLiteError? {
@@ -173,13 +191,18 @@ extension DatabaseFile {
     /// Runs `body` if the file may be used and is still at its path, and maps its errors.
     ///
     /// - Throws: ``VellumError``, as ``checkUsable()`` and ``mappingErrors(_:)`` do.
-    package func withUsableFile<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    package func withUsableFile<Result>(
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
         try checkUsable()
         return try mappingErrors(body)
     }
 
-    /// Runs `body` and converts its error to a ``VellumError``. Records damage, so that the next opening salvages the readable entries.
-    func mappingErrors<Result>(_ body: () throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    /// Runs `body` and converts its error to a ``VellumError``. Records damage, so that the next
+    /// opening salvages the readable entries.
+    func mappingErrors<Result>(
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
         do throws(SQLiteError) {
             return try body()
         } catch {
@@ -191,12 +214,16 @@ extension DatabaseFile {
     func located(_ error: SQLiteError) -> VellumError {
         let failure = VellumError(classify(error))
         let isDamage = access.isReading && failure.code == .damagedFile
-        return note((isDamage ? .damagedAndOnlyRead(failure) : failure).located(archive: nil, path: path))
+        return note(
+            (isDamage ? .damagedAndOnlyRead(failure) : failure).located(archive: nil, path: path)
+        )
     }
 
     /// Notes a failure that concerns the file, and not one call or what the caller has asked for.
     func note(_ failure: VellumError) -> VellumError {
-        let isAsked = [.closed, .suspended].contains(failure.code) || (access.isReading && failure.code == .readOnly)
+        let isAsked =
+            [.closed, .suspended].contains(failure.code)
+            || (access.isReading && failure.code == .readOnly)
         guard failure.code.concernsFile, !isAsked else { return failure }
         let now = clock.now().date  // The caller's code: outside the lock.
         lastFailure.withLock { if $0?.error.code != .damagedFile { $0 = (failure, now) } }
@@ -209,7 +236,8 @@ extension DatabaseFile {
         if error.isDamage || error.isOfDevice || error.isCannotOpen,
             FileIdentity(path: path) != location.identity || location.changesFile.page.isRetired
         {
-            // The file that failed is not the one at the path: it, or its folder, was removed or replaced.
+            // The file that failed is not the one at the path: it, or its folder, was removed or
+            // replaced.
             abandon()
             return .vanished
         }
@@ -221,13 +249,16 @@ extension DatabaseFile {
 // Suspending, for an app that is about to be suspended.
 
 extension DatabaseFile {
-    /// Commits open transactions, ends running work and releases every lock and file until ``resume()``. For an app that is about to be
-    /// suspended: the system kills apps that hold a lock then (0xDEAD10CC).
+    /// Commits open transactions, ends running work and releases every lock and file until
+    /// ``resume()``. For an app that is about to be suspended: the system kills apps that hold a
+    /// lock then (0xDEAD10CC).
     ///
-    /// Values in memory are still found while no other process writes. Calls that need the disk throw ``VellumError/Code/suspended``.
-    /// Blocks until running calls have ended. Suspending a suspended file does nothing.
+    /// Values in memory are still found while no other process writes. Calls that need the disk
+    /// throw ``VellumError/Code/suspended``. Blocks until running calls have ended. Suspending a
+    /// suspended file does nothing.
     ///
-    /// - Throws: ``VellumError`` if the open transaction cannot be committed; the file is not suspended then.
+    /// - Throws: ``VellumError`` if the open transaction cannot be committed; the file is not
+    ///   suspended then.
     package func suspend() throws(VellumError) {
         try suspending.withLock { _ throws(VellumError) in try suspendAlone() }
     }
@@ -257,7 +288,8 @@ extension DatabaseFile {
 
     /// Reopens the file after ``suspend()``. Does nothing if the file is not suspended.
     ///
-    /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it is no longer at its path.
+    /// - Throws: ``VellumError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it
+    ///   is no longer at its path.
     package func resume() throws(VellumError) {
         guard location.isOfThisProcess else { throw .forked }
         try suspending.withLock { _ throws(VellumError) in try resumeAlone() }
@@ -277,7 +309,12 @@ extension DatabaseFile {
                 guard state == .suspended else { return nil }
                 let connection = try location.connect(SQL.writerSettings)
                 try Features(of: connection).apply(to: connection)
-                let writer = try Writer(connection, notifying: location.changesFile, openBatch: writing.openBatch, lasting)
+                let writer = try Writer(
+                    connection,
+                    notifying: location.changesFile,
+                    openBatch: writing.openBatch,
+                    lasting
+                )
                 if !access.isReading { try waitForOpenBatches(connection) }
                 readers.resume()
                 location.move(from: .suspended, to: .open)
@@ -290,7 +327,8 @@ extension DatabaseFile {
 
     // MARK: Flushing
 
-    /// Makes everything acknowledged before the call survive power loss, including the eviction order.
+    /// Makes everything acknowledged before the call survive power loss, including the eviction
+    /// order.
     func flush() throws(VellumError) {
         try withUsableFile { () throws(SQLiteError) in
             // Nothing was written.
@@ -310,7 +348,8 @@ extension DatabaseFile {
         }
     }
 
-    /// Flushes for a handle that closes while others stay open. A vanished file is not an error here.
+    /// Flushes for a handle that closes while others stay open. A vanished file is not an error
+    /// here.
     func flushForClosing() throws(VellumError) {
         guard location.isAtWork else { return }
         do throws(VellumError) {

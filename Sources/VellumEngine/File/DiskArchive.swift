@@ -4,7 +4,8 @@ public import VellumCore
 
 /// An archive of an open file, for the store that owns it.
 ///
-/// Opened by ``DatabaseFile`` under a store, or without one by `DatabaseFile.archive(named:version:capacity:)`.
+/// Opened by ``DatabaseFile`` under a store, or without one by
+/// `DatabaseFile.archive(named:version:capacity:)`.
 @usableFromInline package struct DiskArchive: Sendable {
     /// The file that holds the archive.
     @usableFromInline package let file: DatabaseFile
@@ -12,20 +13,30 @@ public import VellumCore
     let changes: ArchiveChanges
 
     package init(file: DatabaseFile, _ archive: Archive) {
-        (self.file, self.archive) = (file, archive)
-        changes = ArchiveChanges(file.location.changesFile, archive: archive.id, hash: archive.checksum.hash)
+        self.file = file
+        self.archive = archive
+        changes = ArchiveChanges(
+            file.location.changesFile,
+            archive: archive.id,
+            hash: archive.checksum.hash
+        )
     }
 
     package var name: String { archive.name }
 
     // MARK: The limit
 
-    /// The limit of memory that a store may have: nothing would tell it what others have written to a file that it only reads.
-    func allowed(_ memory: Capacity) -> Capacity { file.access == .reading ? Capacity(bytes: 0, entries: 0) : memory }
+    /// The limit of memory that a store may have: nothing would tell it what others have written to
+    /// a file that it only reads.
+    func allowed(_ memory: Capacity) -> Capacity {
+        file.access == .reading ? Capacity(bytes: 0, entries: 0) : memory
+    }
 
     @usableFromInline package var capacity: Capacity { archive.limit.capacity }
 
-    @usableFromInline package func resize(to capacity: Capacity) throws(VellumError) -> [RemovedEntry] {
+    @usableFromInline package func resize(
+        to capacity: Capacity
+    ) throws(VellumError) -> [RemovedEntry] {
         // It may evict.
         try file.transactions.refuseWrite()
         archive.limit.update(entries: capacity.entries)
@@ -37,8 +48,11 @@ public import VellumCore
         // Usually nothing changes.
         guard capacity != known || !archive.limit.isGiven else { return }
         archive.limit.update(entries: max(capacity.entries, known.entries))
-        // Computed inside the transaction, because another process may have raised the limit further.
-        _ = try setLimit { stored, _ in StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1) }
+        // Computed inside the transaction, because another process may have raised the limit
+        // further.
+        _ = try setLimit { stored, _ in
+            StoredLimit(bytes: max(stored.bytes, Int64(capacity.bytes)), isGiven: 1)
+        }
     }
 
     @usableFromInline package func currentCapacity() throws(VellumError) -> Capacity {
@@ -46,9 +60,13 @@ public import VellumCore
         return capacity
     }
 
-    private func setLimit(_ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit) throws(VellumError) -> LimitOutcome {
+    private func setLimit(
+        _ newLimit: (_ stored: StoredLimit, _ held: Int64) -> StoredLimit
+    ) throws(VellumError) -> LimitOutcome {
         try archive.checkOpen()
-        let outcome = try file.withUsableFile { () throws(SQLiteError) in try file.setLimit(of: archive, newLimit) }
+        let outcome = try file.withUsableFile { () throws(SQLiteError) in
+            try file.setLimit(of: archive, newLimit)
+        }
         file.finish(outcome, of: archive)
         return outcome
     }
@@ -59,7 +77,11 @@ public import VellumCore
     // MARK: Reading
 
     @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
-        try found(try file.reading(archive) { (tables) throws(SQLiteError) in try tables.entry(forKey: key) })
+        try found(
+            try file.reading(archive) { (tables) throws(SQLiteError) in
+                try tables.entry(forKey: key)
+            }
+        )
     }
 
     /// What was found in the file, if it matches its checksum.
@@ -75,11 +97,12 @@ public import VellumCore
 
     /// Reads the entries under the keys, in their order, from one snapshot.
     ///
-    /// - Parameter body: Runs when they are read, under the writer's lock, so that no commit of this process falls in between; `nil` to read
-    ///   without that lock.
+    /// - Parameter body: Runs when they are read, under the writer's lock, so that no commit of
+    ///   this process falls in between; `nil` to read without that lock.
     /// - Returns: Also the first key whose entry is damaged.
     func entries(
-        forKeys keys: [EntryKey], inCommitOrder body: (() -> Void)? = nil
+        forKeys keys: [EntryKey],
+        inCommitOrder body: (() -> Void)? = nil
     ) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
         var found: [ArchiveTables.Found?] = []
         if let body {
@@ -88,7 +111,9 @@ public import VellumCore
                 found = try tables.entries(forKeys: keys)
             }
         } else {
-            found = try file.reading(archive) { (tables) throws(SQLiteError) in try tables.entries(forKeys: keys) }
+            found = try file.reading(archive) { (tables) throws(SQLiteError) in
+                try tables.entries(forKeys: keys)
+            }
         }
         var entries: [Entry?] = []
         entries.reserveCapacity(keys.count)
@@ -100,30 +125,48 @@ public import VellumCore
     }
 
     @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
-        let written = try file.reading(archive) { (tables) throws(SQLiteError) in try tables.lastUse(ofKey: key) }
+        let written = try file.reading(archive) { (tables) throws(SQLiteError) in
+            try tables.lastUse(ofKey: key)
+        }
         guard let written else { return nil }
-        guard let known = archive.owner?.lastUse(ofKey: key, entryID: written.entryID) else { return written.stamp }
+        guard let known = archive.owner?.lastUse(ofKey: key, entryID: written.entryID) else {
+            return written.stamp
+        }
         return max(known, written.stamp)
     }
 
     /// For how long the programs that read the archive keep entries.
     func policies() throws(VellumError) -> [RetentionPolicy] {
-        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.allPolicies(of: archive) }
+        try file.reading(archive) { (tables) throws(SQLiteError) in
+            try tables.allPolicies(of: archive)
+        }
     }
 
     /// Whether an entry may have an age of its own.
-    func mayExpire() throws(VellumError) -> Bool { try file.reading(archive) { (tables) throws(SQLiteError) in try tables.mayExpire() } }
+    func mayExpire() throws(VellumError) -> Bool {
+        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.mayExpire() }
+    }
 
     @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
         try file.reading(archive) { (tables) throws(SQLiteError) in try tables.totals() }
     }
 
     @usableFromInline package func keysByUse(
-        limit: Int, validAt now: WallInstant, under expiration: Expiration, withExpired: Bool = false
+        limit: Int,
+        validAt now: WallInstant,
+        under expiration: Expiration,
+        withExpired: Bool = false
     ) throws(VellumError) -> [ListedKey] {
         let pending = archive.owner?.pendingTouches() ?? []
-        return try file.reading(archive, interruptedWhen: Lane.cancellation) { (tables) throws(SQLiteError) in
-            try tables.keysByUse(limit: limit, validAt: now, under: expiration, withExpired: withExpired, pending: pending)
+        return try file.reading(archive, interruptedWhen: Lane.cancellation) {
+            (tables) throws(SQLiteError) in
+            try tables.keysByUse(
+                limit: limit,
+                validAt: now,
+                under: expiration,
+                withExpired: withExpired,
+                pending: pending
+            )
         }
     }
 
@@ -140,19 +183,34 @@ public import VellumCore
     /// Removes up to `limit` entries that were last used before `stamp`.
     ///
     /// - Returns: How many were removed.
-    @usableFromInline package func removeUnused(before stamp: UseStamp, limit: Int) throws(VellumError) -> Int {
+    @usableFromInline package func removeUnused(
+        before stamp: UseStamp,
+        limit: Int
+    ) throws(VellumError) -> Int {
         try archive.checkOpen()
         try file.transactions.refuseWrite()
-        return try file.withUsableFile { () throws(SQLiteError) in try file.removeUnused(archive, before: stamp, limit: limit) }
+        return try file.withUsableFile { () throws(SQLiteError) in
+            try file.removeUnused(archive, before: stamp, limit: limit)
+        }
     }
 
-    @usableFromInline package func setRetention(_ expiration: Expiration, staleWindow: Int64) throws(VellumError) {
+    @usableFromInline package func setRetention(
+        _ expiration: Expiration,
+        staleWindow: Int64
+    ) throws(VellumError) {
         try archive.checkOpen()
         // The archive of this number holds another version, which has readers of its own.
         guard !archive.isReplaced else { return }
         try file.withUsableFile { () throws(SQLiteError) in
             try file.setRetention(
-                RetentionPolicy(age: expiration.age, idle: expiration.idle, staleWindow: staleWindow, seen: .never), on: archive)
+                RetentionPolicy(
+                    age: expiration.age,
+                    idle: expiration.idle,
+                    staleWindow: staleWindow,
+                    seen: .never
+                ),
+                on: archive
+            )
         }
     }
 
@@ -165,12 +223,20 @@ public import VellumCore
     }
 
     /// Whether relaxed writes of the file wait for their commit.
-    @usableFromInline var hasOpenBatch: Bool { file.writing.openBatch.exists.load(ordering: .acquiring) }
+    @usableFromInline var hasOpenBatch: Bool {
+        file.writing.openBatch.exists.load(ordering: .acquiring)
+    }
 
-    @usableFromInline package func attach(to owner: any ArchiveOwner) { file.attach(owner, to: archive) }
+    @usableFromInline package func attach(to owner: any ArchiveOwner) {
+        file.attach(owner, to: archive)
+    }
 
     @usableFromInline package func touchesArePending(isUrgent: Bool) {
-        if isUrgent { file.runMaintenance { (file) throws(SQLiteError) in _ = try file.writeTouches(of: archive) } }
+        if isUrgent {
+            file.runMaintenance { (file) throws(SQLiteError) in
+                _ = try file.writeTouches(of: archive)
+            }
+        }
         file.scheduleWritingTouches()
     }
 
@@ -178,7 +244,9 @@ public import VellumCore
 
     // MARK: Closing
 
-    @usableFromInline package var isClosed: Bool { archive.isClosed.load(ordering: .acquiring) || file.isClosed }
+    @usableFromInline package var isClosed: Bool {
+        archive.isClosed.load(ordering: .acquiring) || file.isClosed
+    }
 
     @usableFromInline package func flush() throws(VellumError) {
         try archive.checkOpen()
@@ -192,13 +260,16 @@ public import VellumCore
             if file.state != .suspended {
                 try file.checkLocation()
                 try file.flush()
-                try file.mappingErrors { () throws(SQLiteError) in try file.writeSizing(of: archive, isClosing: true) }
+                try file.mappingErrors { () throws(SQLiteError) in
+                    try file.writeSizing(of: archive, isClosing: true)
+                }
             }
         } catch {
-            // Nothing is left of a file that has vanished, and its owners have been told what was lost.
+            // Nothing is left of a file that has vanished, and its owners have been told what was
+            // lost.
             if error.code == .vanished { return file.remove(archive) }
-            // A damaged file cannot be written. It is released, so that it can be opened again. The same applies after a failed sync,
-            // because no later sync can be trusted.
+            // A damaged file cannot be written. It is released, so that it can be opened again. The
+            // same applies after a failed sync, because no later sync can be trusted.
             if error.code == .damagedFile || file.log.hasLostSync {
                 file.remove(archive)
             } else {
@@ -212,5 +283,10 @@ public import VellumCore
 
 extension VellumError {
     package static let differentFiles = VellumError(
-        .differentFiles, "A transaction can only hold reads and writes of archives of one file. Commit one for each file.")
+        .differentFiles,
+        """
+        A transaction can only hold reads and writes of archives of one file. Commit one for each \
+        file.
+        """
+    )
 }

@@ -5,7 +5,8 @@ package import VellumCore
 package enum FileState: UInt8, AtomicRepresentable {
     /// In use.
     case open
-    /// Suspended: holds no lock until it is resumed, and no descriptor unless others have it open (``OpenDatabases``).
+    /// Suspended: holds no lock until it is resumed, and no descriptor unless others have it open
+    /// (``OpenDatabases``).
     case suspended
     /// Closed for every handle; it must be opened again.
     case closed
@@ -35,11 +36,17 @@ package final class FileLocation: Sendable {
     private let sideFiles: ReadingSideFiles?
 
     init(
-        _ path: String, _ identity: FileIdentity, _ changesFile: ChangesFile, access: FileAccess = .writing,
+        _ path: String,
+        _ identity: FileIdentity,
+        _ changesFile: ChangesFile,
+        access: FileAccess = .writing,
         sideFiles: ReadingSideFiles? = nil
     ) {
-        (self.path, self.identity, self.changesFile) = (path, identity, changesFile)
-        (self.access, self.sideFiles) = (access, sideFiles)
+        self.path = path
+        self.identity = identity
+        self.changesFile = changesFile
+        self.access = access
+        self.sideFiles = sideFiles
         otherProcesses = OtherProcesses(database: path, identity)
     }
 
@@ -54,7 +61,8 @@ package final class FileLocation: Sendable {
 
     // MARK: Connections
 
-    /// Opens another connection, with these settings if the file may be written; one that only reads has those of a reader.
+    /// Opens another connection, with these settings if the file may be written; one that only
+    /// reads has those of a reader.
     package func connect(_ settings: String) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, access: access)
         try connection.execute(access.isReading ? SQL.readerSettings : settings)
@@ -79,7 +87,8 @@ package final class FileLocation: Sendable {
     /// - Returns: Whether the state was `old`; otherwise it is unchanged.
     @discardableResult
     func move(from old: FileState, to new: FileState) -> Bool {
-        atomicState.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+        atomicState.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 
     /// Whether the file was closed or has vanished. It must be opened again then.
@@ -95,7 +104,8 @@ package final class FileLocation: Sendable {
 
     /// Whether the file may be used without another look.
     ///
-    /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or ``VellumError/Code/vanished``.
+    /// - Throws: ``VellumError/Code/forked``, ``VellumError/Code/suspended`` or
+    ///   ``VellumError/Code/vanished``.
     func isUsable() throws(VellumError) -> Bool {
         guard isOfThisProcess else { throw .forked }
         guard state != .suspended else { throw .suspended }
@@ -124,7 +134,8 @@ package final class FileLocation: Sendable {
     func look() -> Found {
         if FileIdentity(path: path) != identity || changesFile.page.isRetired { return .otherFile }
         let isLogLost = seenLog.withLock { seen in
-            // A process that suspends the file may remove the log. Whoever only reads has nothing in it to lose.
+            // A process that suspends the file may remove the log. Whoever only reads has nothing
+            // in it to lose.
             guard state != .suspended, !access.isReading else { return false }
             let log = FileIdentity(path: path + "-wal")
             defer { seen = seen ?? log }

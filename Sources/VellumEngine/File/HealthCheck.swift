@@ -7,12 +7,17 @@ extension FileHealth {
     /// - Throws: ``VellumError`` if the file cannot be used or read.
     package init(of file: DatabaseFile, timeout: Duration) throws(VellumError) {
         self.init()
-        let (clock, path, start) = (ContinuousClock(), file.path, ContinuousClock.now)
+        let clock = ContinuousClock()
+        let path = file.path
+        let start = ContinuousClock.now
         do throws(VellumError) {
             try file.checkUsable()
             // The last look may be 20 ms old.
             try file.checkLocation()
-            let none = Archive(ArchiveTable.Found(id: 0, hash: SeededHash(seed: 0)), name: "")
+            let none = Archive(
+                ArchiveTable.Found(id: 0, hash: SeededHash(seed: 0)),
+                name: ""
+            )
             try file.reading(none, onlyCommitted: true) { (tables) throws(SQLiteError) in
                 _ = try tables.connection.prepare(ArchiveTable.list).step()
                 // SQLite may have had that in memory.
@@ -21,20 +26,30 @@ extension FileHealth {
             readTime = clock.now - start
             if !file.access.isReading {
                 writeFailure = try Self.writeFailure(
-                    of: file, until: CoarseClock.milliseconds + min(Expiration.milliseconds(timeout), 3_600_000))
+                    of: file,
+                    until: CoarseClock.milliseconds
+                        + min(Expiration.milliseconds(timeout), 3_600_000)
+                )
                 writeTime = clock.now - start - readTime
             }
         } catch {
             throw error.located(archive: nil, path: path)
         }
         freeSpace = FileSystem.freeSpace(path).map { DataSize(bytes: Int(clamping: $0)) }
-        (fileSize, logSize) = (file.fileSize, file.logSize)
+        fileSize = file.fileSize
+        logSize = file.logSize
         lastFailure = file.lastFailure.withLock { $0 }
     }
 
-    private static func writeFailure(of file: DatabaseFile, until end: Int64) throws(VellumError) -> VellumError? {
+    private static func writeFailure(
+        of file: DatabaseFile,
+        until end: Int64
+    ) throws(VellumError) -> VellumError? {
         do throws(SQLiteError) {
-            if try file.writing.withWriter(until: end, { (writer) throws(SQLiteError) in try writer.probe(until: end) }) != nil {
+            if try file.writing.withWriter(
+                until: end,
+                { (writer) throws(SQLiteError) in try writer.probe(until: end) }
+            ) != nil {
                 return nil
             }
         } catch {

@@ -5,7 +5,8 @@ internal import VellumCore
 // The sync of the log that makes commits survive power loss. Concurrent callers share one sync.
 
 extension LogKeeper {
-    /// Makes commits up to this one survive power loss. Blocks until a sync covers them; concurrent callers share one sync.
+    /// Makes commits up to this one survive power loss. Blocks until a sync covers them; concurrent
+    /// callers share one sync.
     func sync(through commit: UInt64) throws(SQLiteError) {
         while true {
             switch syncQueue.withLock({ $0.join(for: commit) }) {
@@ -33,7 +34,8 @@ extension LogKeeper {
     }
 
     /// - Returns: The failure of the sync itself, or `nil`.
-    /// - Throws: ``SQLiteError`` if the log cannot be opened, which does not affect what was written.
+    /// - Throws: ``SQLiteError`` if the log cannot be opened, which does not affect what was
+    ///   written.
     private func syncLogNow() throws(SQLiteError) -> SQLiteError? {
         try syncing.withLock { (sync: inout LogSync) throws(SQLiteError) -> SQLiteError? in
             guard location.state != .suspended else { throw .suspended }
@@ -55,9 +57,10 @@ extension LogKeeper {
     var hasLostSync: Bool { syncQueue.withLock { $0.failure != nil } }
 }
 
-/// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that committed before the sync began (decision 12).
-/// Callers that arrive during a sync wait until one covers them. When a sync ends, the covered ones are woken, and one of the others, which
-/// leads the next: so most callers are woken once.
+/// The queue of callers that wait for the log to be synced. One caller leads and syncs for all that
+/// committed before the sync began (decision 12). Callers that arrive during a sync wait until one
+/// covers them. When a sync ends, the covered ones are woken, and one of the others, which leads
+/// the next: so most callers are woken once.
 ///
 /// A value without locks: the caller guards it, and acts on the result outside the lock.
 struct SyncQueue {
@@ -68,13 +71,14 @@ struct SyncQueue {
     }
 
     private var coveredThrough: UInt64 = 0
-    /// The error of a failed sync. The system reports a failed write-back only once, and the next sync may succeed although data is
-    /// missing, so no later sync is trusted.
+    /// The error of a failed sync. The system reports a failed write-back only once, and the next
+    /// sync may succeed although data is missing, so no later sync is trusted.
     private(set) var failure: SQLiteError?
     private var isLed = false
     private var waiting: [(commit: UInt64, turn: DispatchSemaphore)] = []
 
-    /// Returns what the caller that made this commit must do: nothing, wait, lead the sync, or fail.
+    /// Returns what the caller that made this commit must do: nothing, wait, lead the sync, or
+    /// fail.
     mutating func join(for commit: UInt64) -> Role {
         if let failure { return .failed(failure) }
         if coveredThrough >= commit { return .covered }
@@ -90,7 +94,10 @@ struct SyncQueue {
     /// Ends the sync of the leader. Without a commit or an error the sync did not take place.
     ///
     /// - Returns: The semaphores of the callers that must join again.
-    mutating func end(through commit: UInt64? = nil, failing error: SQLiteError? = nil) -> [DispatchSemaphore] {
+    mutating func end(
+        through commit: UInt64? = nil,
+        failing error: SQLiteError? = nil
+    ) -> [DispatchSemaphore] {
         coveredThrough = max(coveredThrough, commit ?? 0)
         failure = failure ?? error
         isLed = false

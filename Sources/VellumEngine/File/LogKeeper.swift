@@ -2,9 +2,11 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-/// Keeps the log of a file short and synced: copies it into the database, restarts it, makes room when the disk is full.
+/// Keeps the log of a file short and synced: copies it into the database, restarts it, makes room
+/// when the disk is full.
 ///
-/// One connection checkpoints and one syncs, each under its own lock, so that no writer waits for either.
+/// One connection checkpoints and one syncs, each under its own lock, so that no writer waits for
+/// either.
 final class LogKeeper: Sendable {
     let location: FileLocation
     let writing: WriterLock
@@ -19,7 +21,9 @@ final class LogKeeper: Sendable {
     let syncQueue = Locked(SyncQueue())
 
     init(_ location: FileLocation, _ writing: WriterLock, _ readers: ReadPool) {
-        (self.location, self.writing, self.readers) = (location, writing, readers)
+        self.location = location
+        self.writing = writing
+        self.readers = readers
     }
 
     private var page: ChangePage { location.changesFile.page }
@@ -27,7 +31,8 @@ final class LogKeeper: Sendable {
     /// Whether a reader blocks the log. The next try is scheduled then.
     var isBlocked: Bool { CoarseClock.milliseconds < nextRestart.load(ordering: .relaxed) }
 
-    /// When to try again to restart a log that a reader of another process blocks, in milliseconds from now; `nil` if none does.
+    /// When to try again to restart a log that a reader of another process blocks, in milliseconds
+    /// from now; `nil` if none does.
     var timeToNextRestart: Int64? {
         let next = nextRestart.load(ordering: .relaxed)
         guard next > .min else { return nil }
@@ -36,16 +41,19 @@ final class LogKeeper: Sendable {
     }
 
     /// Whether the log is copied in the background.
-    var isLong: Bool { (writing.withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt }
+    var isLong: Bool {
+        (writing.withWriter { $0.connection.logFrames } ?? 0) >= LogLimit.checkpointAt
+    }
 
     // MARK: Copying
 
     /// Copies the log into the database, so that the next writer can restart it.
     ///
-    /// First copies as much as possible without blocking others. If the log is still long, copies the rest while writers wait: a log in
-    /// constant use would never restart otherwise.
+    /// First copies as much as possible without blocking others. If the log is still long, copies
+    /// the rest while writers wait: a log in constant use would never restart otherwise.
     ///
-    /// - Returns: What to report about a log that is blocked, and whether the file is to be truncated later.
+    /// - Returns: What to report about a log that is blocked, and whether the file is to be
+    ///   truncated later.
     func copy() throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
         try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
             // Another thread may have tried while this one waited for the lock.
@@ -58,10 +66,13 @@ final class LogKeeper: Sendable {
         }
     }
 
-    private func copyLog(_ connection: Connection) throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
+    private func copyLog(
+        _ connection: Connection
+    ) throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
         let isLong = isLong
         if isLong {
-            // One process at a time. Meanwhile others end idle snapshots, and wait if the log gets too long.
+            // One process at a time. Meanwhile others end idle snapshots, and wait if the log gets
+            // too long.
             let now = CoarseClock.milliseconds
             guard !page.isLogRestartRequested(at: now) else {
                 nextRestart.store(now + 20, ordering: .relaxed)
@@ -73,7 +84,8 @@ final class LogKeeper: Sendable {
         CrashPoint.reached(.checkpointBegins)
         let (logged, copied) = try copyWithoutWaiting(connection)
         CrashPoint.reached(.logCopied)
-        // The file is truncated when all of the log is copied, for which a reader may have to end its snapshot.
+        // The file is truncated when all of the log is copied, for which a reader may have to end
+        // its snapshot.
         let isUntruncated = logged < 0 || copied < logged ? try hasUntruncatedSpace() : false
         guard logged >= LogLimit.checkpointAt else {
             restarts.withLock { $0.succeed() }
@@ -85,11 +97,15 @@ final class LogKeeper: Sendable {
 
     /// Copies as much of the log as possible without waiting for readers.
     ///
-    /// At the end SQLite shortens the file to its pages, and may take away the room that a writer has just made: see
-    /// ``Writer/makeRoom(for:)``. So writers wait if the disk is almost full; each looks for its room again.
-    private func copyWithoutWaiting(_ connection: Connection) throws(SQLiteError) -> (logged: Int, copied: Int) {
+    /// At the end SQLite shortens the file to its pages, and may take away the room that a writer
+    /// has just made: see ``Writer/makeRoom(for:)``. So writers wait if the disk is almost full;
+    /// each looks for its room again.
+    private func copyWithoutWaiting(
+        _ connection: Connection
+    ) throws(SQLiteError) -> (logged: Int, copied: Int) {
         if FileSystem.isAlmostFull(location.path) {
-            return try writing.withWriter { (_) throws(SQLiteError) in try connection.checkpoint() } ?? (0, 0)
+            return try writing.withWriter { (_) throws(SQLiteError) in try connection.checkpoint() }
+                ?? (0, 0)
         }
         return try connection.checkpoint()
     }
@@ -126,13 +142,15 @@ final class LogKeeper: Sendable {
         guard let oldest, isTime else { return nil }
         return BlockedLog(
             process: location.otherProcesses.process(readingThrough: oldest),
-            logSize: DataSize(bytes: FileSystem.size(location.path + "-wal")))
+            logSize: DataSize(bytes: FileSystem.size(location.path + "-wal"))
+        )
     }
 
     /// - Returns: The slots of the readers that block it; `nil` if the log was restarted.
     private func tryRestartingLog() throws(SQLiteError) -> [Int]? {
         try readers.withoutLeases { () throws(SQLiteError) in
-            // On the write connection, so that this process's writers wait for its lock instead of SQLite's busy handler.
+            // On the write connection, so that this process's writers wait for its lock instead of
+            // SQLite's busy handler.
             try writing.withWriter { (writer) throws(SQLiteError) -> [Int]? in
                 try writer.endBatch()
                 do throws(SQLiteError) {
@@ -150,18 +168,24 @@ final class LogKeeper: Sendable {
         }
     }
 
-    /// Whether the file is more than a megabyte larger than its pages, because pages were returned and it was not truncated yet.
+    /// Whether the file is more than a megabyte larger than its pages, because pages were returned
+    /// and it was not truncated yet.
     func hasUntruncatedSpace() throws(SQLiteError) -> Bool {
-        let bytes = try writing.withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages }
+        let bytes = try writing.withWriter { (writer) throws(SQLiteError) in
+            try writer.bytesOfPages
+        }
         guard let bytes else { return false }
         return FileSystem.size(location.path) > Int(bytes) + 1 << 20
     }
 
     // MARK: A full disk
 
-    /// Runs a write. If the disk is full, empties the log and tries again: the file can then take the log's space. If that is not enough, deletes
-    /// what is left of emptied archives, a few entries at a time, until the write succeeds.
-    func retryingWhenFull<Result>(_ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    /// Runs a write. If the disk is full, empties the log and tries again: the file can then take
+    /// the log's space. If that is not enough, deletes what is left of emptied archives, a few
+    /// entries at a time, until the write succeeds.
+    func retryingWhenFull<Result>(
+        _ write: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
         do throws(SQLiteError) {
             return try write()
         } catch {
@@ -170,7 +194,10 @@ final class LogKeeper: Sendable {
         }
     }
 
-    func retry<Result>(after failure: SQLiteError, _ write: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    func retry<Result>(
+        after failure: SQLiteError,
+        _ write: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
         writing.countRetry(1)
         defer { writing.countRetry(-1) }
         var retry = Retry(failure: failure)
@@ -189,7 +216,8 @@ final class LogKeeper: Sendable {
     private struct Retry {
         /// Why it has failed.
         var failure: SQLiteError
-        /// How often a reader may keep the log, or other threads take the room that was made, before the write fails.
+        /// How often a reader may keep the log, or other threads take the room that was made,
+        /// before the write fails.
         var triesLeft = 8
         /// The number of commits when room was made.
         var commits: UInt64?
@@ -204,7 +232,8 @@ final class LogKeeper: Sendable {
                 return
             } catch {
                 retry.triesLeft -= 1
-                // On a busy machine a reader may keep its snapshot for longer than the log waits for it.
+                // On a busy machine a reader may keep its snapshot for longer than the log waits
+                // for it.
                 if retry.triesLeft > 0, VellumError(error).code == .busy { continue }
                 Log.error("The log could not be emptied on a full disk.", error)
                 break
@@ -215,9 +244,13 @@ final class LogKeeper: Sendable {
 
     /// Deletes a few entries that are left of emptied archives.
     ///
-    /// - Throws: The failure of the write, if there was nothing to delete and no other thread has taken the room that was made.
+    /// - Throws: The failure of the write, if there was nothing to delete and no other thread has
+    ///   taken the room that was made.
     @inline(never)
-    private func makeMoreRoom(for retry: inout Retry, after failure: SQLiteError) throws(SQLiteError) {
+    private func makeMoreRoom(
+        for retry: inout Retry,
+        after failure: SQLiteError
+    ) throws(SQLiteError) {
         retry.failure = failure
         let mayHelp: Bool
         do throws(SQLiteError) {
@@ -265,8 +298,8 @@ final class LogKeeper: Sendable {
         }
     }
 
-    /// Deletes as many entries of emptied archives as a full disk has room for: the key of each may be on a page of its own, which needs room in
-    /// the log.
+    /// Deletes as many entries of emptied archives as a full disk has room for: the key of each may
+    /// be on a page of its own, which needs room in the log.
     func deleteFewCleared() throws(SQLiteError) -> Bool {
         try writing.withWriter { (writer) throws(SQLiteError) in
             writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
@@ -275,8 +308,11 @@ final class LogKeeper: Sendable {
 
     // MARK: Releasing
 
-    /// Releases the connection that checkpoints, and runs `body` with what syncs the log, in the lock order of everything else.
-    func releasingConnections(_ body: (inout sending LogSync) throws(SQLiteError) -> sending Void) throws(SQLiteError) {
+    /// Releases the connection that checkpoints, and runs `body` with what syncs the log, in the
+    /// lock order of everything else.
+    func releasingConnections(
+        _ body: (inout sending LogSync) throws(SQLiteError) -> sending Void
+    ) throws(SQLiteError) {
         try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
             checkpointer = nil
             try syncing.withLock(body)
@@ -285,7 +321,8 @@ final class LogKeeper: Sendable {
 
     /// Releases the connections for good.
     ///
-    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at its path may belong to another database.
+    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at
+    ///   its path may belong to another database.
     func release(keepingLog: Bool) {
         checkpointing.withLock { connection in
             if keepingLog { connection?.keepLog() }
@@ -298,11 +335,13 @@ final class LogKeeper: Sendable {
     }
 }
 
-/// Decides when to retry a restart of the log that a reader of another process blocked (decision 36).
+/// Decides when to retry a restart of the log that a reader of another process blocked (decision
+/// 36).
 ///
-/// Retries soon while readers move on, because most snapshots last for milliseconds and the log must not grow. Retries ever more rarely
-/// while no further page can be copied from one try to the next: then a process is stopped during a read, perhaps for hours, and
-/// writers would wait for each try.
+/// Retries soon while readers move on, because most snapshots last for milliseconds and the log
+/// must not grow. Retries ever more rarely while no further page can be copied from one try to the
+/// next: then a process is stopped during a read, perhaps for hours, and writers would wait for
+/// each try.
 ///
 /// A value without locks.
 struct RestartBackoff: Equatable {
@@ -327,7 +366,8 @@ struct RestartBackoff: Equatable {
     mutating func fail(at now: Int64, copied: Int) -> Bool {
         stalls = self.copied == copied ? stalls + 1 : 0
         self.copied = copied
-        let pause: Int64 = stalls < Self.mostStalls ? 2 : 100 << Int64(min(stalls - Self.mostStalls, 10))
+        let pause: Int64 =
+            stalls < Self.mostStalls ? 2 : 100 << Int64(min(stalls - Self.mostStalls, 10))
         nextTry = now + min(Self.longest, pause)
         return stalls == Self.mostStalls
     }

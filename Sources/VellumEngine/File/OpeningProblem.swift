@@ -43,7 +43,10 @@ package struct OpeningProblem: Equatable {
     }
 
     init(path: String, kind: Kind, folder: String, systemError: POSIXErrorCode? = nil) {
-        (self.path, self.kind, self.folder, self.systemError) = (path, kind, folder, systemError)
+        self.path = path
+        self.kind = kind
+        self.folder = folder
+        self.systemError = systemError
     }
 
     private static func kind(of path: String) -> Kind {
@@ -68,7 +71,8 @@ package struct OpeningProblem: Equatable {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
             var record = passwd()
             var found: UnsafeMutablePointer<passwd>?
-            guard let start = buffer.baseAddress, getpwuid_r(number, &record, start, buffer.count, &found) == 0, found != nil,
+            guard let start = buffer.baseAddress,
+                getpwuid_r(number, &record, start, buffer.count, &found) == 0, found != nil,
                 let name = record.pw_name
             else { return "\(number)" }
             return String(cString: name)
@@ -79,51 +83,97 @@ package struct OpeningProblem: Equatable {
     package var advice: String {
         switch systemError {
         case .EMFILE, .ENFILE:
-            return "Too many files are open. Close some, or raise the limit (ulimit -n): a file of this package takes five to seventeen."
+            return
+                """
+                Too many files are open. Close some, or raise the limit (ulimit -n): a file of \
+                this package takes five to seventeen.
+                """
         case .ENAMETOOLONG:
-            let longest = path.split(separator: "/").map(\.utf8.count).max() ?? 0
+            let longest =
+                path.split(separator: "/").map(\.utf8.count).max() ?? 0
             if longest > Int(NAME_MAX) {
-                return "A name in the path has \(longest) bytes, and at most \(NAME_MAX) are allowed. Choose a shorter one."
+                return
+                    """
+                    A name in the path has \(longest) bytes, and at most \(NAME_MAX) are allowed. \
+                    Choose a shorter one.
+                    """
             }
             let name = path.split(separator: "/").last?.utf8.count ?? 0
             return name > FilePaths.longestName
-                ? "The name of the file has \(name) bytes, and at most \(FilePaths.longestName) are allowed. Choose a shorter one."
-                : "The path has \(path.utf8.count) bytes, and SQLite allows \(FilePaths.longestPath). Choose a shorter one."
+                ? """
+                The name of the file has \(name) bytes, and at most \(FilePaths.longestName) are \
+                allowed. Choose a shorter one.
+                """
+                : """
+                The path has \(path.utf8.count) bytes, and SQLite allows \(FilePaths.longestPath). \
+                Choose a shorter one.
+                """
         case .ENOENT where folder == (path as NSString).deletingLastPathComponent:
-            return "The folder \(folder) exists, but takes no files or folders of a program. Choose another path."
+            return
+                """
+                The folder \(folder) exists, but takes no files or folders of a program. Choose \
+                another path.
+                """
         case .ENOENT where folderKind == .folder:
-            return "The folder \((path as NSString).deletingLastPathComponent) is gone: it was removed or renamed meanwhile. Try again."
+            return
+                """
+                The folder \((path as NSString).deletingLastPathComponent) is gone: it was removed \
+                or renamed meanwhile. Try again.
+                """
         case .EROFS: return "The volume is read-only. Choose a folder on another one."
         case .ELOOP: return "The path has a cycle of symbolic links. Give the path of the file."
         default: break
         }
         switch kind {
         case .folder: return "It is a folder, and a file is needed. Give the path of a file in it."
-        case .other: return "It is neither a file nor a folder. Move it away, or choose another path."
+        case .other:
+            return "It is neither a file nor a folder. Move it away, or choose another path."
         case .file where !isReadable: return permissionProblem("read", "chmod u+rw")
         case .file where !isWritable: return permissionProblem("write", "chmod u+w")
         case .file, .missing: break
         }
-        if folderKind == .file || folderKind == .other { return "\(folder) is a file, and a folder is needed there. Choose another path." }
+        if folderKind == .file || folderKind == .other {
+            return "\(folder) is a file, and a folder is needed there. Choose another path."
+        }
         if !isFolderWritable {
             let problem =
                 kind == .missing
                 ? "The folder \(folder) does not let this user create files in it."
-                : "The folder \(folder) does not let this user write, and a database needs side files there."
-            guard let folderOwner else { return "\(problem) Change its permissions, or choose another folder." }
-            return "\(problem) It belongs to the user \(folderOwner): run the program as \(folderOwner), or choose another folder."
+                : """
+                The folder \(folder) does not let this user write, and a database needs side files \
+                there.
+                """
+            guard let folderOwner else {
+                return "\(problem) Change its permissions, or choose another folder."
+            }
+            return
+                """
+                \(problem) It belongs to the user \(folderOwner): run the program as \
+                \(folderOwner), or choose another folder.
+                """
         }
-        guard let systemError else { return "The system refused to open it, and SQLite does not say why." }
-        return "The system says: \(String(cString: strerror(systemError.rawValue))). Choose another path."
+        guard let systemError else {
+            return "The system refused to open it, and SQLite does not say why."
+        }
+        return
+            """
+            The system says: \(String(cString: strerror(systemError.rawValue))). Choose another \
+            path.
+            """
     }
 
     private func permissionProblem(_ verb: String, _ command: String) -> String {
         guard let owner else {
-            return "Its permissions do not let this user \(verb) it. Change them (\(command)), or choose another path."
+            return
+                """
+                Its permissions do not let this user \(verb) it. Change them (\(command)), or \
+                choose another path.
+                """
         }
         return """
-            It belongs to the user \(owner), and its permissions do not let this user \(verb) it. Run the program as \(owner), have an \
-            administrator change the owner (chown), or choose another path.
+            It belongs to the user \(owner), and its permissions do not let this user \(verb) it. \
+            Run the program as \(owner), have an administrator change the owner (chown), or choose \
+            another path.
             """
     }
 }

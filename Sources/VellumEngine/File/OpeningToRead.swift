@@ -2,18 +2,24 @@ internal import Foundation
 internal import Synchronization
 internal import VellumCore
 
-/// Opens a file that is only read. Nothing is created, renamed, repaired or marked: whatever is wrong with the file is an error.
+/// Opens a file that is only read. Nothing is created, renamed, repaired or marked: whatever is
+/// wrong with the file is an error.
 struct OpeningToRead {
     private let url: URL
     private let options: DatabaseFile.Options
 
-    init(_ url: URL, _ options: DatabaseFile.Options) { (self.url, self.options) = (url, options) }
+    init(_ url: URL, _ options: DatabaseFile.Options) {
+        self.url = url
+        self.options = options
+    }
 
     /// Opens the file and, if `isHeld`, counts a hold on it for the caller.
     func open(isHeld: Bool) throws(VellumError) -> DatabaseFile {
         var path = url.path
         do {
-            guard FileIdentity(path: path) != nil || FileSystem.isLink(path) else { throw VellumError.missingAndOnlyRead }
+            guard FileIdentity(path: path) != nil || FileSystem.isLink(path) else {
+                throw VellumError.missingAndOnlyRead
+            }
             path = try FileSystem.resolved(path)
             let file = try open(path)
             if isHeld { file.holds.wrappingAdd(1, ordering: .acquiringAndReleasing) }
@@ -33,9 +39,22 @@ struct OpeningToRead {
             do {
                 let connection = try Connection(path: path, access: options.access)
                 try Schema.check(connection, options.kind)
-                let location = FileLocation(path, identity, try ChangesFile(), access: options.access, sideFiles: sideFiles)
-                let file = try DatabaseFile(location, options.kind, connection, clock: options.clock)
-                if options.access == .reading, FileSystem.isOnNetwork(path) { file.opening.withLock { $0.events = [.onNetwork] } }
+                let location = FileLocation(
+                    path,
+                    identity,
+                    try ChangesFile(),
+                    access: options.access,
+                    sideFiles: sideFiles
+                )
+                let file = try DatabaseFile(
+                    location,
+                    options.kind,
+                    connection,
+                    clock: options.clock
+                )
+                if options.access == .reading, FileSystem.isOnNetwork(path) {
+                    file.opening.withLock { $0.events = [.onNetwork] }
+                }
                 return file
             } catch {
                 sideFiles.remove()
@@ -44,17 +63,26 @@ struct OpeningToRead {
         }
     }
 
-    /// Checks what lies beside the database. SQLite would delete the log of an empty one, and roll a journal back.
+    /// Checks what lies beside the database. SQLite would delete the log of an empty one, and roll
+    /// a journal back.
     private func checkParts(of path: String) throws(VellumError) {
         let log = FileSystem.size(path + "-wal")
         guard FileSystem.size(path) >= FileHeader.size else {
             throw log > 0
-                ? .damagedAndOnlyRead(nil) : VellumError(.notADatabase, "The file is too short for a database. It was not changed.")
+                ? .damagedAndOnlyRead(nil)
+                : VellumError(
+                    .notADatabase,
+                    "The file is too short for a database. It was not changed."
+                )
         }
-        guard FileSystem.size(path + "-journal") == 0 else { throw .isWritten("an interrupted transaction beside it") }
+        guard FileSystem.size(path + "-journal") == 0 else {
+            throw .isWritten("an interrupted transaction beside it")
+        }
         if options.access == .shipped, log > 0 { throw .isWritten("a log beside it that has data") }
-        // SQLite would make side files that belong to this user, and the owner's programs refuse those of others.
-        if geteuid() != 0, !options.access.isImmutable(path), FileIdentity(path: path + "-shm") == nil,
+        // SQLite would make side files that belong to this user, and the owner's programs refuse
+        // those of others.
+        if geteuid() != 0, !options.access.isImmutable(path),
+            FileIdentity(path: path + "-shm") == nil,
             let owner = OpeningProblem(path: path).owner, hasLog(path)
         {
             throw .belongs(to: owner)
@@ -73,7 +101,9 @@ struct OpeningToRead {
     /// Whether the header is damaged, and still says that the file is one of this package.
     private func hasOurHeader(_ path: String) -> Bool {
         // Closing a descriptor of a file that this process has open would drop its locks.
-        guard let identity = FileIdentity(path: path), !OpenDatabases.shared.isOpen(identity) else { return false }
+        guard let identity = FileIdentity(path: path), !OpenDatabases.shared.isOpen(identity) else {
+            return false
+        }
         do {
             return try FileHeader.isOurs(path, options.kind)
         } catch {
@@ -82,53 +112,71 @@ struct OpeningToRead {
     }
 
     private func located(_ error: any Error, _ path: String) -> VellumError {
-        if let error = error as? SQLiteError, error.isCannotOpen || error.cannotMakeSideFiles, FileSystem.isReadable(path) {
+        if let error = error as? SQLiteError, error.isCannotOpen || error.cannotMakeSideFiles,
+            FileSystem.isReadable(path)
+        {
             return VellumError.needsSideFiles(error).located(archive: nil, path: path)
         }
         let found = DatabaseFile.openingError(error, url)
-        return (found.code == .damagedFile || found.code == .notADatabase && hasOurHeader(path) ? .damagedAndOnlyRead(found) : found)
+        return
+            (found.code == .damagedFile || found.code == .notADatabase && hasOurHeader(path)
+            ? .damagedAndOnlyRead(found) : found)
             .located(archive: nil, path: path)
     }
 }
 
 extension VellumError {
     fileprivate static let missingAndOnlyRead = VellumError(
-        .cannotOpen, "There is no file at the path, and a file that is only read is not created. Check the path.")
+        .cannotOpen,
+        "There is no file at the path, and a file that is only read is not created. Check the path."
+    )
 
     /// The error of damage in a file that is only read.
     static func damagedAndOnlyRead(_ cause: VellumError?) -> VellumError {
         VellumError(
             .damagedFile,
             """
-            Parts of the file cannot be read. It was not changed. Restore it from a backup, or open it with ArchivesFactory(directory:), which \
-            moves it aside and copies what can be read into a new file.
-            """, sqliteCode: cause?.sqliteCode, cause: cause?.cause)
+            Parts of the file cannot be read. It was not changed. Restore it from a backup, or \
+            open it with ArchivesFactory(directory:), which moves it aside and copies what can be \
+            read into a new file.
+            """,
+            sqliteCode: cause?.sqliteCode,
+            cause: cause?.cause
+        )
     }
 
     fileprivate static func isWritten(_ what: String) -> VellumError {
         VellumError(
             .cannotOpen,
             """
-            The file has \(what): a program has it open, or was killed. It was not changed. Open it with ArchivesFactory(directory:) and close it \
-            (try factory.close()), or ship the file that backup(to:) makes.
-            """)
+            The file has \(what): a program has it open, or was killed. It was not changed. Open \
+            it with ArchivesFactory(directory:) and close it (try factory.close()), or ship the \
+            file that backup(to:) makes.
+            """
+        )
     }
 
     fileprivate static func belongs(to owner: String) -> VellumError {
         VellumError(
             .cannotOpen,
             """
-            The file belongs to the user \(owner), and SQLite needs side files to read it, which would belong to this user. Run the program as \
-            \(owner), or read the file that backup(to:) makes.
-            """)
+            The file belongs to the user \(owner), and SQLite needs side files to read it, which \
+            would belong to this user. Run the program as \(owner), or read the file that \
+            backup(to:) makes.
+            """
+        )
     }
 
     fileprivate static func needsSideFiles(_ cause: SQLiteError) -> VellumError {
         VellumError(
             .cannotOpen,
             """
-            The file cannot be read: it has a log, for which SQLite needs side files in the folder, where this user may not create them. Ship \
-            the file that backup(to:) makes, which needs none, or change the permissions of the folder.
-            """, sqliteCode: cause.code, cause: cause)
+            The file cannot be read: it has a log, for which SQLite needs side files in the \
+            folder, where this user may not create them. Ship the file that backup(to:) makes, \
+            which needs none, or change the permissions of the folder.
+            """,
+            sqliteCode: cause.code,
+            cause: cause
+        )
     }
 }

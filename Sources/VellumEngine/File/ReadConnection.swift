@@ -1,11 +1,13 @@
 internal import Foundation
 internal import VellumCore
 
-/// A connection that reads, and its lease on a snapshot. Guarded by its slot's lock in ``ReadPool`` (decision 8).
+/// A connection that reads, and its lease on a snapshot. Guarded by its slot's lock in ``ReadPool``
+/// (decision 8).
 ///
-/// Beginning and ending a read transaction costs more than a point read, so a reader keeps its transaction open for the next read, as a
-/// lease. The lease is renewed when any process has committed (the header of the wal-index shows it). It ends when there was no read for
-/// a while or when a checkpoint needs it, because an old snapshot makes the log grow.
+/// Beginning and ending a read transaction costs more than a point read, so a reader keeps its
+/// transaction open for the next read, as a lease. The lease is renewed when any process has
+/// committed (the header of the wal-index shows it). It ends when there was no read for a while or
+/// when a checkpoint needs it, because an old snapshot makes the log grow.
 final class ReadConnection {
     private let connection: Connection
     private let beginSnapshot: Statement
@@ -14,11 +16,13 @@ final class ReadConnection {
     private var lease: LogIndex?
     /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
-    /// The number of the transaction. Others may commit between the look at the wal-index and the moment at which SQLite takes the snapshot,
-    /// so two transactions that begin with the same header may read different snapshots.
+    /// The number of the transaction. Others may commit between the look at the wal-index and the
+    /// moment at which SQLite takes the snapshot, so two transactions that begin with the same
+    /// header may read different snapshots.
     private var snapshot: UInt64 = 0
-    /// The longest duration of a lease in milliseconds, even if it is in constant use. Another process that wants to restart the log waits
-    /// a little longer than this, and snapshots taken meanwhile do not block it.
+    /// The longest duration of a lease in milliseconds, even if it is in constant use. Another
+    /// process that wants to restart the log waits a little longer than this, and snapshots taken
+    /// meanwhile do not block it.
     private static let longestLease: Int64 = 8
     /// The number of reads so far. Maintenance compares it to find idle leases.
     private(set) var reads: UInt64 = 0
@@ -30,8 +34,10 @@ final class ReadConnection {
         /// Reads the change counter, the size of the log, its salts and the checksum of the header.
         init(_ header: UnsafeRawPointer) {
             words = (
-                header.load(fromByteOffset: 8, as: UInt64.self), header.load(fromByteOffset: 16, as: UInt64.self),
-                header.load(fromByteOffset: 32, as: UInt64.self), header.load(fromByteOffset: 40, as: UInt64.self)
+                header.load(fromByteOffset: 8, as: UInt64.self),
+                header.load(fromByteOffset: 16, as: UInt64.self),
+                header.load(fromByteOffset: 32, as: UInt64.self),
+                header.load(fromByteOffset: 40, as: UInt64.self)
             )
         }
 
@@ -50,7 +56,8 @@ final class ReadConnection {
 
     func interrupt(when isCancelled: (() -> Bool)?) { connection.interrupt(when: isCancelled) }
 
-    /// Begins to read, from a snapshot that holds everything committed before the call. ``end(keepingLease:)`` or ``endLease()`` follows.
+    /// Begins to read, from a snapshot that holds everything committed before the call.
+    /// ``end(keepingLease:)`` or ``endLease()`` follows.
     ///
     /// - Parameters:
     ///   - keepingLease: Whether the snapshot may stay open for the next read.
@@ -64,7 +71,10 @@ final class ReadConnection {
         // A transaction is needed even without a lease: what is read must be one snapshot.
         try beginSnapshot.run()
         snapshot &+= 1
-        if keepingLease { (lease, leaseBegan) = (present, now) }
+        if keepingLease {
+            lease = present
+            leaseBegan = now
+        }
     }
 
     /// Ends a read that has succeeded.
@@ -93,7 +103,8 @@ final class ReadConnection {
     }
 
     private func prepared(_ archive: Archive) -> ArchiveTables {
-        // If the list of archives is damaged, two names may have one number, so each name keeps its own checksum.
+        // If the list of archives is damaged, two names may have one number, so each name keeps its
+        // own checksum.
         if let open = tables[archive.id], open.checksum == archive.checksum { return open }
         let new = ArchiveTables(id: archive.id, checksum: archive.checksum, connection: connection)
         tables[archive.id] = new

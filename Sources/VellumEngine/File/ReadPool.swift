@@ -15,8 +15,8 @@ final class ReadPool: Sendable {
 
     private final class Slot: Sendable {
         let reader = Locked<ReadConnection?>(nil)
-        /// Whether the reader keeps a snapshot. Read without the lock: a thread that reads in a loop holds the lock most of the time, and
-        /// locks are not fair.
+        /// Whether the reader keeps a snapshot. Read without the lock: a thread that reads in a
+        /// loop holds the lock most of the time, and locks are not fair.
         let holdsLease = Atomic(false)
     }
 
@@ -25,15 +25,20 @@ final class ReadPool: Sendable {
         slots = (0..<4).map { _ in Slot() }
     }
 
-    /// Runs `body` with the tables of an archive on a connection that no other thread uses. Blocks while all readers are in use.
+    /// Runs `body` with the tables of an archive on a connection that no other thread uses. Blocks
+    /// while all readers are in use.
     ///
-    /// - Parameter isCancelled: Asked every 1,000 instructions of SQLite whether to interrupt a statement; `nil` for never.
+    /// - Parameter isCancelled: Asked every 1,000 instructions of SQLite whether to interrupt a
+    ///   statement; `nil` for never.
     /// - Returns: What `body` returned, and whether a lease began; `nil` after ``close()``.
     func read<Result: Sendable>(
-        _ archive: Archive, interruptedWhen isCancelled: (() -> Bool)? = nil, _ body: (ArchiveTables) throws(SQLiteError) -> Result
+        _ archive: Archive,
+        interruptedWhen isCancelled: (() -> Bool)? = nil,
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         for slot in slots {
-            let attempt = try slot.reader.withLockIfAvailable { (reader: inout ReadConnection?) throws(SQLiteError) in
+            let attempt = try slot.reader.withLockIfAvailable {
+                (reader: inout ReadConnection?) throws(SQLiteError) in
                 try use(&reader, of: slot, archive, isCancelled, body)
             }
             if let answer = attempt { return answer }
@@ -47,7 +52,10 @@ final class ReadPool: Sendable {
     }
 
     private func use<Result: Sendable>(
-        _ reader: inout ReadConnection?, of slot: Slot, _ archive: Archive, _ isCancelled: (() -> Bool)?,
+        _ reader: inout ReadConnection?,
+        of slot: Slot,
+        _ archive: Archive,
+        _ isCancelled: (() -> Bool)?,
         _ body: (ArchiveTables) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (result: Result, beganLease: Bool)? {
         guard !isClosed.load(ordering: .acquiring) else { return nil }
@@ -72,13 +80,24 @@ final class ReadPool: Sendable {
     // One copy of each for all callers of `read`, whose closures are compiled into it.
 
     @inline(never)
-    private func begin(_ reader: inout ReadConnection?, of slot: Slot, _ isCancelled: (() -> Bool)?) throws(SQLiteError) -> Read {
+    private func begin(
+        _ reader: inout ReadConnection?,
+        of slot: Slot,
+        _ isCancelled: (() -> Bool)?
+    ) throws(SQLiteError) -> Read {
         guard !isSuspended.load(ordering: .acquiring) else { throw .suspended }
         let open = if let reader { reader } else { try ReadConnection(location) }
         reader = open
         let now = CoarseClock.milliseconds
-        let mayKeep = checkpoints.load(ordering: .sequentiallyConsistent) == 0 && !changesFile.page.isLogRestartRequested(at: now)
-        let read = Read(connection: open, hadLease: open.hasLease, mayKeepLease: mayKeep, isInterruptible: isCancelled != nil)
+        let mayKeep =
+            checkpoints.load(ordering: .sequentiallyConsistent) == 0
+            && !changesFile.page.isLogRestartRequested(at: now)
+        let read = Read(
+            connection: open,
+            hadLease: open.hasLease,
+            mayKeepLease: mayKeep,
+            isInterruptible: isCancelled != nil
+        )
         do throws(SQLiteError) {
             try open.begin(keepingLease: mayKeep, at: now)
         } catch {
@@ -106,16 +125,20 @@ final class ReadPool: Sendable {
         show(read.connection, in: slot, hadLease: read.hadLease)
     }
 
-    /// Shows whether the reader keeps a snapshot. Ends it if a checkpoint has begun meanwhile, which could not see it.
+    /// Shows whether the reader keeps a snapshot. Ends it if a checkpoint has begun meanwhile,
+    /// which could not see it.
     private func show(_ reader: ReadConnection, in slot: Slot, hadLease: Bool) {
         guard reader.hasLease != hadLease else { return }
         slot.holdsLease.store(reader.hasLease, ordering: .sequentiallyConsistent)
-        guard reader.hasLease, checkpoints.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        guard reader.hasLease, checkpoints.load(ordering: .sequentiallyConsistent) > 0 else {
+            return
+        }
         reader.endLease()
         slot.holdsLease.store(false, ordering: .releasing)
     }
 
-    /// Ends the leases of readers that have not read since `reads` was recorded, and updates `reads`.
+    /// Ends the leases of readers that have not read since `reads` was recorded, and updates
+    /// `reads`.
     ///
     /// - Returns: Whether any reader still holds a lease.
     func endIdleLeases(since reads: inout [UInt64]) -> Bool {
@@ -137,12 +160,16 @@ final class ReadPool: Sendable {
         return left
     }
 
-    /// Ends every lease, waiting for readers in use, and runs `body` while no reader keeps a snapshot.
-    func withoutLeases<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    /// Ends every lease, waiting for readers in use, and runs `body` while no reader keeps a
+    /// snapshot.
+    func withoutLeases<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         checkpoints.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { checkpoints.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         for slot in slots {
-            // An idle reader's lease is ended here; a reader in use ends its own lease with the next read.
+            // An idle reader's lease is ended here; a reader in use ends its own lease with the
+            // next read.
             while slot.holdsLease.load(ordering: .sequentiallyConsistent) {
                 let didEndLease: Void? = slot.reader.withLockIfAvailable { reader in
                     reader?.endLease()
@@ -156,7 +183,8 @@ final class ReadPool: Sendable {
 
     /// Closes every connection for good, unless ``reopen()`` follows.
     ///
-    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at its path may belong to another database.
+    /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at
+    ///   its path may belong to another database.
     func close(keepingLog: Bool = false) {
         isClosed.store(true, ordering: .releasing)
         release(keepingLog: keepingLog)

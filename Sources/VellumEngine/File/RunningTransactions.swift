@@ -2,8 +2,9 @@ internal import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// The closures of transactions that are running on a file. What one of them writes to the file without its transaction is refused: no error
-/// could roll it back. A closure is known by its thread, which it never leaves; tasks and threads that it starts write as they please.
+/// The closures of transactions that are running on a file. What one of them writes to the file
+/// without its transaction is refused: no error could roll it back. A closure is known by its
+/// thread, which it never leaves; tasks and threads that it starts write as they please.
 package final class RunningTransactions: Sendable {
     private let count = Atomic(0)
     /// How many transactions lost a race, and are tried again or wait to be.
@@ -22,7 +23,8 @@ package final class RunningTransactions: Sendable {
 
     /// Runs the closure of a transaction.
     ///
-    /// - Throws: The error of `body`, or ``VellumError/Code/recursiveUpdate`` if a write was refused and `body` did not throw.
+    /// - Throws: The error of `body`, or ``VellumError/Code/recursiveUpdate`` if a write was
+    ///   refused and `body` did not throw.
     package func run<Result>(_ body: () throws -> Result) throws -> Result {
         count.add(1, ordering: .relaxed)
         let outer = note(false)
@@ -33,7 +35,8 @@ package final class RunningTransactions: Sendable {
         return try result.get()
     }
 
-    /// Runs work of the package that may write although it was the closure of a transaction that led to it.
+    /// Runs work of the package that may write although it was the closure of a transaction that
+    /// led to it.
     package func pausing(_ body: () throws(VellumError) -> Void) throws(VellumError) {
         let outer = note(nil)
         defer { _ = note(outer) }
@@ -58,7 +61,9 @@ extension VellumError {
     fileprivate static let writeInTransaction = VellumError(
         .recursiveUpdate,
         """
-        Write by the transaction: its closure wrote to the same file by a store, a manager or another transaction, which no error would roll \
-        back. Call 'record', 'delete' or 'deleteAll' of the transaction that the closure is given. Nothing was written.
-        """)
+        Write by the transaction: its closure wrote to the same file by a store, a manager or \
+        another transaction, which no error would roll back. Call 'record', 'delete' or \
+        'deleteAll' of the transaction that the closure is given. Nothing was written.
+        """
+    )
 }

@@ -19,7 +19,8 @@ final class StoreTable: Sendable {
     /// The archives for which a notice about ignored sizes was logged.
     private let noticed = Locked<Set<String>>([])
 
-    // A class, because a weak existential in an optional struct is misread by the compiler of Swift 6.3.
+    // A class, because a weak existential in an optional struct is misread by the compiler of Swift
+    // 6.3.
     final class OpenStore {
         weak var store: (any OpenableStore)?
         let id: ObjectIdentifier
@@ -50,9 +51,15 @@ final class StoreTable: Sendable {
     /// Notes which sizes are given.
     ///
     /// - Returns: Which of them are the first since the store was opened.
-    func giveSizes(to store: any OpenableStore, memory: Bool, disk: Bool) -> (isFirstOfMemory: Bool, isFirstOfDisk: Bool) {
+    func giveSizes(
+        to store: any OpenableStore,
+        memory: Bool,
+        disk: Bool
+    ) -> (isFirstOfMemory: Bool, isFirstOfDisk: Bool) {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return (false, false) }
+            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else {
+                return (false, false)
+            }
             defer {
                 open.isMemoryGiven = open.isMemoryGiven || memory
                 open.isDiskGiven = open.isDiskGiven || disk
@@ -63,7 +70,9 @@ final class StoreTable: Sendable {
 
     /// Notes that a size of the disk could not be applied.
     func takeBackDiskSize(of store: any OpenableStore) {
-        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.isDiskGiven = false }
+        table.withLock { table in
+            table.values.first { $0.id == ObjectIdentifier(store) }?.isDiskGiven = false
+        }
     }
 
     /// Whether nothing was logged yet about ignored sizes of the archive.

@@ -2,13 +2,15 @@ internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
-/// The writes of tasks to one file: what waits is committed together, each call undone alone (decision 86).
+/// The writes of tasks to one file: what waits is committed together, each call undone alone
+/// (decision 86).
 ///
 /// ```swift
 /// try await file.writes.carryOut(call, in: file)
 /// ```
 ///
-/// Works on a thread of its own while there is something to write, and holds no lock of the file meanwhile but the writer's.
+/// Works on a thread of its own while there is something to write, and holds no lock of the file
+/// meanwhile but the writer's.
 final class WriteLane: Sendable {
     private struct State: Sendable {
         var calls = FIFOQueue<Waiting>()
@@ -33,9 +35,11 @@ final class WriteLane: Sendable {
     /// What is committed together at most; the last call may exceed it.
     private static let most = (writes: 64, bytes: 1 << 20)
 
-    /// Carries out the writes of a call in its turn, and returns when they are as durable as the call wants.
+    /// Carries out the writes of a call in its turn, and returns when they are as durable as the
+    /// call wants.
     ///
-    /// - Throws: ``VellumError``, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
+    /// - Throws: ``VellumError``, or `CancellationError` if the task was cancelled before its turn:
+    ///   nothing was written then.
     func carryOut(_ call: WriteCall, in file: DatabaseFile) async throws {
         try await withTaskCancellationHandler {
             await withCheckedContinuation { enqueue(call, in: file, $0) }
@@ -48,17 +52,28 @@ final class WriteLane: Sendable {
 
     /// What waits now, and has waited.
     var waiting: WaitingCalls {
-        state.withLock { WaitingCalls(count: $0.count, longestWait: $0.longestWait, threads: $0.isWorking ? 1 : 0) }
+        state.withLock {
+            WaitingCalls(
+                count: $0.count,
+                longestWait: $0.longestWait,
+                threads: $0.isWorking ? 1 : 0
+            )
+        }
     }
 
-    private func enqueue(_ call: WriteCall, in file: DatabaseFile, _ continuation: WriteCall.Continuation) {
+    private func enqueue(
+        _ call: WriteCall,
+        in file: DatabaseFile,
+        _ continuation: WriteCall.Continuation
+    ) {
         enum Next { case refuse, start, signal, nothing }
         let next = state.withLock { state -> Next in
             guard !call.isCancelled else {
                 call.result = .failure(CancellationError())
                 return .refuse
             }
-            (call.continuation, call.came) = (continuation, .now)
+            call.continuation = continuation
+            call.came = .now
             state.calls.append(Waiting(call: call, file: file))
             state.count += 1
             if !state.isWorking {
@@ -66,7 +81,8 @@ final class WriteLane: Sendable {
                 return .start
             }
             // Who wants no sync does not wait for one that may be shared.
-            guard let wanted = state.wanted, state.count >= wanted || call.durability < .powerSafe else { return .nothing }
+            guard let wanted = state.wanted, state.count >= wanted || call.durability < .powerSafe
+            else { return .nothing }
             state.wanted = nil
             return .signal
         }
@@ -79,7 +95,8 @@ final class WriteLane: Sendable {
     }
 
     private func cancel(_ call: WriteCall) {
-        let waited = state.withLock { state -> (continuation: WriteCall.Continuation, content: WriteCall.Content)? in
+        let waited = state.withLock {
+            state -> (continuation: WriteCall.Continuation, content: WriteCall.Content)? in
             call.isCancelled = true
             guard let continuation = exchange(&call.continuation, with: nil) else { return nil }
             state.count -= 1
@@ -100,14 +117,18 @@ final class WriteLane: Sendable {
             let begin = ContinuousClock.now
             taken.sync(through: commits)
             let duration = ContinuousClock.now - begin
-            let expected = min(state.withLock { $0.count } + taken.calls.count, Self.most.writes)
+            let expected = min(
+                state.withLock { $0.count } + taken.calls.count,
+                Self.most.writes
+            )
             answer(&taken) { _ in true }
             // Who was answered may write again: one sync for all is worth a part of its time.
             wait(for: expected, atMost: min(duration / 2, .milliseconds(2)))
         }
     }
 
-    /// Answers some of the calls, and keeps nothing of them: the caller may release the last handle.
+    /// Answers some of the calls, and keeps nothing of them: the caller may release the last
+    /// handle.
     private func answer(_ taken: inout TakenCalls, _ isReady: (WriteCall) -> Bool) {
         let continuations = state.withLock { _ in taken.finish(isReady) }
         for continuation in continuations { continuation.resume() }
@@ -117,8 +138,12 @@ final class WriteLane: Sendable {
         // Released outside the lock.
         var cancelled: [Waiting] = []
         return state.withLock { state in
-            var (taken, writes, bytes) = (TakenCalls(), 0, 0)
-            while writes < Self.most.writes, bytes < Self.most.bytes, let waiting = state.calls.popFirst() {
+            var taken = TakenCalls()
+            var writes = 0
+            var bytes = 0
+            while writes < Self.most.writes, bytes < Self.most.bytes,
+                let waiting = state.calls.popFirst()
+            {
                 let call = waiting.call
                 guard let continuation = exchange(&call.continuation, with: nil) else {
                     cancelled.append(waiting)
@@ -147,7 +172,9 @@ final class WriteLane: Sendable {
         let nanoseconds = Int(duration / .nanoseconds(1))
         let isLate = isFull.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut
         // Signalled after all.
-        if isLate, state.withLock({ exchange(&$0.wanted, with: nil) }) == nil { isFull.wait() }
+        if isLate, state.withLock({ exchange(&$0.wanted, with: nil) }) == nil {
+            isFull.wait()
+        }
     }
 }
 

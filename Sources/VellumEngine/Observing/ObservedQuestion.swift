@@ -3,7 +3,9 @@ package import VellumCore
 /// The answers of one consumer, each asked when the consumer wants it and something has changed.
 package final class ObservedQuestion<Answer: Sendable>: Sendable {
     /// A question that is asked on a thread that may block.
-    package typealias Question = @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>
+    package typealias Question =
+        @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(VellumError) ->
+        ObservedAnswer<Answer>
 
     private let observer: ChangeObserver
     private let clock: WallClock
@@ -12,15 +14,18 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     private let last = Locked<ObservedAnswer<Answer>?>(nil)
 
     package init(_ observer: ChangeObserver, in store: Store<some Any>, _ ask: @escaping Question) {
-        (self.observer, self.ask) = (observer, ask)
-        (clock, hash) = (store.clock, store.disk.changes.hash)
+        self.observer = observer
+        self.ask = ask
+        clock = store.clock
+        hash = store.disk.changes.hash
     }
 
     deinit { observer.stop() }
 
     /// Continues another one, whose last answer is not repeated.
     func continues(_ other: ObservedQuestion) {
-        let (answer, previous) = (other.last.withLock { $0 }, last.withLock { $0 })
+        let answer = other.last.withLock { $0 }
+        let previous = last.withLock { $0 }
         last.withLock { $0 = answer }
         withExtendedLifetime(previous) {}  // Released outside the lock.
     }
@@ -31,7 +36,8 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     /// Ends the observation.
     package func stop() { observer.stop() }
 
-    /// Returns the next answer, or why there is none at this moment; `nil` if there is none any more.
+    /// Returns the next answer, or why there is none at this moment; `nil` if there is none any
+    /// more.
     ///
     /// While the file is suspended it waits.
     package func next() async -> Result<Answer, VellumError>? {
@@ -43,13 +49,17 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
             case .failure(let error) where error.code == .suspended: continue
             // Another question has taken its place.
             case .failure(let error) where error.code == .cancelled && !Task.isCancelled: continue
-            case .failure(let error) where error.code == .cancelled || error.code == .closed: return nil
+            case .failure(let error) where error.code == .cancelled || error.code == .closed:
+                return nil
             case .failure(let error):
-                // The next answer is returned whatever it is, because the consumer may show the error.
+                // The next answer is returned whatever it is, because the consumer may show the
+                // error.
                 let previous = last.withLock { exchange(&$0, with: nil) }
                 return withExtendedLifetime(previous) { .failure(error) }
             case .success(let answer):
-                if let end = answer.firstEnd { observer.tellOfEnd(hash.of(end.key), at: end.moment, by: clock) }
+                if let end = answer.firstEnd {
+                    observer.tellOfEnd(hash.of(end.key), at: end.moment, by: clock)
+                }
                 let previous = last.withLock { $0 }
                 if let previous, previous.origins == answer.origins { continue }
                 last.withLock { $0 = answer }
@@ -66,12 +76,15 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
         } catch let error as VellumError {
             return .failure(error)
         } catch {
-            return .failure(VellumError(.loadFailed, "A question of an observer failed.", cause: error))
+            return .failure(
+                VellumError(.loadFailed, "A question of an observer failed.", cause: error)
+            )
         }
     }
 }
 
-/// The answers of an observation as an asynchronous sequence. Each iterator observes by itself, from its first element on.
+/// The answers of an observation as an asynchronous sequence. Each iterator observes by itself,
+/// from its first element on.
 package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
     package typealias Element = Answer
     package typealias Failure = VellumError
@@ -86,7 +99,8 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
         goesOn: @escaping @Sendable () throws(VellumError) -> Bool = { false },
         _ observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
     ) {
-        (self.goesOn, self.observe) = (goesOn, observe)
+        self.goesOn = goesOn
+        self.observe = observe
     }
 
     package func makeAsyncIterator() -> Iterator { Iterator(observe: observe, goesOn: goesOn) }
@@ -101,15 +115,21 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
             observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>,
             goesOn: @escaping @Sendable () throws(VellumError) -> Bool
         ) {
-            (self.observe, self.goesOn) = (observe, goesOn)
+            self.observe = observe
+            self.goesOn = goesOn
         }
 
-        package mutating func next() async throws(VellumError) -> Answer? { try await next(isolation: nil) }
+        package mutating func next() async throws(VellumError) -> Answer? {
+            try await next(isolation: nil)
+        }
 
-        package mutating func next(isolation actor: isolated (any Actor)?) async throws(VellumError) -> Answer? {
+        package mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(VellumError) -> Answer? {
             do throws(VellumError) {
                 while !isEnded {
-                    let observation = if let present = self.observation { present } else { try observe() }
+                    let observation =
+                        if let present = self.observation { present } else { try observe() }
                     self.observation = observation
                     if let answer = await observation.next() { return try answer.get() }
                     guard !Task.isCancelled, let next = try await nextObservation() else { break }
@@ -127,9 +147,12 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
         /// Opens another file on a thread that may block.
         private func nextObservation() async throws(VellumError) -> ObservedQuestion<Answer>? {
             do {
-                return try await Lane.visits.run { [observe, goesOn] in try goesOn() ? try observe() : nil }
+                return try await Lane.visits.run { [observe, goesOn] in
+                    try goesOn() ? try observe() : nil
+                }
             } catch {
-                throw error as? VellumError ?? VellumError(.loadFailed, "Observing could not begin again.", cause: error)
+                throw error as? VellumError
+                    ?? VellumError(.loadFailed, "Observing could not begin again.", cause: error)
             }
         }
 

@@ -12,7 +12,9 @@ package struct PropertyAggregate {
     package var name: String
 
     package init(_ name: String, of property: AnyKeyPath, _ kind: AggregateKind?) {
-        (self.name, self.property, self.kind) = (name, property, kind)
+        self.name = name
+        self.property = property
+        self.kind = kind
     }
 
     var description: String { "\(name) of \(property.debugDescription)" }
@@ -21,7 +23,8 @@ package struct PropertyAggregate {
 /// The result of an aggregate of a column.
 package enum AggregateAnswer: Sendable {
     case sum(ExactSum)
-    /// The least or the greatest value; `null` if there is none. Unordered ones come after all others.
+    /// The least or the greatest value; `null` if there is none. Unordered ones come after all
+    /// others.
     case value(IndexValue)
     /// Each value, and how many entries have it.
     case groups([(value: IndexValue, count: Int)])
@@ -31,7 +34,8 @@ package enum AggregateAnswer: Sendable {
 struct ColumnAggregate: Sendable {
     var kind: AggregateKind
     var column: Int
-    /// The value of those that are unordered, if the column may have some. It is stored before all others.
+    /// The value of those that are unordered, if the column may have some. It is stored before all
+    /// others.
     var unordered: IndexValue?
     var numbers = ColumnSum.Numbers.integer
     /// Whether an index begins with the column.
@@ -39,14 +43,21 @@ struct ColumnAggregate: Sendable {
 }
 
 extension ColumnAggregate {
-    /// Creates the aggregate of the property's column; `nil` if there is none, or it does not determine the aggregate.
+    /// Creates the aggregate of the property's column; `nil` if there is none, or it does not
+    /// determine the aggregate.
     init?(_ aggregate: PropertyAggregate, _ columns: IndexColumns, _ shape: IndexShape) {
-        guard let kind = aggregate.kind, let column = columns.column(of: aggregate.property) else { return nil }
+        guard let kind = aggregate.kind, let column = columns.column(of: aggregate.property) else {
+            return nil
+        }
         self.init(kind: kind, column: column, unordered: columns.properties[column].incomparable)
         guard kind == .sum else { return }
         isFirst = shape.indexes.contains { $0.first == column }
         let encoding = shape.columns[column].encoding
-        guard let numbers = ColumnSum.Numbers(rawValue: encoding.last == "?" ? String(encoding.dropLast()) : encoding) else { return nil }
+        guard
+            let numbers = ColumnSum.Numbers(
+                rawValue: encoding.last == "?" ? String(encoding.dropLast()) : encoding
+            )
+        else { return nil }
         self.numbers = numbers
     }
 
@@ -65,7 +76,10 @@ extension QueryPrinter {
     private enum Column: Int32 { case value, count }
 
     /// Runs the statement of the aggregate; `nil` if the file is damaged.
-    func run(_ aggregate: ColumnAggregate, _ tables: ArchiveTables) throws(SQLiteError) -> AggregateAnswer? {
+    func run(
+        _ aggregate: ColumnAggregate,
+        _ tables: ArchiveTables
+    ) throws(SQLiteError) -> AggregateAnswer? {
         let sum = aggregate.kind == .sum ? try tables.connection.columnSum() : nil
         sum?.pointee.numbers = aggregate.numbers
         let find = try tables.prepared(query: sql)
@@ -73,7 +87,12 @@ extension QueryPrinter {
         find.bind(bindings)
         var groups: [(value: IndexValue, count: Int)] = []
         while try find.step() {
-            groups.append((find.indexValue(Column.value.rawValue), aggregate.kind == .groups ? find.int(Column.count).int : 0))
+            groups.append(
+                (
+                    find.indexValue(Column.value.rawValue),
+                    aggregate.kind == .groups ? find.int(Column.count).int : 0
+                )
+            )
         }
         switch aggregate.kind {
         case .sum: return sum?.pointee.result.map { .sum($0) }

@@ -1,8 +1,10 @@
 internal import VellumCore
 
-/// A query of the index columns: a condition, an order, an offset and a limit. ``QueryPrinter`` translates it to SQL.
+/// A query of the index columns: a condition, an order, an offset and a limit. ``QueryPrinter``
+/// translates it to SQL.
 ///
-/// Rows that are equal in every column of the order are in the order in which they were first recorded.
+/// Rows that are equal in every column of the order are in the order in which they were first
+/// recorded.
 struct ColumnQuery: Hashable, Sendable {
     var filter = ColumnCondition.all([])
     /// Most significant first.
@@ -15,17 +17,25 @@ struct ColumnQuery: Hashable, Sendable {
     /// The sum of offset and limit, if there is a limit.
     var end: Int? { limit.map(offset.saturatingAdd) }
 
-    /// The values of LIMIT and OFFSET, as far as it has them. Of rows in an order that ``ReversedTies`` reads, the limit leaves room for some ties.
+    /// The values of LIMIT and OFFSET, as far as it has them. Of rows in an order that
+    /// ``ReversedTies`` reads, the limit leaves room for some ties.
     func window(ofRows isOfRows: Bool) -> [Int64] {
-        if isOfRows, ReversedTies(self) != nil { return end.map { [Int64($0.saturatingAdd(32))] } ?? [] }
-        return limit == nil && offset == 0 ? [] : [limit.map(Int64.init) ?? -1, Int64(offset)]
+        if isOfRows, ReversedTies(self) != nil {
+            return end.map { [Int64($0.saturatingAdd(32))] } ?? []
+        }
+        return limit == nil && offset == 0
+            ? []
+            : [limit.map(Int64.init) ?? -1, Int64(offset)]
     }
 
     /// Whether it has neither a condition nor an order.
-    var isScan: Bool { if case .all(let parts) = filter { parts.isEmpty && order.isEmpty } else { false } }
+    var isScan: Bool {
+        if case .all(let parts) = filter { parts.isEmpty && order.isEmpty } else { false }
+    }
 }
 
-/// A test of one column. `null` satisfies only ``Relation/isNull``, and the negation of every other test.
+/// A test of one column. `null` satisfies only ``Relation/isNull``, and the negation of every other
+/// test.
 struct ColumnTest: Hashable, Sendable {
     enum Relation: Hashable, Sendable {
         case isNull
@@ -47,7 +57,10 @@ struct IndexBound: Hashable, Sendable {
     var value: IndexValue
     var isIncluded: Bool
 
-    init(_ value: IndexValue, isIncluded: Bool) { (self.value, self.isIncluded) = (value, isIncluded) }
+    init(_ value: IndexValue, isIncluded: Bool) {
+        self.value = value
+        self.isIncluded = isIncluded
+    }
 }
 
 /// One column of an order.
@@ -67,7 +80,9 @@ extension ColumnQuery {
         let parts = if case .all(let parts) = filter { parts } else { [filter] }
         var descriptions = parts.map { part in
             part.description { test in
-                if case .hasElement = test.relation { return test.description(for: shape.collections[test.column].name) }
+                if case .hasElement = test.relation {
+                    return test.description(for: shape.collections[test.column].name)
+                }
                 return test.description(for: name(test.column))
             }
         }
@@ -90,10 +105,16 @@ extension ColumnTest {
         case .isBetween(let lower, let upper):
             // The planner adds NaN as the lower bound. It is not part of the query.
             let lower = lower.flatMap { $0.value == .notANumber ? nil : $0 }
-            let tests = [lower.map { $0.isIncluded ? ">= ?" : "> ?" }, upper.map { $0.isIncluded ? "<= ?" : "< ?" }]
-            return tests.compactMap { test in test.map { "\(name) \($0)" } }.joined(separator: " and ")
+            let tests = [
+                lower.map { $0.isIncluded ? ">= ?" : "> ?" },
+                upper.map { $0.isIncluded ? "<= ?" : "< ?" },
+            ]
+            return tests.compactMap { test in test.map { "\(name) \($0)" } }.joined(
+                separator: " and "
+            )
         case .beginsWith: return "\(name) begins with ?"
-        case .hasElement(let elements): return "\(name) contains \(elements.count == 1 ? "?" : "one of \(elements.count)")"
+        case .hasElement(let elements):
+            return "\(name) contains \(elements.count == 1 ? "?" : "one of \(elements.count)")"
         }
     }
 }

@@ -33,13 +33,20 @@ public import VellumCore
     // MARK: Declaring
 
     /// Adds a column for a property, unless there is one, and returns its number.
-    @usableFromInline package mutating func addColumn<Property: IndexableValue>(_ path: KeyPath<Value, Property>, name: String) -> Int {
+    @usableFromInline package mutating func addColumn<Property: IndexableValue>(
+        _ path: KeyPath<Value, Property>,
+        name: String
+    ) -> Int {
         addColumn(path, name: name, of: Property.self) { $0[keyPath: path] }
     }
 
-    /// Adds a column for a property that a closure reads, unless there is one, and returns its number.
+    /// Adds a column for a property that a closure reads, unless there is one, and returns its
+    /// number.
     @usableFromInline package mutating func addColumn<Property: IndexableValue>(
-        _ path: AnyKeyPath, name: String, of type: Property.Type, property: @escaping (Value) -> Property
+        _ path: AnyKeyPath,
+        name: String,
+        of type: Property.Type,
+        property: @escaping (Value) -> Property
     ) -> Int {
         if let column = columns.column(of: path) { return column }
         columns.properties.append(.init(path, type))
@@ -55,7 +62,10 @@ public import VellumCore
 
     /// Adds an index with an entry for each element of a collection, unless there is one.
     @usableFromInline package mutating func addCollection<Element: IndexableValue>(
-        _ path: AnyKeyPath, name: String, of type: Element.Type, elements: @escaping (Value) -> [Element]
+        _ path: AnyKeyPath,
+        name: String,
+        of type: Element.Type,
+        elements: @escaping (Value) -> [Element]
     ) {
         guard columns.collection(of: path) == nil else { return }
         let operands = IndexColumns.Operands(path, type)
@@ -71,8 +81,11 @@ public import VellumCore
                 }
                 guard found.count > 1 else { return found }
                 found.sort()
-                return found.indices.compactMap { $0 > 0 && found[$0] == found[$0 - 1] ? nil : found[$0] }
-            })
+                return found.indices.compactMap {
+                    $0 > 0 && found[$0] == found[$0 - 1] ? nil : found[$0]
+                }
+            }
+        )
         shape.collections.append(.init(name: name, encoding: type.indexEncoding))
     }
 
@@ -97,13 +110,15 @@ public import VellumCore
     }
 }
 
-// Unchecked because the closures are protected by having no state: they capture only key paths and metatypes.
+// Unchecked because the closures are protected by having no state: they capture only key paths and
+// metatypes.
 extension IndexCatalog.Property: @unchecked Sendable {}
 extension IndexCatalog.Collection: @unchecked Sendable {}
 
 // MARK: Columns
 
-/// The columns of an archive as queries see them: which property each has, and how operands of the property become operands of the column.
+/// The columns of an archive as queries see them: which property each has, and how operands of the
+/// property become operands of the column.
 ///
 /// Not generic: generic code that is not specialized spends most of its time on looking up types.
 struct IndexColumns: Sendable {
@@ -135,26 +150,35 @@ struct IndexColumns: Sendable {
     /// Returns the number of the collection.
     func collection(of path: AnyKeyPath) -> Int? { collections.number(of: path) }
 
-    /// Whether an index may have the property by another key path: Swift does not say which property a computed one is, such as that of a
-    /// protocol by which generic code reads a stored one.
+    /// Whether an index may have the property by another key path: Swift does not say which
+    /// property a computed one is, such as that of a protocol by which generic code reads a stored
+    /// one.
     func mayHave(_ path: AnyKeyPath) -> Bool {
         func isUnnamed(_ path: AnyKeyPath) -> Bool { path.debugDescription.contains("<computed") }
         let all = properties + collections
         guard !all.contains(where: { $0.path == path }) else { return false }
-        return all.contains { type(of: $0.path).valueType == type(of: path).valueType && (isUnnamed($0.path) || isUnnamed(path)) }
+        return all.contains {
+            type(of: $0.path).valueType == type(of: path).valueType
+                && (isUnnamed($0.path) || isUnnamed(path))
+        }
     }
 
-    /// Returns the condition on columns that is equivalent to the relation of a property, or `nil` if there is none.
+    /// Returns the condition on columns that is equivalent to the relation of a property, or `nil`
+    /// if there is none.
     func condition(_ path: AnyKeyPath, _ relation: PropertyRelation) -> ColumnCondition? {
         if case .hasElement(let elements) = relation {
             guard let number = collection(of: path) else { return nil }
             let values = elements.compactMap(collections[number].indexValue)
             guard values.count == elements.count else { return nil }
             let found = values.filter { $0 != collections[number].incomparable && $0 != .null }
-            return found.isEmpty ? .any([]) : .test(ColumnTest(column: number, relation: .hasElement(found)))
+            return found.isEmpty
+                ? .any([])
+                : .test(ColumnTest(column: number, relation: .hasElement(found)))
         }
-        guard let column = column(of: path), let relation = properties[column].relation(relation) else { return nil }
-        return relation == .isIn([]) ? .any([]) : .test(ColumnTest(column: column, relation: relation))
+        guard let column = column(of: path), let relation = properties[column].relation(relation)
+        else { return nil }
+        return relation == .isIn([])
+            ? .any([]) : .test(ColumnTest(column: column, relation: relation))
     }
 }
 
@@ -163,7 +187,8 @@ extension IndexColumns.Operands: @unchecked Sendable {}
 
 extension [IndexColumns.Operands] {
     fileprivate func number(of path: AnyKeyPath) -> Int? {
-        // The key path of a query is often the object that was declared, and comparing two takes longer.
+        // The key path of a query is often the object that was declared, and comparing two takes
+        // longer.
         firstIndex { $0.path === path } ?? firstIndex { $0.path == path }
     }
 }
@@ -189,9 +214,13 @@ extension IndexColumns.Operands {
         }
     }
 
-    private func range(_ lower: PropertyRelation.Bound?, _ upper: PropertyRelation.Bound?) -> ColumnTest.Relation? {
+    private func range(
+        _ lower: PropertyRelation.Bound?,
+        _ upper: PropertyRelation.Bound?
+    ) -> ColumnTest.Relation? {
         // Unordered values such as NaN are stored before all others, and are in no range.
-        var (first, last): (IndexBound?, IndexBound?) = (incomparable.map { IndexBound($0, isIncluded: false) }, nil)
+        var first: IndexBound? = incomparable.map { IndexBound($0, isIncluded: false) }
+        var last: IndexBound? = nil
         if let lower {
             guard let value = indexValue(lower.value) else { return nil }
             if value == incomparable || value == .null { return .isIn([]) }

@@ -1,5 +1,6 @@
-/// A query that is nothing but relations of properties to constants, which must all be true, an order of properties, and a window: an index may
-/// answer all of it, and nobody needs the closures that a ``QueryDescription`` has (decision 88).
+/// A query that is nothing but relations of properties to constants, which must all be true, an
+/// order of properties, and a window: an index may answer all of it, and nobody needs the closures
+/// that a ``QueryDescription`` has (decision 88).
 ///
 /// Not generic: generic code that is not specialized spends most of its time on looking up types.
 package struct PropertyQuery {
@@ -15,15 +16,22 @@ package struct PropertyQuery {
         let property: AnyKeyPath
         let relation: PropertyRelation
 
-        package init(_ property: AnyKeyPath, _ relation: PropertyRelation) { (self.property, self.relation) = (property, relation) }
+        package init(_ property: AnyKeyPath, _ relation: PropertyRelation) {
+            self.property = property
+            self.relation = relation
+        }
     }
 }
 
 extension IndexColumns {
-    /// Returns the query of columns that ``QueryPlan`` makes of the steps of the same query; `nil` if these columns do not answer all of it.
+    /// Returns the query of columns that ``QueryPlan`` makes of the steps of the same query; `nil`
+    /// if these columns do not answer all of it.
     func query(_ query: PropertyQuery) -> ColumnQuery? {
-        guard query.relations.count <= 8, !(query.relations.isEmpty && query.order.isEmpty) else { return nil }
-        var (found, conjuncts) = (ColumnQuery(), [ColumnCondition]())
+        guard query.relations.count <= 8, !(query.relations.isEmpty && query.order.isEmpty) else {
+            return nil
+        }
+        var found = ColumnQuery()
+        var conjuncts = [ColumnCondition]()
         conjuncts.reserveCapacity(query.relations.count)
         for part in query.relations {
             guard let condition = condition(part.property, part.relation) else { return nil }
@@ -35,7 +43,8 @@ extension IndexColumns {
             guard !found.order.contains(where: { $0.column == column }) else { continue }
             found.order.append(ColumnOrder(column: column, isDescending: ordering.isDescending))
         }
-        (found.offset, found.limit) = (query.offset, query.limit)
+        found.offset = query.offset
+        found.limit = query.limit
         return found
     }
 }

@@ -12,7 +12,8 @@ final class QueryReads {
 
 /// What to ask the index, which depends on what it covers in the snapshot that is read.
 ///
-/// A class, because generic calls between the query and the snapshot copy a structure again and again.
+/// A class, because generic calls between the query and the snapshot copy a structure again and
+/// again.
 final class IndexRequest: Sendable {
     /// The query if the index covers every entry.
     let whole: ColumnQuery

@@ -1,6 +1,7 @@
 internal import VellumCore
 
-/// A query of a store: steps that are executed in order. Predicates and finders are both converted to it.
+/// A query of a store: steps that are executed in order. Predicates and finders are both converted
+/// to it.
 @usableFromInline package struct QueryDescription<Value> {
     @usableFromInline package enum Step {
         /// Keeps the values that satisfy the condition.
@@ -25,7 +26,8 @@ struct QueryOptions {
     /// Whether the caller may stop early.
     var isLazy = false
     var undecodable = UndecodableObjects.fail
-    /// Whether expired values match, too. Those of other versions and those that cannot be decoded are then in ``EntryReader/unjudged``.
+    /// Whether expired values match, too. Those of other versions and those that cannot be decoded
+    /// are then in ``EntryReader/unjudged``.
     var withExpired = false
     /// Returns whether the caller has cancelled the query; `nil` if it cannot be cancelled.
     var isCancelled: (() -> Bool)?
@@ -38,11 +40,14 @@ struct QueryOptions {
     /// The property, if the criterion is its `<` with `nil` first.
     @usableFromInline package var property: AnyKeyPath?
     @usableFromInline package var isDescending: Bool
-    /// Returns a negative number if the left value comes first, and a positive one if the right value does. Includes the direction.
+    /// Returns a negative number if the left value comes first, and a positive one if the right
+    /// value does. Includes the direction.
     @usableFromInline package var compare: (Value, Value) throws -> Int
 
     @usableFromInline package init(
-        _ property: AnyKeyPath? = nil, isDescending: Bool, compare: @escaping (Value, Value) throws -> Int
+        _ property: AnyKeyPath? = nil,
+        isDescending: Bool,
+        compare: @escaping (Value, Value) throws -> Int
     ) {
         self.property = property
         self.isDescending = isDescending
@@ -57,7 +62,10 @@ extension QueryDescription.Step {
         case .filter(let condition): "filter " + condition.description { $0.description }
         case .sort(let orderings):
             "sort by "
-                + orderings.map { ($0.property?.debugDescription ?? "a comparison") + ($0.isDescending ? " descending" : "") }
+                + orderings.map {
+                    ($0.property?.debugDescription ?? "a comparison")
+                        + ($0.isDescending ? " descending" : "")
+                }
                 .joined(separator: ", ")
         case .skip(let count): "offset \(count)"
         case .limit(let count): "limit \(count)"

@@ -7,7 +7,8 @@ extension Recovery {
     /// Replaces a damaged file by a new one with every entry that can be read (decision 28).
     ///
     /// - Returns: The events to report.
-    static func repair(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent] {
+    static func repair(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]
+    {
         let replacement = Replacement(of: path)
         markDamaged(path)
         // From here on no process writes to it.
@@ -25,11 +26,20 @@ extension Recovery {
     /// Finishes the repair that a killed process began.
     ///
     /// - Returns: The events to report; `nil` if there was nothing to finish.
-    package static func resume(_ path: String, _ kind: FileKind, at now: WallInstant) throws -> [StoreEvent]? {
+    package static func resume(
+        _ path: String,
+        _ kind: FileKind,
+        at now: WallInstant
+    ) throws -> [StoreEvent]? {
         let replacement = Replacement(of: path)
         guard replacement.isWaiting else { return nil }
         guard try isIntact(replacement.complete, kind) else {
-            Log.warning("The replacement of a damaged file is damaged itself. The entries that can be read are salvaged again.")
+            Log.warning(
+                """
+                The replacement of a damaged file is damaged itself. The entries that can be read \
+                are salvaged again.
+                """
+            )
             if FileSystem.size(path) > 0 || FileSystem.size(replacement.complete) <= 1 {
                 // The file from which it was made is still there.
                 try replacement.discard()
@@ -41,7 +51,12 @@ extension Recovery {
             return nil
         }
         let name = FileSystem.text(path + markSuffix)
-        return try putInPlace(replacement, name.hasPrefix(path + ".damaged-") ? name : nil, isResumed: true, at: now)
+        return try putInPlace(
+            replacement,
+            name.hasPrefix(path + ".damaged-") ? name : nil,
+            isResumed: true,
+            at: now
+        )
     }
 
     /// Whether the file can be opened as an archive file.
@@ -55,12 +70,20 @@ extension Recovery {
         }
     }
 
-    private static func putInPlace(_ replacement: Replacement, _ aside: String?, isResumed: Bool, at now: WallInstant) throws
-        -> [StoreEvent]
-    {
+    private static func putInPlace(
+        _ replacement: Replacement,
+        _ aside: String?,
+        isResumed: Bool,
+        at now: WallInstant
+    ) throws -> [StoreEvent] {
         let path = replacement.path
         let aside = try setAside(path, at: now, to: aside, isResumed: isResumed)
-        Log.warning("A damaged archive file was moved to \(aside); the entries that can be read are copied into a new one.")
+        Log.warning(
+            """
+            A damaged archive file was moved to \(aside); the entries that can be read are copied \
+            into a new one.
+            """
+        )
         CrashPoint.reached(.damagedFileAside)
         let salvaged = try Connection(path: replacement.complete).int(EntryTable.count)?.int ?? 0
         try replacement.moveToPlace()
@@ -70,9 +93,10 @@ extension Recovery {
 
 /// A file that is written beside another and replaces it once it is complete.
 ///
-/// It is written under one name and renamed when it is complete; then the old file is moved aside, and the new one to its place. A process
-/// that is killed in between leaves either the old file in its place, and the next opening begins again, or a complete file, which the next
-/// opening moves to its place.
+/// It is written under one name and renamed when it is complete; then the old file is moved aside,
+/// and the new one to its place. A process that is killed in between leaves either the old file in
+/// its place, and the next opening begins again, or a complete file, which the next opening moves
+/// to its place.
 package struct Replacement {
     let path: String
     /// Its path while it is written.
@@ -80,7 +104,11 @@ package struct Replacement {
     /// Its path once it is complete.
     let complete: String
 
-    package init(of path: String) { (self.path, partial, complete) = (path, path + ".salvaging", path + ".salvaged") }
+    package init(of path: String) {
+        partial = path + ".salvaging"
+        complete = path + ".salvaged"
+        self.path = path
+    }
 
     /// Whether there is a complete file that is not in its place yet.
     var isWaiting: Bool { FileIdentity(path: complete) != nil }

@@ -4,10 +4,16 @@ internal import VellumCore
 // Copies the readable entries of a damaged file.
 
 extension Recovery {
-    /// Copies every entry that can be read and matches its checksum from the damaged file `aside` into a new file at `path`.
+    /// Copies every entry that can be read and matches its checksum from the damaged file `aside`
+    /// into a new file at `path`.
     ///
     /// - Returns: How many entries were copied.
-    static func salvage(_ aside: String, into path: String, _ kind: FileKind, at now: WallInstant) throws -> Int {
+    static func salvage(
+        _ aside: String,
+        into path: String,
+        _ kind: FileKind,
+        at now: WallInstant
+    ) throws -> Int {
         let target = try Connection(path: path)
         try Schema.prepare(target, kind)
         let writer = try Writer(target)
@@ -20,11 +26,24 @@ extension Recovery {
         let members = try SalvagedMembers(of: source)
         for (archive, found) in try archives(in: source) {
             let added = try writer.archive(named: archive.name, withLimit: found.limit ?? .unknown)
-            if let version = found.cacheVersion { _ = try writer.setVersion(version, of: added, mayReplace: true, at: now) }
-            let rows = Archive(added, name: archive.name, limit: KnownLimit(entries: .max, isIgnored: true))
-            let entries = Salvage(source: source, archive: archive.number, checksum: rows.checksum, cleared: found.cleared)
+            if let version = found.cacheVersion {
+                _ = try writer.setVersion(version, of: added, mayReplace: true, at: now)
+            }
+            let rows = Archive(
+                added,
+                name: archive.name,
+                limit: KnownLimit(entries: .max, isIgnored: true)
+            )
+            let entries = Salvage(
+                source: source,
+                archive: archive.number,
+                checksum: rows.checksum,
+                cleared: found.cleared
+            )
             while let read = entries.next(512) {
-                let found = read.compactMap { stored in members.groups(of: stored.entry).map { (stored, $0) } }
+                let found = read.compactMap { stored in
+                    members.groups(of: stored.entry).map { (stored, $0) }
+                }
                 _ = try writer.transaction { (transaction) throws(SQLiteError) in
                     let edit = try transaction.edit(of: rows)
                     for (stored, groups) in found { try edit.salvage(stored, in: groups, at: now) }
@@ -39,11 +58,16 @@ extension Recovery {
         return salvaged
     }
 
-    /// Opens the file from which entries are read: the damaged one, or a copy whose header or schema was repaired. Reading a table could run
-    /// code that a foreign schema contains.
+    /// Opens the file from which entries are read: the damaged one, or a copy whose header or
+    /// schema was repaired. Reading a table could run code that a foreign schema contains.
     private static func openSource(_ aside: String, _ copy: inout String?) throws -> Connection? {
         if let check = try foreignSchema(of: copy ?? aside) {
-            Log.warning("The schema of a damaged archive file contains definitions that this package did not write. None of them is run.")
+            Log.warning(
+                """
+                The schema of a damaged archive file contains definitions that this package did \
+                not write. None of them is run.
+                """
+            )
             let place = try copy ?? FileHeader.copy(of: aside)
             copy = place
             do throws(SQLiteError) {
@@ -51,17 +75,24 @@ extension Recovery {
                 guard try foreignSchema(of: place) == nil else { return nil }
             } catch {
                 guard error.isDamage else { throw error }
-                Log.error("The schema of a damaged archive file could not be repaired, so its entries cannot be read.", error)
+                Log.error(
+                    """
+                    The schema of a damaged archive file could not be repaired, so its entries \
+                    cannot be read.
+                    """,
+                    error
+                )
                 return nil
             }
         }
         return try openForReading(copy ?? aside)
     }
 
-    /// The schema of the file, if it contains anything that this package does not write; `nil` also if it cannot be read. The file is closed
-    /// again.
+    /// The schema of the file, if it contains anything that this package does not write; `nil` also
+    /// if it cannot be read. The file is closed again.
     ///
-    /// It is read with the settings of salvage: a definition that SQLite cannot parse must not hide one that salvage would run.
+    /// It is read with the settings of salvage: a definition that SQLite cannot parse must not hide
+    /// one that salvage would run.
     private static func foreignSchema(of path: String) throws(SQLiteError) -> SchemaCheck? {
         guard let source = try openForReading(path) else { return nil }
         do throws(SQLiteError) {
@@ -84,7 +115,8 @@ extension Recovery {
 
     /// Opens the file with the settings of salvage; `nil` if nothing of it can be read.
     ///
-    /// - Throws: ``SQLiteError`` if the cause is not the file: the process may have no descriptor or no memory left.
+    /// - Throws: ``SQLiteError`` if the cause is not the file: the process may have no descriptor
+    ///   or no memory left.
     private static func openForReading(_ path: String) throws(SQLiteError) -> Connection? {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, isDefensive: false)
@@ -93,7 +125,8 @@ extension Recovery {
                 _ = try connection.int(SQL.tableCount)
             } catch {
                 guard error.isDamage else { throw error }
-                Log.error("The list of tables is damaged.", error)  // The tables that could be read are used.
+                // The tables that could be read are used.
+                Log.error("The list of tables is damaged.", error)
             }
             return connection
         } catch {
@@ -103,7 +136,8 @@ extension Recovery {
         }
     }
 
-    /// Creates an empty table of touches where there is none: the statements that read entries use it, and must not fail for that.
+    /// Creates an empty table of touches where there is none: the statements that read entries use
+    /// it, and must not fail for that.
     private static func prepareForSalvage(_ source: Connection) {
         do throws(SQLiteError) {
             _ = try source.prepare(EntryTable.after(1))
@@ -124,20 +158,28 @@ extension Recovery {
 
     private typealias Description = (cacheVersion: String?, limit: StoredLimit?, cleared: Int64)
 
-    /// The archives of the file, by each of three ways to list them. If they disagree, all are used: no entry matches its checksum under the
-    /// name of another archive.
-    private static func archives(in source: Connection) throws(SQLiteError) -> [(archive: FoundArchive, description: Description)] {
+    /// The archives of the file, by each of three ways to list them. If they disagree, all are
+    /// used: no entry matches its checksum under the name of another archive.
+    private static func archives(
+        in source: Connection
+    ) throws(SQLiteError) -> [(
+        archive: FoundArchive, description: Description
+    )] {
         var archives: [FoundArchive: Description] = [:]
         for sql in [ArchiveTable.listByName, ArchiveTable.listBackwards, ArchiveTable.list] {
             do throws(SQLiteError) {
                 let list = try source.prepare(sql)
                 while try list.step() {
                     let listed = ArchiveTable.Listed(list)
-                    guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else { continue }
+                    guard let name = listed.name, 1...EntryID.lastArchive ~= listed.id else {
+                        continue
+                    }
                     let archive = FoundArchive(number: listed.id, name: name)
                     var description = archives[archive] ?? (nil, nil, 0)
                     description.cacheVersion = listed.cacheVersion ?? description.cacheVersion
-                    if 0..<Int64(1) << EntryID.bits ~= listed.cleared { description.cleared = max(description.cleared, listed.cleared) }
+                    if 0..<Int64(1) << EntryID.bits ~= listed.cleared {
+                        description.cleared = max(description.cleared, listed.cleared)
+                    }
                     if listed.limit.isPossible { description.limit = listed.limit }
                     archives[archive] = description
                 }
@@ -146,6 +188,8 @@ extension Recovery {
                 Log.error("The list of archives is damaged.", error)
             }
         }
-        return archives.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
+        return archives.sorted {
+            $0.key.number < $1.key.number
+        }.map { ($0.key, $0.value) }
     }
 }

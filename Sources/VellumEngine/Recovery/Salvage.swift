@@ -1,8 +1,8 @@
 internal import Foundation
 internal import VellumCore
 
-/// Reads the entries of one archive of a damaged file: forward to a part that cannot be read, past it, back to it from the other side, and
-/// on from there.
+/// Reads the entries of one archive of a damaged file: forward to a part that cannot be read, past
+/// it, back to it from the other side, and on from there.
 final class Salvage {
     private let source: Connection
     private let archive: Int64
@@ -22,7 +22,8 @@ final class Salvage {
         case finished
     }
 
-    /// - Parameter cleared: The number of the entry after which those come that were there since the archive was emptied.
+    /// - Parameter cleared: The number of the entry after which those come that were there since
+    ///   the archive was emptied.
     init(source: Connection, archive: Int64, checksum: Checksum, cleared: Int64) {
         first = EntryID.zero(of: archive) + cleared
         self.source = source
@@ -57,7 +58,8 @@ final class Salvage {
         return found
     }
 
-    /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as an entry's id has bits.
+    /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as
+    /// an entry's id has bits.
     private func leap() -> State {
         let start = first
         var step: Int64 = 1
@@ -79,7 +81,8 @@ final class Salvage {
     }
 
     /// - Returns: Whether the end was reached.
-    private func readForward(_ count: Int, _ found: inout [StoredEntry]) throws(SQLiteError) -> Bool {
+    private func readForward(_ count: Int, _ found: inout [StoredEntry]) throws(SQLiteError) -> Bool
+    {
         let statement = try source.prepare(EntryTable.after(archive), first)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
@@ -92,7 +95,11 @@ final class Salvage {
     }
 
     /// - Returns: Whether it reached the entry at which reading forward ended.
-    private func readBack(_ from: inout Int64, _ count: Int, _ found: inout [StoredEntry]) throws(SQLiteError) -> Bool {
+    private func readBack(
+        _ from: inout Int64,
+        _ count: Int,
+        _ found: inout [StoredEntry]
+    ) throws(SQLiteError) -> Bool {
         let statement = try source.prepare(EntryTable.before(archive), from)
         while found.count < count, bytes < Self.mostBytes {
             guard try statement.step() else { return true }
@@ -112,8 +119,8 @@ final class Salvage {
     }
 }
 
-/// The groups of the entries of a damaged file. Where they cannot be read, an entry may have had any: it is left out, because nobody could remove
-/// it with its group any more.
+/// The groups of the entries of a damaged file. Where they cannot be read, an entry may have had
+/// any: it is left out, because nobody could remove it with its group any more.
 struct SalvagedMembers {
     private var groups: [Int64: [(name: EntryKey, revision: UInt32)]] = [:]
     private var isWhole = true
@@ -127,12 +134,20 @@ struct SalvagedMembers {
             let rows = try source.prepare(MemberTable.all)
             while try rows.step() {
                 let row = MemberRow(rows)
-                guard let name = row.name, name.utf8.count <= EntryKey.longestGroup else { continue }
+                guard let name = row.name, name.utf8.count <= EntryKey.longestGroup else {
+                    continue
+                }
                 groups[row.entryID, default: []].append((EntryKey(name), row.revision))
             }
         } catch {
             guard error.isDamage else { throw error }
-            Log.error("The groups of entries cannot be read. Entries of which they are not known are left out.", error)
+            Log.error(
+                """
+                The groups of entries cannot be read. Entries of which they are not known are left \
+                out.
+                """,
+                error
+            )
             isWhole = false
         }
     }

@@ -24,9 +24,11 @@ package struct VerificationReport: Hashable, Sendable {
     /// Whether no problem was found.
     package var isIntact: Bool { !needsSalvage && archives.allSatisfy(\.damagedEntries.isEmpty) }
 
-    /// Whether there are problems other than damaged entries, so that the next opening must salvage the file.
+    /// Whether there are problems other than damaged entries, so that the next opening must salvage
+    /// the file.
     var needsSalvage: Bool {
-        !structuralProblems.isEmpty || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
+        !structuralProblems.isEmpty
+            || !archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
     }
 }
 
@@ -48,13 +50,17 @@ extension VerificationReport {
             }
             list.reset()
             guard try connection.int(EntryTable.unlistedCount) ?? 0 == 0 else {
-                throw .corrupt("The file has entries of an archive that is missing from the list of archives.")
+                throw .corrupt(
+                    "The file has entries of an archive that is missing from the list of archives."
+                )
             }
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
                 throw .corrupt("The file has indexes that are missing from the list of indexes.")
             }
             for (index, found) in found.enumerated() {
-                guard 1...EntryID.lastArchive ~= found.id else { throw .corrupt("Invalid archive number.") }
+                guard 1...EntryID.lastArchive ~= found.id else {
+                    throw .corrupt("Invalid archive number.")
+                }
                 try Self.verify(&archives[index], found, connection)
             }
         } catch  where error.isDamage {
@@ -63,18 +69,22 @@ extension VerificationReport {
     }
 
     private static func verify(
-        _ archive: inout VerificationReport.Archive, _ found: ArchiveTable.Found, _ connection: Connection
+        _ archive: inout VerificationReport.Archive,
+        _ found: ArchiveTable.Found,
+        _ connection: Connection
     ) throws(SQLiteError) {
         // Reads the archive's row, totals and policies as the writer does.
         _ = try ArchiveTable.find(archive.name, on: connection)
         let number = found.id
         let known = VellumEngine.Archive(found, name: archive.name)
-        let (checksum, tables) = (known.checksum, ArchiveTables(id: number, checksum: known.checksum, connection: connection))
+        let tables = ArchiveTables(id: number, checksum: known.checksum, connection: connection)
+        let checksum = known.checksum
         let contents = try tables.readContents(of: known)
         _ = try tables.allPolicies(of: known)
 
         let entries = try connection.prepare(EntryTable.after(number), contents.totals.cleared)
-        var (totals, indexed) = (StorageUsage(), try IndexedRows(of: number, on: connection))
+        var totals = StorageUsage()
+        var indexed = try IndexedRows(of: number, on: connection)
         while try entries.step() {
             let parts = EntryParts(entries)
             totals.entries += 1
@@ -89,6 +99,7 @@ extension VerificationReport {
         let written = try tables.totals()
         archive.hasRightTotals = totals == written
         archive.hasRightOrder = try connection.int(RecencyTables.countMisplaced(number)) == 0
-        archive.hasRightIndex = try IndexTables.agree(of: number, on: connection) && indexed?.isWithoutOrphans ?? true
+        archive.hasRightIndex =
+            try IndexTables.agree(of: number, on: connection) && indexed?.isWithoutOrphans ?? true
     }
 }

@@ -7,10 +7,11 @@ internal import VellumCore
     internal import CSQLite
 #endif
 
-/// Waits while another process holds a lock, for a maximum time. The first retries come after microseconds, because most locks are short.
+/// Waits while another process holds a lock, for a maximum time. The first retries come after
+/// microseconds, because most locks are short.
 ///
-/// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which leaves a contended lock unused for most of
-/// the time (decision 30).
+/// SQLite's own `sqlite3_busy_timeout` sleeps for 1 to 100 milliseconds between retries, which
+/// leaves a contended lock unused for most of the time (decision 30).
 final class BusyHandler {
     /// How long to wait at most, in milliseconds.
     var milliseconds: Int64
@@ -18,11 +19,18 @@ final class BusyHandler {
 
     init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Installs the handler on a connection. The handler must live as long as the connection is open.
+    /// Installs the handler on a connection. The handler must live as long as the connection is
+    /// open.
     func attach(to connection: OpaquePointer) {
         sqlite3_busy_handler(
-            connection, { context, count in context.map { Unmanaged<BusyHandler>.fromOpaque($0).takeUnretainedValue().wait(count) } ?? 0 },
-            Unmanaged.passUnretained(self).toOpaque())
+            connection,
+            { context, count in
+                context.map {
+                    Unmanaged<BusyHandler>.fromOpaque($0).takeUnretainedValue().wait(count)
+                } ?? 0
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
     }
 
     /// - Returns: 0 if the time is over, so that SQLite does not try again.
@@ -39,9 +47,12 @@ final class BusyHandler {
 /// Blocks the calling thread between attempts (decision 49).
 package enum BusyRetry {
     /// Blocks the calling thread for so many milliseconds.
-    package static func milliseconds(_ count: Double) { Thread.sleep(forTimeInterval: count / 1000) }
+    package static func milliseconds(_ count: Double) {
+        Thread.sleep(forTimeInterval: count / 1000)
+    }
 
-    /// Runs `body`, and again every 10 ms while it fails as busy, 1000 times at most. For statements that ignore SQLite's busy handler.
+    /// Runs `body`, and again every 10 ms while it fails as busy, 1000 times at most. For
+    /// statements that ignore SQLite's busy handler.
     static func whileBusy(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         var triesLeft = 1000
         while true {

@@ -6,7 +6,8 @@ internal import VellumCore
     internal import CSQLite
 #endif
 
-/// The sum of a column, which SQLite computes row by row without returning to Swift (sqlite.org/appfunc.html, 2.3; decision 76).
+/// The sum of a column, which SQLite computes row by row without returning to Swift
+/// (sqlite.org/appfunc.html, 2.3; decision 76).
 struct ColumnSum {
     /// How a column stores numbers (``IndexableValue/indexEncoding``).
     enum Numbers: String { case integer, unsigned, number }

@@ -5,18 +5,24 @@
 #endif
 
 extension Connection {
-    /// Copies the database of this connection into that of another, page by page (sqlite.org/backup.html).
+    /// Copies the database of this connection into that of another, page by page
+    /// (sqlite.org/backup.html).
     ///
-    /// Call it in a read transaction: all pages are of its snapshot then, and no writer makes SQLite begin again.
+    /// Call it in a read transaction: all pages are of its snapshot then, and no writer makes
+    /// SQLite begin again.
     ///
     /// - Parameters:
     ///   - target: A connection to an empty database.
     ///   - pages: How many pages a portion has.
-    ///   - progress: Called after each portion, with the pages that are copied and all pages. Ends the copying if it throws.
+    ///   - progress: Called after each portion, with the pages that are copied and all pages. Ends
+    ///     the copying if it throws.
     package func copyDatabase(
-        to target: Connection, pagesAtOnce pages: Int32, _ progress: (_ copied: Int, _ total: Int) throws -> Void
+        to target: Connection,
+        pagesAtOnce pages: Int32,
+        _ progress: (_ copied: Int, _ total: Int) throws -> Void
     ) throws {
-        // Where it cannot reserve room SQLite would write a byte into each block of it first, which takes as long as the copying.
+        // Where it cannot reserve room SQLite would write a byte into each block of it first, which
+        // takes as long as the copying.
         var chunk: Int32 = 0
         sqlite3_file_control(target.handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk)
         guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {

@@ -9,17 +9,20 @@ package import VellumCore
     package import Darwin
 #endif
 
-/// Counts this process's connections to each database, and keeps two descriptors of it: of the database file, to reserve room for it, and of
-/// its wal-index file, to query the locks of other processes.
+/// Counts this process's connections to each database, and keeps two descriptors of it: of the
+/// database file, to reserve room for it, and of its wal-index file, to query the locks of other
+/// processes.
 ///
-/// Closing any descriptor of a file releases every lock that the process holds on it (sqlite.org/howtocorrupt.html, 2.2). The descriptors are
-/// therefore closed only with the last connection to the database, under the lock that opening a connection also takes; and if another
+/// Closing any descriptor of a file releases every lock that the process holds on it
+/// (sqlite.org/howtocorrupt.html, 2.2). The descriptors are therefore closed only with the last
+/// connection to the database, under the lock that opening a connection also takes; and if another
 /// library of this process may have the database open, only later, when its wal-index is gone.
 package final class OpenDatabases: Sendable {
     package static let shared = OpenDatabases()
 
     private struct Database {
-        /// Where it was when this process last opened it: its folder may be renamed while it is not open here.
+        /// Where it was when this process last opened it: its folder may be renamed while it is not
+        /// open here.
         var path: String
         var connections = 0
         var file: Int32?
@@ -32,7 +35,8 @@ package final class OpenDatabases: Sendable {
     }
 
     private let databases = Locked<[FileIdentity: Database]>([:])
-    /// How many commits of this process are announced and not finished, of any database: the system does not report a process's own locks.
+    /// How many commits of this process are announced and not finished, of any database: the system
+    /// does not report a process's own locks.
     let commits = Atomic(0)
 
     /// Counts a connection that is about to be opened.
@@ -40,10 +44,13 @@ package final class OpenDatabases: Sendable {
         databases.withLock { databases in
             Self.closeUnused(&databases)
             var database = databases[identity] ?? Database(path: path)
-            // A connection that is closed is counted until after that, when a new file may already have the number of one that was removed.
+            // A connection that is closed is counted until after that, when a new file may already
+            // have the number of one that was removed.
             if database.connections == 0 || database.path != path {
                 database.path = path
-                if let walIndex = database.walIndex, !Self.isFile(walIndex, at: database.walIndexPath) {
+                if let walIndex = database.walIndex,
+                    !Self.isFile(walIndex, at: database.walIndexPath)
+                {
                     _ = close(walIndex)
                     database.walIndex = nil
                 }
@@ -54,7 +61,9 @@ package final class OpenDatabases: Sendable {
     }
 
     /// Whether this process has the database open, or a descriptor of it.
-    package func isOpen(_ identity: FileIdentity) -> Bool { databases.withLock { $0[identity] != nil } }
+    package func isOpen(_ identity: FileIdentity) -> Bool {
+        databases.withLock { $0[identity] != nil }
+    }
 
     /// Removes a connection that was closed from the count.
     package func remove(_ identity: FileIdentity) {
@@ -65,8 +74,11 @@ package final class OpenDatabases: Sendable {
     }
 
     private static func closeUnused(_ databases: inout [FileIdentity: Database]) {
-        for (identity, database) in databases where database.connections == 0 && !database.isOpenSomewhere {
-            for descriptor in [database.file, database.walIndex].compactMap({ $0 }) { _ = close(descriptor) }
+        for (identity, database) in databases
+        where database.connections == 0 && !database.isOpenSomewhere {
+            for descriptor in [database.file, database.walIndex].compactMap({ $0 }) {
+                _ = close(descriptor)
+            }
             databases[identity] = nil
         }
     }
@@ -76,12 +88,15 @@ package final class OpenDatabases: Sendable {
         return fstat(descriptor, &status) == 0 && FileIdentity(status) == FileIdentity(path: path)
     }
 
-    /// Returns a descriptor of the database file, which stays open while a connection of the caller is; `nil` if it cannot be opened.
+    /// Returns a descriptor of the database file, which stays open while a connection of the caller
+    /// is; `nil` if it cannot be opened.
     package func file(of identity: FileIdentity) -> Int32? {
         databases.withLock { databases in
             guard let database = databases[identity] else { return nil }
             if let file = database.file { return file }
-            guard FileIdentity(path: database.path) == identity, let file = FileSystem.opened(database.path) else { return nil }
+            guard FileIdentity(path: database.path) == identity,
+                let file = FileSystem.opened(database.path)
+            else { return nil }
             databases[identity]?.file = file
             return file
         }
@@ -97,7 +112,11 @@ package final class OpenDatabases: Sendable {
     /// Returns another process that has locked any of these bytes of the wal-index file.
     ///
     /// - Parameter path: The path of the database.
-    package func holder(of bytes: Range<off_t>, in identity: FileIdentity, at path: String) -> Holder {
+    package func holder(
+        of bytes: Range<off_t>,
+        in identity: FileIdentity,
+        at path: String
+    ) -> Holder {
         databases.withLock { databases in
             guard let database = databases[identity] else { return .unknown }
             if database.walIndex == nil, FileIdentity(path: path) == identity {
@@ -114,12 +133,16 @@ package final class OpenDatabases: Sendable {
         }
     }
 
-    /// Returns whether a commit may be running that was announced before the call. If not, it has ended, or its process has.
+    /// Returns whether a commit may be running that was announced before the call. If not, it has
+    /// ended, or its process has.
     ///
-    /// Whether a process lives says nothing: a dead one keeps its number until its parent asks for it, and another may get it. But whoever commits
-    /// holds SQLite's lock for writing, and the system releases the locks of a dead process. Without a wal-index no process has the database open.
+    /// Whether a process lives says nothing: a dead one keeps its number until its parent asks for
+    /// it, and another may get it. But whoever commits holds SQLite's lock for writing, and the
+    /// system releases the locks of a dead process. Without a wal-index no process has the database
+    /// open.
     func mayBeCommitting(_ identity: FileIdentity, at path: String) -> Bool {
         commits.load(ordering: .acquiring) > 0
-            || (holder(of: 120..<121, in: identity, at: path) != .unlocked && FileIdentity(path: path + "-shm") != nil)
+            || (holder(of: 120..<121, in: identity, at: path) != .unlocked
+                && FileIdentity(path: path + "-shm") != nil)
     }
 }

@@ -2,9 +2,9 @@ package import VellumCore
 
 /// SQL that belongs to no table: settings, transactions, and statements about the file as a whole.
 ///
-/// Each table has a file of its own in `Tables`, with its statements and the structs that read their rows. All archives share the tables
-/// of entries and uses; the tables of an archive's index carry its number. Numbers come from the table `archives`, never from user-supplied
-/// text.
+/// Each table has a file of its own in `Tables`, with its statements and the structs that read
+/// their rows. All archives share the tables of entries and uses; the tables of an archive's index
+/// carry its number. Numbers come from the table `archives`, never from user-supplied text.
 package enum SQL {
     // MARK: The file
 
@@ -24,8 +24,12 @@ package enum SQL {
 
     private static let integrityCheck = "PRAGMA integrity_check(100)"
 
-    /// Appends what SQLite finds wrong with the structure of the file, also what it finds before an error ends the check.
-    static func appendStructuralProblems(of connection: Connection, to problems: inout [String]) throws(SQLiteError) {
+    /// Appends what SQLite finds wrong with the structure of the file, also what it finds before an
+    /// error ends the check.
+    static func appendStructuralProblems(
+        of connection: Connection,
+        to problems: inout [String]
+    ) throws(SQLiteError) {
         let check = try connection.prepare(integrityCheck)
         while try check.step() {
             if let problem = check.text(0), problem != "ok" { problems.append(problem) }
@@ -34,8 +38,8 @@ package enum SQL {
 
     // MARK: Connections
 
-    /// Settings of the connection that writes. A commit survives a killed process; the engine syncs the log itself where a write must
-    /// survive power loss.
+    /// Settings of the connection that writes. A commit survives a killed process; the engine syncs
+    /// the log itself where a write must survive power loss.
     static let writerSettings = """
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
@@ -62,7 +66,8 @@ package enum SQL {
     /// More memory for a check of the whole file, which looks up a row of each index's entry.
     static let verifierSettings = "PRAGMA cache_size = -24576"
 
-    /// Settings of a connection that fills a new file, which is synced when it is whole and removed if it is not.
+    /// Settings of a connection that fills a new file, which is synced when it is whole and removed
+    /// if it is not.
     package static let copySettings = """
         PRAGMA synchronous = OFF;
         PRAGMA journal_mode = MEMORY;
@@ -72,7 +77,8 @@ package enum SQL {
     /// Every statement that would write fails.
     static let refuseWrites = "PRAGMA query_only = ON"
 
-    /// Settings that read as much as possible of a truncated file, a damaged schema and a page with a bad cell.
+    /// Settings that read as much as possible of a truncated file, a damaged schema and a page with
+    /// a bad cell.
     static let salvageSettings = """
         PRAGMA writable_schema = ON;
         PRAGMA wal_autocheckpoint = 0;
@@ -116,10 +122,14 @@ package enum SQL {
             sql = row.text(Column.sql)
         }
 
-        /// Whether it is a table or an index of which nothing is executed: only an expression, a check or a generated column has a
-        /// parenthesis inside the one around the columns.
+        /// Whether it is a table or an index of which nothing is executed: only an expression, a
+        /// check or a generated column has a parenthesis inside the one around the columns.
         var isPlain: Bool {
-            guard let sql, ["CREATE TABLE \(name)(", "CREATE INDEX \(name) ON \(table)("].contains(where: sql.hasPrefix) else {
+            guard let sql,
+                ["CREATE TABLE \(name)(", "CREATE INDEX \(name) ON \(table)("].contains(
+                    where: sql.hasPrefix
+                )
+            else {
                 return false
             }
             return sql.utf8.count { $0 == UInt8(ascii: "(") } == 1
@@ -130,18 +140,36 @@ package enum SQL {
 /// A statement has one enum of columns beside it, in the order in which it selects them.
 extension Statement {
     package func isNull(_ column: some RawRepresentable<Int32>) -> Bool { isNull(column.rawValue) }
-    package func int(_ column: some RawRepresentable<Int32>) -> StoredInteger { int(column.rawValue) }
-    package func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? { optionalInt(column.rawValue) }
+    package func int(_ column: some RawRepresentable<Int32>) -> StoredInteger {
+        int(column.rawValue)
+    }
+    package func optionalInt(_ column: some RawRepresentable<Int32>) -> StoredInteger? {
+        optionalInt(column.rawValue)
+    }
     package func text(_ column: some RawRepresentable<Int32>) -> String? { text(column.rawValue) }
-    package func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool { isText(text, at: column.rawValue) }
-    package func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer { bytes(column.rawValue) }
+    package func isText(_ text: String, at column: some RawRepresentable<Int32>) -> Bool {
+        isText(text, at: column.rawValue)
+    }
+    package func bytes(_ column: some RawRepresentable<Int32>) -> UnsafeRawBufferPointer {
+        bytes(column.rawValue)
+    }
 
-    package func instant(_ column: some RawRepresentable<Int32>) -> WallInstant { WallInstant(rawValue: int(column).value) }
+    package func instant(_ column: some RawRepresentable<Int32>) -> WallInstant {
+        WallInstant(rawValue: int(column).value)
+    }
     package func optionalInstant(_ column: some RawRepresentable<Int32>) -> WallInstant? {
         optionalInt(column).map { WallInstant(rawValue: $0.value) }
     }
-    package func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp { UseStamp(rawValue: int(column).value) }
-    package func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? { isNull(column) ? nil : stamp(column) }
-    package func key(_ column: some RawRepresentable<Int32>) -> EntryKey { EntryKey(String(decoding: bytes(column), as: UTF8.self)) }
-    package func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 { UInt32(truncatingIfNeeded: int(column).value) }
+    package func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp {
+        UseStamp(rawValue: int(column).value)
+    }
+    package func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? {
+        isNull(column) ? nil : stamp(column)
+    }
+    package func key(_ column: some RawRepresentable<Int32>) -> EntryKey {
+        EntryKey(String(decoding: bytes(column), as: UTF8.self))
+    }
+    package func checksum(_ column: some RawRepresentable<Int32>) -> UInt32 {
+        UInt32(truncatingIfNeeded: int(column).value)
+    }
 }

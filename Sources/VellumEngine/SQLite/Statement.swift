@@ -10,14 +10,23 @@ package import VellumCore
 /// A prepared statement. Used only by the thread that holds its connection's lock.
 package final class Statement {
     private let pointer: OpaquePointer
-    /// Retained so that the connection closes only after its last statement: SQLite would otherwise delay the close.
+    /// Retained so that the connection closes only after its last statement: SQLite would otherwise
+    /// delay the close.
     private let owner: Connection
-    /// The first error of a binding: the value is too large, or memory is exhausted. ``step()`` throws it, because SQLite would use NULL.
+    /// The first error of a binding: the value is too large, or memory is exhausted. ``step()``
+    /// throws it, because SQLite would use NULL.
     private var failure = SQLITE_OK
 
     init(_ sql: String, on owner: Connection, _ connection: OpaquePointer) throws(SQLiteError) {
         var pointer: OpaquePointer?
-        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        let code = sqlite3_prepare_v3(
+            connection,
+            sql,
+            -1,
+            UInt32(SQLITE_PREPARE_PERSISTENT),
+            &pointer,
+            nil
+        )
         guard code == SQLITE_OK, let pointer else {
             throw SQLiteError(code, of: connection)
         }
@@ -33,7 +42,9 @@ package final class Statement {
         if code != SQLITE_OK { failure = code }
     }
 
-    package func bind(_ value: Int64, at index: Int32) { check(sqlite3_bind_int64(pointer, index, value)) }
+    package func bind(_ value: Int64, at index: Int32) {
+        check(sqlite3_bind_int64(pointer, index, value))
+    }
 
     /// The number of parameters, and the place of the last.
     var parameterCount: Int32 { sqlite3_bind_parameter_count(pointer) }
@@ -43,19 +54,33 @@ package final class Statement {
     }
 
     /// Binds a copy of the bytes.
-    func bind(copying data: Data, at index: Int32) { data.withUnsafeBytes { bind($0, at: index, Self.copied) } }
+    func bind(copying data: Data, at index: Int32) {
+        data.withUnsafeBytes { bind($0, at: index, Self.copied) }
+    }
 
-    /// Binds a copy of the key's bytes, which is valid until another statement of the connection binds a key.
-    package func bind(copying key: EntryKey, at index: Int32) { key.withBytes { bind($0, at: index, in: owner.keyRoom) } }
+    /// Binds a copy of the key's bytes, which is valid until another statement of the connection
+    /// binds a key.
+    package func bind(copying key: EntryKey, at index: Int32) {
+        key.withBytes { bind($0, at: index, in: owner.keyRoom) }
+    }
 
-    /// Copies small values to room that the connection has anyway: SQLite would allocate some for each.
-    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, in room: UnsafeMutableRawBufferPointer) {
+    /// Copies small values to room that the connection has anyway: SQLite would allocate some for
+    /// each.
+    private func bind(
+        _ bytes: UnsafeRawBufferPointer,
+        at index: Int32,
+        in room: UnsafeMutableRawBufferPointer
+    ) {
         guard bytes.count <= room.count else { return bind(bytes, at: index, Self.copied) }
         room.copyMemory(from: bytes)
         bind(UnsafeRawBufferPointer(rebasing: room[..<bytes.count]), at: index, nil)
     }
 
-    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?) {
+    private func bind(
+        _ bytes: UnsafeRawBufferPointer,
+        at index: Int32,
+        _ destructor: sqlite3_destructor_type?
+    ) {
         if let start = bytes.baseAddress, bytes.count > 0 {
             check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), destructor))
         } else {
@@ -71,12 +96,23 @@ package final class Statement {
     /// Binds a copy of a text, given as contiguous UTF-8 bytes.
     func bind(text: some Collection<UInt8>, at index: Int32) {
         // A null pointer would bind NULL.
-        guard !text.isEmpty else { return check(sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))) }
+        guard !text.isEmpty else {
+            return check(
+                sqlite3_bind_text64(pointer, index, "", 0, Self.copied, UInt8(SQLITE_UTF8))
+            )
+        }
         let isBound: Void? = text.withContiguousStorageIfAvailable { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 check(
                     sqlite3_bind_text64(
-                        pointer, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8)))
+                        pointer,
+                        index,
+                        characters.baseAddress,
+                        UInt64(characters.count),
+                        Self.copied,
+                        UInt8(SQLITE_UTF8)
+                    )
+                )
             }
         }
         precondition(isBound != nil, "A text to bind must be contiguous.")
@@ -85,15 +121,22 @@ package final class Statement {
     /// Binds a list, whose items ``Connection/itemFunction`` returns.
     func bind(items: [IndexValue], at index: Int32) {
         let list = Unmanaged.passRetained(ItemList(items)).toOpaque()
-        check(sqlite3_bind_pointer(pointer, index, list, ItemList.type) { $0.map { Unmanaged<ItemList>.fromOpaque($0).release() } })
+        check(
+            sqlite3_bind_pointer(pointer, index, list, ItemList.type) {
+                $0.map { Unmanaged<ItemList>.fromOpaque($0).release() }
+            }
+        )
     }
 
     /// SQLITE_TRANSIENT: SQLite copies the value.
-    fileprivate static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+    fileprivate static var copied: sqlite3_destructor_type {
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
 
     // MARK: Running
 
-    /// Advances to the next row. Returns whether there is one; throws the error of a binding or of SQLite.
+    /// Advances to the next row. Returns whether there is one; throws the error of a binding or of
+    /// SQLite.
     package func step() throws(SQLiteError) -> Bool {
         guard failure == SQLITE_OK else {
             defer { clear() }
@@ -111,7 +154,8 @@ package final class Statement {
         }
     }
 
-    /// Returns the first column of the first row, or 0 if there is no row, and resets the statement.
+    /// Returns the first column of the first row, or 0 if there is no row, and resets the
+    /// statement.
     func firstInt() throws(SQLiteError) -> Int64 {
         defer { reset() }
         return try step() ? int(0).value : 0
@@ -130,7 +174,8 @@ package final class Statement {
         while try step() {}
     }
 
-    /// Binds a value, small ones by copy and large ones in place, and runs the statement to its end.
+    /// Binds a value, small ones by copy and large ones in place, and runs the statement to its
+    /// end.
     func run(binding data: Data, at index: Int32) throws(SQLiteError) {
         if data.count <= owner.valueRoom.count {
             data.withUnsafeBytes { bind($0, at: index, in: owner.valueRoom) }
@@ -143,7 +188,8 @@ package final class Statement {
         try result.get()
     }
 
-    /// Resets the statement, so that it can be bound and run again. Pointers that it returned become invalid.
+    /// Resets the statement, so that it can be bound and run again. Pointers that it returned
+    /// become invalid.
     package func reset() { sqlite3_reset(pointer) }
 
     /// Resets the statement and releases the bound values.
@@ -155,11 +201,17 @@ package final class Statement {
 
     // MARK: Reading the row
 
-    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(pointer, column) == SQLITE_NULL
+    }
 
-    package func int(_ column: Int32) -> StoredInteger { StoredInteger(sqlite3_column_int64(pointer, column)) }
+    package func int(_ column: Int32) -> StoredInteger {
+        StoredInteger(sqlite3_column_int64(pointer, column))
+    }
 
-    package func optionalInt(_ column: Int32) -> StoredInteger? { isNull(column) ? nil : int(column) }
+    package func optionalInt(_ column: Int32) -> StoredInteger? {
+        isNull(column) ? nil : int(column)
+    }
 
     package func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
@@ -175,7 +227,9 @@ package final class Statement {
         let count = Int(sqlite3_column_bytes(pointer, column))
         var text = text
         return text.withUTF8 { utf8 in
-            guard utf8.count == count, let first = utf8.baseAddress else { return utf8.count == count }
+            guard utf8.count == count, let first = utf8.baseAddress else {
+                return utf8.count == count
+            }
             return memcmp(first, start, count) == 0
         }
     }
@@ -183,7 +237,10 @@ package final class Statement {
     /// Returns the bytes of the column, which are valid until the next step or reset.
     package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
+        return UnsafeRawBufferPointer(
+            start: start,
+            count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column))
+        )
     }
 
     func indexValue(_ column: Int32) -> IndexValue {
@@ -196,7 +253,8 @@ package final class Statement {
     }
 }
 
-/// A list that a statement has as one value (sqlite.org/bindptr.html), for there may be more items than parameters.
+/// A list that a statement has as one value (sqlite.org/bindptr.html), for there may be more items
+/// than parameters.
 final class ItemList {
     fileprivate static var type: UnsafePointer<CChar> {
         UnsafeRawPointer(("items" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
@@ -206,8 +264,13 @@ final class ItemList {
 
     fileprivate init(_ items: [IndexValue]) { self.items = items }
 
-    /// Makes an item the result of an SQL function: that of the number in the second argument, of the list in the first.
-    static func returnItem(_ context: OpaquePointer?, _ list: OpaquePointer?, _ number: OpaquePointer?) {
+    /// Makes an item the result of an SQL function: that of the number in the second argument, of
+    /// the list in the first.
+    static func returnItem(
+        _ context: OpaquePointer?,
+        _ list: OpaquePointer?,
+        _ number: OpaquePointer?
+    ) {
         guard let list = sqlite3_value_pointer(list, type) else { return }
         let items = Unmanaged<ItemList>.fromOpaque(list).takeUnretainedValue().items
         let number = Int(sqlite3_value_int64(number))
@@ -215,11 +278,23 @@ final class ItemList {
         switch items[number] {
         case .null: return
         case .integer(let value): sqlite3_result_int64(context, value)
-        case .text(let text): sqlite3_result_text64(context, text, UInt64(text.utf8.count), Statement.copied, UInt8(SQLITE_UTF8))
+        case .text(let text):
+            sqlite3_result_text64(
+                context,
+                text,
+                UInt64(text.utf8.count),
+                Statement.copied,
+                UInt8(SQLITE_UTF8)
+            )
         case .bytes(let data):
             // A null pointer would be NULL.
             data.withUnsafeBytes {
-                sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(type), UInt64($0.count), Statement.copied)
+                sqlite3_result_blob64(
+                    context,
+                    $0.baseAddress ?? UnsafeRawPointer(type),
+                    UInt64($0.count),
+                    Statement.copied
+                )
             }
         }
     }

@@ -1,9 +1,10 @@
 internal import VellumCore
 
-/// An integer that a file holds. Whoever can write the file chooses it, so its arithmetic does not trap: a result that no integer has is the
-/// nearest that there is.
+/// An integer that a file holds. Whoever can write the file chooses it, so its arithmetic does not
+/// trap: a result that no integer has is the nearest that there is.
 ///
-/// ``value`` is for comparing, storing and binding. Before anything is computed of that, the caller checks its range.
+/// ``value`` is for comparing, storing and binding. Before anything is computed of that, the caller
+/// checks its range.
 package struct StoredInteger: Hashable, Comparable, ExpressibleByIntegerLiteral, Sendable {
     package let value: Int64
 

@@ -2,27 +2,35 @@ internal import CSQLiteConfig
 internal import Synchronization
 package import VellumCore
 
-/// The layout of the shared file beside the database in which processes announce changes to each other, and its atomic operations (decision 26).
+/// The layout of the shared file beside the database in which processes announce changes to each
+/// other, and its atomic operations (decision 26).
 ///
-/// Frozen with format 1 of the database (`Documentation/Format.md`): every program that opens such a file announces its changes in this way.
-/// Later versions may use the words that have no meaning here, and those behind the last change.
+/// Frozen with format 1 of the database (`Documentation/Format.md`): every program that opens such
+/// a file announces its changes in this way. Later versions may use the words that have no meaning
+/// here, and those behind the last change.
 ///
 ///     0     magic number, and the version of the layout
 ///     16    announced: the number of the last change that a process began to commit
 ///     24    finished: every change up to this number is committed or rolled back
 ///     32    1 once the database was set aside
 ///     40    the process that announces
-///     48    until when readers keep no snapshot, by a system-wide clock, because a process restarts the log
+///     48    until when readers keep no snapshot, by a system-wide clock, because a process
+///           restarts the log
 ///     56    how often processes have opened the database
 ///     64    1 if a thread of some process waits for the next change (its first four bytes)
-///     72    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when the page is begun anew
-///     1024  256 generations: for each group of archives (archive number modulo 256), the number of the last change
-///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number, number of the previous change of the same
-///           generation, hash of the key, and from the lowest bit author (32 bits), archive (24) and kind (8, ``ChangeKind``)
+///     72    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when
+///           the page is begun anew
+///     1024  256 generations: for each group of archives (archive number modulo 256), the number
+///           of the last change
+///     4096  4096 changes of 32 bytes, in the slot that the change's number selects: number,
+///           number of the previous change of the same generation, hash of the key, and from the
+///           lowest bit author (32 bits), archive (24) and kind (8, ``ChangeKind``)
 ///
-/// A hash of 2⁶⁴ - 1 stands for all keys. A kind that is not known is any change of all keys. A process announces while it holds SQLite's write lock. A change is complete if its slot holds its number both before and after it is
-/// read. An incomplete or implausible change counts as a change of everything: bad contents of the file can only make a reader discard
-/// cached values. Every word is atomic, and added to with overflow: whoever can write the file chooses the numbers.
+/// A hash of 2⁶⁴ - 1 stands for all keys. A kind that is not known is any change of all keys. A
+/// process announces while it holds SQLite's write lock. A change is complete if its slot holds its
+/// number both before and after it is read. An incomplete or implausible change counts as a change
+/// of everything: bad contents of the file can only make a reader discard cached values. Every word
+/// is atomic, and added to with overflow: whoever can write the file chooses the numbers.
 ///
 /// Unchecked sendable because every word is atomic; the creator of a value keeps the memory mapped.
 package struct ChangePage: @unchecked Sendable {
@@ -36,7 +44,8 @@ package struct ChangePage: @unchecked Sendable {
     private static let generationsStart = 1024
     private static let ringStart = 4096
     private static let changeSize = 32
-    /// The limit of plausible numbers. Numbers grow by one for each change, so they never come near it.
+    /// The limit of plausible numbers. Numbers grow by one for each change, so they never come near
+    /// it.
     private static let largestNumber: UInt64 = 1 << 62
 
     /// The author of a change: one open file in one process. Never 0.
@@ -55,7 +64,9 @@ package struct ChangePage: @unchecked Sendable {
     private var finished: UnsafePointer<Atomic<UInt64>> { word(24) }
 
     private func cell(of archive: Int64) -> UnsafePointer<Atomic<UInt64>> {
-        word(Self.generationsStart + Int(UInt64(bitPattern: archive) % UInt64(Self.generations)) * 8)
+        word(
+            Self.generationsStart + Int(UInt64(bitPattern: archive) % UInt64(Self.generations)) * 8
+        )
     }
 
     /// Returns the number of the last change of the archive, or of others in the same group.
@@ -67,19 +78,27 @@ package struct ChangePage: @unchecked Sendable {
     package var isIntact: Bool {
         // Loaded first, because it is never greater than `announced`.
         let finished = finished.pointee.load(ordering: .acquiring)
-        return word(0).pointee.load(ordering: .acquiring) == Self.magic && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.capacity)
+        return word(0).pointee.load(ordering: .acquiring) == Self.magic
+            && word(8).pointee.load(ordering: .relaxed) == UInt64(Self.capacity)
             && announced.pointee.load(ordering: .relaxed) < Self.largestNumber
             && finished <= announced.pointee.load(ordering: .relaxed)
     }
 
-    /// Initializes the page with new random numbers. Processes that have the page mapped discard what they cache.
+    /// Initializes the page with new random numbers. Processes that have the page mapped discard
+    /// what they cache.
     func reset(first: UInt64 = .random(in: 1 << 32..<1 << 60)) {
         word(0).pointee.store(0, ordering: .releasing)
-        for offset in stride(from: Self.laterWords, to: Self.generationsStart, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
+        for offset in stride(from: Self.laterWords, to: Self.generationsStart, by: 8) {
+            word(offset).pointee.store(0, ordering: .relaxed)
+        }
         // With the words between the groups and the changes.
         let generationsEnd = Self.generationsStart + Self.generations * 8
-        for offset in stride(from: generationsEnd, to: Self.size, by: 8) { word(offset).pointee.store(0, ordering: .relaxed) }
-        for number in 0..<Self.generations { cell(of: Int64(number)).pointee.store(first, ordering: .relaxed) }
+        for offset in stride(from: generationsEnd, to: Self.size, by: 8) {
+            word(offset).pointee.store(0, ordering: .relaxed)
+        }
+        for number in 0..<Self.generations {
+            cell(of: Int64(number)).pointee.store(first, ordering: .relaxed)
+        }
         announced.pointee.store(first, ordering: .relaxed)
         finished.pointee.store(first, ordering: .relaxed)
         word(32).pointee.store(0, ordering: .relaxed)
@@ -93,7 +112,8 @@ package struct ChangePage: @unchecked Sendable {
 
     // MARK: Announcing
 
-    /// The most keys that are announced one by one; more are announced as a change of the whole archive. A quarter of the ring.
+    /// The most keys that are announced one by one; more are announced as a change of the whole
+    /// archive. A quarter of the ring.
     static let mostKeys = capacity / 4
 
     /// The changes of one commit in one archive.
@@ -102,15 +122,23 @@ package struct ChangePage: @unchecked Sendable {
         var keys: ChangedKeys
     }
 
-    /// Announces changes to other processes before they are committed. The caller must hold SQLite's write lock.
+    /// Announces changes to other processes before they are committed. The caller must hold
+    /// SQLite's write lock.
     ///
     /// - Returns: The number of the last change, and each archive's generation before and after.
-    func announce(_ announcements: [Announcement], by author: Author, of process: Int32) -> (last: UInt64, changes: [OwnChange]) {
+    func announce(
+        _ announcements: [Announcement],
+        by author: Author,
+        of process: Int32
+    ) -> (last: UInt64, changes: [OwnChange]) {
         var last = announced.pointee.load(ordering: .relaxed)
-        // An earlier announcer held the write lock and has released it: its commit has ended, or its process has died.
+        // An earlier announcer held the write lock and has released it: its commit has ended, or
+        // its process has died.
         finished.pointee.store(last, ordering: .releasing)
         word(40).pointee.store(UInt64(UInt32(bitPattern: process)), ordering: .relaxed)
-        let count = announcements.reduce(0) { $0 + UInt64($1.keys.single.count + $1.keys.kindsOfAll.count) }
+        let count = announcements.reduce(0) {
+            $0 + UInt64($1.keys.single.count + $1.keys.kindsOfAll.count)
+        }
         let end = last &+ count
         announced.pointee.store(end, ordering: .sequentiallyConsistent)
         CrashPoint.reached(.changeNumbered)
@@ -123,12 +151,22 @@ package struct ChangePage: @unchecked Sendable {
             let origin = UInt64(author) | UInt64(Self.number(of: announcement.archive)) << 32
             for change in announcement.keys.single {
                 last &+= 1
-                write(last, after: previous, change.hash, origin | UInt64(change.kind.rawValue) << 56)
+                write(
+                    last,
+                    after: previous,
+                    change.hash,
+                    origin | UInt64(change.kind.rawValue) << 56
+                )
                 previous = last
             }
             for kind in announcement.keys.kindsOfAll {
                 last &+= 1
-                write(last, after: previous, Self.wholeArchive, origin | UInt64(kind.rawValue) << 56)
+                write(
+                    last,
+                    after: previous,
+                    Self.wholeArchive,
+                    origin | UInt64(kind.rawValue) << 56
+                )
                 previous = last
             }
             CrashPoint.reached(.changesWritten)
@@ -143,7 +181,9 @@ package struct ChangePage: @unchecked Sendable {
     private static let wholeArchive = UInt64.max
 
     /// The archive as a change has it.
-    private static func number(of archive: Int64) -> UInt32 { UInt32(truncatingIfNeeded: archive) & 0xFF_FFFF }
+    private static func number(of archive: Int64) -> UInt32 {
+        UInt32(truncatingIfNeeded: archive) & 0xFF_FFFF
+    }
 
     private func write(_ number: UInt64, after previous: UInt64, _ hash: UInt64, _ origin: UInt64) {
         let slot = slotOffset(of: number)
@@ -155,12 +195,17 @@ package struct ChangePage: @unchecked Sendable {
         word(slot).pointee.store(number, ordering: .releasing)
     }
 
-    private func slotOffset(of number: UInt64) -> Int { Self.ringStart + Int(number % UInt64(Self.capacity)) * Self.changeSize }
+    private func slotOffset(of number: UInt64) -> Int {
+        Self.ringStart + Int(number % UInt64(Self.capacity)) * Self.changeSize
+    }
 
-    /// Ends what others have announced: the caller holds SQLite's write lock, so that no commit is running.
+    /// Ends what others have announced: the caller holds SQLite's write lock, so that no commit is
+    /// running.
     func finishOthers() {
         let last = announced.pointee.load(ordering: .relaxed)
-        if finished.pointee.load(ordering: .relaxed) != last { finished.pointee.store(last, ordering: .releasing) }
+        if finished.pointee.load(ordering: .relaxed) != last {
+            finished.pointee.store(last, ordering: .releasing)
+        }
     }
 
     /// Announces that the changes up to `number` are committed or rolled back.
@@ -187,21 +232,35 @@ package struct ChangePage: @unchecked Sendable {
         let hash = word(slot + 16).pointee.load(ordering: .relaxed)
         let origin = word(slot + 24).pointee.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
-        guard word(slot).pointee.load(ordering: .relaxed) == number, previous < number else { return nil }
+        guard word(slot).pointee.load(ordering: .relaxed) == number, previous < number else {
+            return nil
+        }
         return Change(
-            previous: previous, hash: hash, archive: UInt32(origin >> 32 & 0xFF_FFFF), author: Author(truncatingIfNeeded: origin),
-            kind: ChangeKind(rawValue: UInt8(origin >> 56)))
+            previous: previous,
+            hash: hash,
+            archive: UInt32(origin >> 32 & 0xFF_FFFF),
+            author: Author(truncatingIfNeeded: origin),
+            kind: ChangeKind(rawValue: UInt8(origin >> 56))
+        )
     }
 
-    /// Returns what others than `author` changed in the archive after generation `old`, up to and including `new`.
-    func changes(of archive: Int64, after old: UInt64, through new: UInt64, notBy author: Author) -> ChangedKeys {
+    /// Returns what others than `author` changed in the archive after generation `old`, up to and
+    /// including `new`.
+    func changes(
+        of archive: Int64,
+        after old: UInt64,
+        through new: UInt64,
+        notBy author: Author
+    ) -> ChangedKeys {
         var keys = ChangedKeys()
         var number = new
         for _ in 0..<Self.capacity {
             if number == old { return keys }
             guard number > old, let change = change(number) else { return .unknown }
             number = change.previous
-            guard change.archive == Self.number(of: archive), change.author != author else { continue }
+            guard change.archive == Self.number(of: archive), change.author != author else {
+                continue
+            }
             guard let kind = change.kind else { return .unknown }
             if change.hash == Self.wholeArchive {
                 keys.insert(all: kind)
@@ -212,14 +271,21 @@ package struct ChangePage: @unchecked Sendable {
         return number == old ? keys : .unknown
     }
 
-    /// Returns what anybody changed in the archive after change `old`, up to and including change `new`. These may be changes of other archives.
-    package func changes(of archive: Int64, numberedAfter old: UInt64, through new: UInt64) -> ChangedKeys {
-        guard old <= new, let first = lastChange(of: archive, upTo: old), let last = lastChange(of: archive, upTo: new)
+    /// Returns what anybody changed in the archive after change `old`, up to and including change
+    /// `new`. These may be changes of other archives.
+    package func changes(
+        of archive: Int64,
+        numberedAfter old: UInt64,
+        through new: UInt64
+    ) -> ChangedKeys {
+        guard old <= new, let first = lastChange(of: archive, upTo: old),
+            let last = lastChange(of: archive, upTo: new)
         else { return .unknown }
         return changes(of: archive, after: first, through: last, notBy: 0)
     }
 
-    /// Returns the number of the last change of the archive's group that is not above `limit`; `nil` if a later one is incomplete.
+    /// Returns the number of the last change of the archive's group that is not above `limit`;
+    /// `nil` if a later one is incomplete.
     private func lastChange(of archive: Int64, upTo limit: UInt64) -> UInt64? {
         var number = cell(of: archive).pointee.load(ordering: .acquiring)
         for _ in 0..<Self.capacity where number > limit {
@@ -238,7 +304,9 @@ package struct ChangePage: @unchecked Sendable {
             guard number > finished else { return false }
             guard let change = change(number) else { return true }
             number = change.previous
-            guard change.archive == Self.number(of: archive), change.author != author else { continue }
+            guard change.archive == Self.number(of: archive), change.author != author else {
+                continue
+            }
             // A prefix or a group may be that of any key.
             let mayBeAny = change.kind.map { $0 == .prefixRemoved || $0 == .groupRemoved } ?? true
             if change.hash == hash || change.hash == Self.wholeArchive || mayBeAny { return true }
@@ -248,8 +316,9 @@ package struct ChangePage: @unchecked Sendable {
 
     // MARK: Waiting for changes
 
-    /// Whoever changes something sets the word to 0 and wakes the others, so a process that was killed while it waited costs one wake. A waiter
-    /// sets it, looks at the numbers, and waits only while it is still set: no change can fall in between.
+    /// Whoever changes something sets the word to 0 and wakes the others, so a process that was
+    /// killed while it waited costs one wake. A waiter sets it, looks at the numbers, and waits
+    /// only while it is still set: no change can fall in between.
     private var waiting: UnsafePointer<Atomic<UInt64>> { word(64) }
 
     /// What a waiter compares: it differs after every change.
@@ -270,7 +339,11 @@ package struct ChangePage: @unchecked Sendable {
     /// The present moment, without a wait.
     package var now: Moment {
         let announced = announced.pointee.load(ordering: .sequentiallyConsistent)
-        return Moment(announced: announced, finished: min(finished.pointee.load(ordering: .acquiring), announced), isRetired: isRetired)
+        return Moment(
+            announced: announced,
+            finished: min(finished.pointee.load(ordering: .acquiring), announced),
+            isRetired: isRetired
+        )
     }
 
     /// Waits for a change after ``beginWaiting()``, or for as long. May return earlier.
@@ -284,14 +357,20 @@ package struct ChangePage: @unchecked Sendable {
     }
 
     /// Whether a change that was announced is committed or rolled back.
-    func isFinished(_ number: UInt64) -> Bool { finished.pointee.load(ordering: .acquiring) >= number }
+    func isFinished(_ number: UInt64) -> Bool {
+        finished.pointee.load(ordering: .acquiring) >= number
+    }
 
     // MARK: The log
 
-    /// Asks the readers of every process to keep no snapshot until `moment`, so that the log can be restarted.
-    func requestLogRestart(until moment: Int64) { word(48).pointee.store(UInt64(bitPattern: moment), ordering: .releasing) }
+    /// Asks the readers of every process to keep no snapshot until `moment`, so that the log can be
+    /// restarted.
+    func requestLogRestart(until moment: Int64) {
+        word(48).pointee.store(UInt64(bitPattern: moment), ordering: .releasing)
+    }
 
-    /// Returns whether a process wants to restart the log now. A request for longer than ``longestRequest`` is invalid and ignored.
+    /// Returns whether a process wants to restart the log now. A request for longer than
+    /// ``longestRequest`` is invalid and ignored.
     func isLogRestartRequested(at now: Int64) -> Bool {
         let until = Int64(bitPattern: word(48).pointee.load(ordering: .acquiring))
         return until > now && until &- now <= Self.longestRequest
@@ -302,10 +381,12 @@ package struct ChangePage: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// How often processes have opened the database. While the number is unchanged, no process has opened it.
+    /// How often processes have opened the database. While the number is unchanged, no process has
+    /// opened it.
     var openings: UInt64 { word(56).pointee.load(ordering: .sequentiallyConsistent) }
 
-    /// Announces that this process has opened the database. The process must already hold SQLite's shared lock.
+    /// Announces that this process has opened the database. The process must already hold SQLite's
+    /// shared lock.
     func announceOpening() { word(56).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
     // MARK: Setting aside
@@ -319,7 +400,10 @@ package struct ChangePage: @unchecked Sendable {
         word(32).pointee.store(1, ordering: .sequentiallyConsistent)
         // Changes every generation, so that caches check the page.
         for number in 0..<Self.generations {
-            cell(of: Int64(number)).pointee.wrappingAdd(Self.largestNumber, ordering: .sequentiallyConsistent)
+            cell(of: Int64(number)).pointee.wrappingAdd(
+                Self.largestNumber,
+                ordering: .sequentiallyConsistent
+            )
         }
         wakeWaiters()
     }

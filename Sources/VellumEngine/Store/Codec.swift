@@ -3,7 +3,8 @@ public import VellumCore
 
 /// Encodes values as bytes, and decodes them.
 ///
-/// A store encodes once per write and decodes at most once per read, on the caller's thread and never under a lock.
+/// A store encodes once per write and decodes at most once per read, on the caller's thread and
+/// never under a lock.
 @usableFromInline package protocol Codec<Value>: Sendable {
     associatedtype Value
 
@@ -17,7 +18,8 @@ public import VellumCore
     func version(of value: Value) -> Int64
     /// Makes a value of bytes of another version. May run more than once for the same bytes.
     func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value>
-    /// Whether the bytes of the value decode as the same content as `old`, in whatever order. Asked if they are the same bytes in another order.
+    /// Whether the bytes of the value decode as the same content as `old`, in whatever order. Asked
+    /// if they are the same bytes in another order.
     func isSame(_ value: Value, _ new: Data, as old: Data) throws -> Bool
     /// The key that a value belongs under; `nil` if values do not say.
     func key(of value: Value) -> EntryKey?
@@ -33,10 +35,15 @@ public import VellumCore
 extension Codec {
     @usableFromInline package var version: Int64 { 0 }
     @usableFromInline package func version(of value: Value) -> Int64 { version }
-    @usableFromInline package func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Value> {
+    @usableFromInline package func migrate(
+        _ bytes: Data,
+        from version: Int64,
+        of key: EntryKey
+    ) throws -> Migration<Value> {
         throw VellumError.newerVersion(version, than: self.version)
     }
-    @usableFromInline package func isSame(_ value: Value, _ new: Data, as old: Data) throws -> Bool {
+    @usableFromInline package func isSame(_ value: Value, _ new: Data, as old: Data) throws -> Bool
+    {
         try CodableFormat.isSame(value, decode(old))
     }
     @usableFromInline package func key(of value: Value) -> EntryKey? { nil }
@@ -49,6 +56,10 @@ extension Codec {
 
     @usableFromInline package init(_ format: CodableFormat = .cbor) { self.format = format }
 
-    @usableFromInline package func encode(_ value: Value) throws -> Data { try format.encode(value) }
-    @usableFromInline package func decode(_ bytes: Data) throws -> Value { try CodableFormat.decode(Value.self, from: bytes) }
+    @usableFromInline package func encode(_ value: Value) throws -> Data {
+        try format.encode(value)
+    }
+    @usableFromInline package func decode(_ bytes: Data) throws -> Value {
+        try CodableFormat.decode(Value.self, from: bytes)
+    }
 }

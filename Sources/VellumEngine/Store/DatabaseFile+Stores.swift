@@ -5,14 +5,15 @@ package import VellumCore
 // The archives of the file, and their stores: one for each name, shared by all callers.
 
 extension DatabaseFile {
-    /// What to do if an archive is already open with other limits or another durability than requested.
+    /// What to do if an archive is already open with other limits or another durability than
+    /// requested.
     package enum DifferencePolicy: Sendable {
         /// Throw ``VellumError/Code/contradiction``.
         case refuse
         /// Share it, grant what can be granted, and report the rest.
         case share
-        /// Share it. Of memory and disk each, the first size that anyone gives since the archive was opened applies; later ones are ignored, and
-        /// one notice is logged.
+        /// Share it. Of memory and disk each, the first size that anyone gives since the archive
+        /// was opened applies; later ones are ignored, and one notice is logged.
         case keepFirst
     }
 
@@ -31,24 +32,30 @@ extension DatabaseFile {
 
     /// Opens the archive of that name, or returns its store if it is open.
     ///
-    /// The disk limit belongs to the archive and is stored in the file. A given size replaces it: a larger one at any time, a smaller one
-    /// only when the archive is opened for the first time in a process; what that removes is logged and reported
-    /// (``StoreEvent/limitLowered(_:)``). The memory limit belongs to the open store, and can only be raised while that is open.
+    /// The disk limit belongs to the archive and is stored in the file. A given size replaces it: a
+    /// larger one at any time, a smaller one only when the archive is opened for the first time in
+    /// a process; what that removes is logged and reported (``StoreEvent/limitLowered(_:)``). The
+    /// memory limit belongs to the open store, and can only be raised while that is open.
     ///
     /// - Parameters:
     ///   - name: Any string. Names are compared like keys.
     ///   - codec: Turns values into bytes and back.
-    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as the options say.
+    /// - Throws: ``VellumError/Code/contradiction`` if the archive is open for another type, or as
+    ///   the options say.
     package func store<Value>(
-        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
+        named name: String,
+        codec: any Codec<Value>,
+        _ options: StoreOptions<Value>
     ) throws(VellumError) -> Store<Value> {
         try open(name, codec, options, isHeld: false)
     }
 
-    /// Opens the archive like ``store(named:codec:_:)`` and counts a hold on its store. If no handle has held the store before, the requested
-    /// limits are applied as in a first opening.
+    /// Opens the archive like ``store(named:codec:_:)`` and counts a hold on its store. If no
+    /// handle has held the store before, the requested limits are applied as in a first opening.
     package func hold<Value>(
-        named name: String, codec: any Codec<Value>, _ options: StoreOptions<Value>
+        named name: String,
+        codec: any Codec<Value>,
+        _ options: StoreOptions<Value>
     ) throws(VellumError) -> StoreHold<Value> {
         do throws(VellumError) {
             return StoreHold(try open(name, codec, options, isHeld: true), in: self)
@@ -57,10 +64,12 @@ extension DatabaseFile {
         }
     }
 
-    /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens it again, which repairs it.
+    /// Closes a file that turns out to be damaged before anybody uses it, so that the caller opens
+    /// it again, which repairs it.
     private func isRepairedByOpening(after error: VellumError) -> Bool {
         // Whoever has just repaired it, or looked for damage in vain, would meet the same damage.
-        guard error.code == .damagedFile, !access.isReading, opening.withLock({ !$0.wasFoundSound && $0.events.isEmpty }),
+        guard error.code == .damagedFile, !access.isReading,
+            opening.withLock({ !$0.wasFoundSound && $0.events.isEmpty }),
             stores.table.withLock(\.isEmpty), holds.load(ordering: .acquiring) <= 1
         else { return false }
         do throws(VellumError) {
@@ -72,7 +81,10 @@ extension DatabaseFile {
     }
 
     private func open<Value>(
-        _ name: String, _ codec: any Codec<Value>, _ options: StoreOptions<Value>, isHeld: Bool
+        _ name: String,
+        _ codec: any Codec<Value>,
+        _ options: StoreOptions<Value>,
+        isHeld: Bool
     ) throws(VellumError) -> Store<Value> {
         // Checked before taking locks, which another thread may have held at the fork.
         guard location.isOfThisProcess else { throw .forked }
@@ -80,20 +92,36 @@ extension DatabaseFile {
         // An archive that is only read keeps the limit that it has.
         if access.isReading { options.disk = nil }
         var isFirst = false
-        let (store, opened) = try stores.opening.withLock { _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
+        let (store, opened) = try stores.opening.withLock {
+            _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
             let key = EntryKey(name)
             if let open = stores.open(key), open.holds(version: options.cacheVersion) {
-                guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
+                guard let store = open as? Store<Value> else {
+                    throw .open(open, notFor: Value.self)
+                }
                 if isHeld { isFirst = stores.hold(store) }
                 return (store, nil)
             }
             let opened = try openArchive(
-                named: name, version: options.cacheVersion, mayReplaceVersion: options.mayReplaceVersion, disk: options.disk,
-                otherwise: options.defaults.disk)
+                named: name,
+                version: options.cacheVersion,
+                mayReplaceVersion: options.mayReplaceVersion,
+                disk: options.disk,
+                otherwise: options.defaults.disk
+            )
             let store = Store(
-                disk: opened.archive, codec: codec, memory: options.memory ?? options.defaults.memory, options, clock: clock)
+                disk: opened.archive,
+                codec: codec,
+                memory: options.memory ?? options.defaults.memory,
+                options,
+                clock: clock
+            )
             stores.add(store, key, opened.archive.archive)
-            _ = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
+            _ = stores.giveSizes(
+                to: store,
+                memory: options.memory != nil,
+                disk: options.disk != nil
+            )
             if isHeld { _ = stores.hold(store) }
             return (store, opened)
         }
@@ -107,27 +135,41 @@ extension DatabaseFile {
         }
     }
 
-    /// Completes an opening without holding a lock, because log handlers and the codec are user-supplied code.
+    /// Completes an opening without holding a lock, because log handlers and the codec are
+    /// user-supplied code.
     private func finishOpening<Value>(
-        _ store: Store<Value>, _ name: String, _ opened: OpenedArchive?,
-        _ options: StoreOptions<Value>, isFirst: Bool
+        _ store: Store<Value>,
+        _ name: String,
+        _ opened: OpenedArchive?,
+        _ options: StoreOptions<Value>,
+        isFirst: Bool
     ) throws(VellumError) {
         if let opened {
             finish(opened.limits, of: opened.archive.archive)
             if let replaced = opened.replaced {
                 Log.versionReplaced(
-                    name, removed: replaced.change.removed.entries, isSecondWithinAnHour: replaced.isSecondWithinAnHour)
+                    name,
+                    removed: replaced.change.removed.entries,
+                    isSecondWithinAnHour: replaced.isSecondWithinAnHour
+                )
                 store.state.archiveDidReport(.versionReplaced(replaced.change))
             }
             guard let catalog = options.indexing else { return }
             try declareIndex(catalog.shape, of: opened.archive, for: store)
             if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
         } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
-            let first = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
+            let first = stores.giveSizes(
+                to: store,
+                memory: options.memory != nil,
+                disk: options.disk != nil
+            )
             do throws(VellumError) {
                 try store.reconfigure(
-                    memory: first.isFirstOfMemory ? options.memory ?? store.capacities.memory : store.capacities.memory,
-                    disk: first.isFirstOfDisk ? options.disk : nil, caching: options.caching)
+                    memory: first.isFirstOfMemory
+                        ? options.memory ?? store.capacities.memory : store.capacities.memory,
+                    disk: first.isFirstOfDisk ? options.disk : nil,
+                    caching: options.caching
+                )
             } catch {
                 if first.isFirstOfDisk { stores.takeBackDiskSize(of: store) }
                 throw error
@@ -140,12 +182,22 @@ extension DatabaseFile {
         }
     }
 
-    /// Declares the index. If the disk is full, busy or read-only, the archive opens without it: queries stay correct.
-    private func declareIndex<Value>(_ shape: IndexShape, of diskArchive: DiskArchive, for store: Store<Value>) throws(VellumError) {
+    /// Declares the index. If the disk is full, busy or read-only, the archive opens without it:
+    /// queries stay correct.
+    private func declareIndex<Value>(
+        _ shape: IndexShape,
+        of diskArchive: DiskArchive,
+        for store: Store<Value>
+    ) throws(VellumError) {
         do throws(VellumError) {
             try diskArchive.declareIndex(shape)
         } catch  where [.diskFull, .busy, .readOnly].contains(error.code) {
-            Log.notice("The indexes of an archive could not be changed. Its queries run without them. \(error)")
+            Log.notice(
+                """
+                The indexes of an archive could not be changed. Its queries run without them. \
+                \(error)
+                """
+            )
             store.report(error)
         }
     }
@@ -153,10 +205,15 @@ extension DatabaseFile {
     /// Returns the store of the archive of that name; `nil` if it is not open.
     ///
     /// - Throws: ``VellumError/Code/contradiction`` if it is open for another type.
-    package func openStore<Value>(named name: String, of type: Value.Type = Value.self) throws(VellumError) -> Store<Value>? {
+    package func openStore<Value>(
+        named name: String,
+        of type: Value.Type = Value.self
+    ) throws(VellumError) -> Store<Value>? {
         guard location.isOfThisProcess else { throw .forked }
         guard let open = stores.open(EntryKey(name)) else { return nil }
-        guard let store = open as? Store<Value> else { throw .open(open, notFor: Value.self) }
+        guard let store = open as? Store<Value> else {
+            throw .open(open, notFor: Value.self)
+        }
         return store
     }
 }
@@ -165,7 +222,11 @@ extension VellumError {
     fileprivate static func open(_ store: any OpenableStore, notFor type: Any.Type) -> VellumError {
         VellumError(
             .contradiction,
-            "The archive is open for the type \(store.valueType) and was requested for \(type). Give one of them another archive name.")
+            """
+            The archive is open for the type \(store.valueType) and was requested for \(type). \
+            Give one of them another archive name.
+            """
+        )
     }
 }
 
@@ -174,10 +235,18 @@ extension VellumError {
 extension DatabaseFile {
     /// Raises the limits of an open store where larger ones are requested.
     ///
-    /// - Returns: What could not be granted, if `policy` is to share the store anyway; otherwise `nil`.
-    /// - Throws: ``VellumError/Code/contradiction`` for what cannot be granted, if `policy` is to refuse.
-    func grant<Value>(_ options: StoreOptions<Value>, to store: Store<Value>, _ name: String) throws(VellumError) -> VellumError? {
-        let (memory, disk, durability) = (options.memory, options.disk, options.durability)
+    /// - Returns: What could not be granted, if `policy` is to share the store anyway; otherwise
+    ///   `nil`.
+    /// - Throws: ``VellumError/Code/contradiction`` for what cannot be granted, if `policy` is to
+    ///   refuse.
+    func grant<Value>(
+        _ options: StoreOptions<Value>,
+        to store: Store<Value>,
+        _ name: String
+    ) throws(VellumError) -> VellumError? {
+        let memory = options.memory
+        let disk = options.disk
+        let durability = options.durability
         // Another process may have raised the limit.
         let isKnown = disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
@@ -186,18 +255,38 @@ extension DatabaseFile {
         var refused: VellumError?
         if !isMemoryGranted || !isDiskGranted || durability != store.durability {
             let requested = (memory: memory ?? open.memory, disk: disk ?? open.disk)
-            refused = .openWithOtherLimits(name, path, open, store.durability, requested: requested, durability)
+            refused = .openWithOtherLimits(
+                name,
+                path,
+                open,
+                store.durability,
+                requested: requested,
+                durability
+            )
         }
         if let refused, options.policy == .refuse { throw refused }
         if let memory, isMemoryGranted { store.raise(memory: memory) }
         if let disk, isDiskGranted { try store.raise(disk: disk) }
-        _ = stores.giveSizes(to: store, memory: memory != nil && isMemoryGranted, disk: disk != nil && isDiskGranted)
+        _ = stores.giveSizes(
+            to: store,
+            memory: memory != nil && isMemoryGranted,
+            disk: disk != nil && isDiskGranted
+        )
         return refused
     }
 
-    /// Applies the sizes that are the first to be given since the store was opened, and logs one notice if others are ignored.
-    func keepFirst<Value>(_ options: StoreOptions<Value>, of store: Store<Value>, _ name: String) throws(VellumError) {
-        let (isFirstOfMemory, isFirstOfDisk) = stores.giveSizes(to: store, memory: options.memory != nil, disk: options.disk != nil)
+    /// Applies the sizes that are the first to be given since the store was opened, and logs one
+    /// notice if others are ignored.
+    func keepFirst<Value>(
+        _ options: StoreOptions<Value>,
+        of store: Store<Value>,
+        _ name: String
+    ) throws(VellumError) {
+        let (isFirstOfMemory, isFirstOfDisk) = stores.giveSizes(
+            to: store,
+            memory: options.memory != nil,
+            disk: options.disk != nil
+        )
         if isFirstOfMemory, let memory = options.memory { store.resize(memory: memory) }
         if isFirstOfDisk, let disk = options.disk {
             do throws(VellumError) {
@@ -210,7 +299,14 @@ extension DatabaseFile {
         let open = store.capacities
         let requested = (memory: options.memory ?? open.memory, disk: options.disk ?? open.disk)
         if store.durability != options.durability {
-            let refused = VellumError.openWithOtherLimits(name, path, open, store.durability, requested: requested, options.durability)
+            let refused = VellumError.openWithOtherLimits(
+                name,
+                path,
+                open,
+                store.durability,
+                requested: requested,
+                options.durability
+            )
             if stores.isFirstNotice(of: name) { Log.notice("\(refused)") }
             store.report(refused)
         } else if requested != open, stores.isFirstNotice(of: name) {
@@ -221,15 +317,20 @@ extension DatabaseFile {
 
 extension VellumError {
     fileprivate static func openWithOtherLimits(
-        _ name: String, _ path: String, _ open: (memory: Capacity, disk: Capacity), _ openDurability: Durability,
-        requested: (memory: Capacity, disk: Capacity), _ durability: Durability
+        _ name: String,
+        _ path: String,
+        _ open: (memory: Capacity, disk: Capacity),
+        _ openDurability: Durability,
+        requested: (memory: Capacity, disk: Capacity),
+        _ durability: Durability
     ) -> VellumError {
         guard openDurability == durability else {
             return VellumError(
                 .contradiction,
                 """
-                The archive is open with the durability \(openDurability) and was requested with \(durability). All handles of an open archive \
-                share one durability: request \(openDurability), or close the archive first.
+                The archive is open with the durability \(openDurability) and was requested with \
+                \(durability). All handles of an open archive share one durability: request \
+                \(openDurability), or close the archive first.
                 """
             ).located(archive: Log.displayed(name), path: path)
         }
@@ -239,8 +340,9 @@ extension VellumError {
         return VellumError(
             .contradiction,
             """
-            The archive is open with \(list(open)), and was requested with \(list(requested)). While an archive is open, its limits can only \
-            be raised. Request at least the same, or close it first.
+            The archive is open with \(list(open)), and was requested with \(list(requested)). \
+            While an archive is open, its limits can only be raised. Request at least the same, or \
+            close it first.
             """
         ).located(archive: Log.displayed(name), path: path)
     }
@@ -260,5 +362,7 @@ extension DatabaseFile {
     }
 
     /// The numbers of the loads that are running, in every store of the file.
-    package var runningLoads: [UInt64] { stores.table.withLock { $0.values.compactMap(\.store) }.flatMap(\.runningLoads) }
+    package var runningLoads: [UInt64] {
+        stores.table.withLock { $0.values.compactMap(\.store) }.flatMap(\.runningLoads)
+    }
 }

@@ -2,40 +2,65 @@ package import Foundation
 internal import Synchronization
 package import VellumCore
 
-/// A handle's hold on an open file. Handles are independent: the file closes with the last hold, or with the last reference to it.
+/// A handle's hold on an open file. Handles are independent: the file closes with the last hold, or
+/// with the last reference to it.
 package final class FileHold: Sendable {
     package let file: DatabaseFile
     private let hasEnded = Atomic(false)
 
     private init(_ file: DatabaseFile) { self.file = file }
 
-    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:clock:)`` does, and holds it.
+    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:clock:)`` does, and
+    /// holds it.
     package static func open(
-        at url: URL, kind: FileKind, ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
-        movingAside moveAside: DatabaseFile.ForeignFileMove? = nil, clock: WallClock = .system, attributes: FolderAttributes = .unchanged
+        at url: URL,
+        kind: FileKind,
+        ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
+        movingAside moveAside: DatabaseFile.ForeignFileMove? = nil,
+        clock: WallClock = .system,
+        attributes: FolderAttributes = .unchanged
     ) throws(VellumError) -> FileHold {
-        let options = DatabaseFile.Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock, attributes: attributes)
+        let options = DatabaseFile.Options(
+            kind: kind,
+            policy: policy,
+            moveAside: moveAside,
+            clock: clock,
+            attributes: attributes
+        )
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
     }
 
     /// Opens the file as ``DatabaseFile/open(at:kind:access:clock:)`` does, and holds it.
     package static func open(
-        at url: URL, kind: FileKind, access: FileAccess, clock: WallClock = .system
+        at url: URL,
+        kind: FileKind,
+        access: FileAccess,
+        clock: WallClock = .system
     ) throws(VellumError) -> FileHold {
-        let options = DatabaseFile.Options(kind: kind, policy: .refuse, moveAside: nil, clock: clock, access: access)
+        let options = DatabaseFile.Options(
+            kind: kind,
+            policy: .refuse,
+            moveAside: nil,
+            clock: clock,
+            access: access
+        )
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
     }
 
     deinit {
-        if !hasEnded.load(ordering: .acquiring) { file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
+        if !hasEnded.load(ordering: .acquiring) {
+            file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+        }
     }
 
-    /// Ends the hold and closes the file if there is no other; otherwise everything acknowledged is made to survive power loss. Closing
-    /// twice is closing once.
+    /// Ends the hold and closes the file if there is no other; otherwise everything acknowledged is
+    /// made to survive power loss. Closing twice is closing once.
     ///
     /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
     package func close() throws(VellumError) {
-        guard file.location.isOfThisProcess, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard file.location.isOfThisProcess,
+            !hasEnded.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
         do throws(VellumError) {
             try FileRegistry.shared.endHold(on: file)
         } catch {
@@ -45,7 +70,8 @@ package final class FileHold: Sendable {
     }
 }
 
-/// A handle's hold on an open store. Handles are independent: the store closes with the last hold on it (decision 37).
+/// A handle's hold on an open store. Handles are independent: the store closes with the last hold
+/// on it (decision 37).
 package final class StoreHold<Value>: Sendable {
     package let store: Store<Value>
     /// Whether the hold has ended.
@@ -63,8 +89,11 @@ package final class StoreHold<Value>: Sendable {
         mark.deallocate()
     }
 
-    /// Opens a store. Retries if another process replaced a damaged file, or another handle closed the file meanwhile.
-    package static func open(_ open: () throws(VellumError) -> StoreHold) throws(VellumError) -> StoreHold {
+    /// Opens a store. Retries if another process replaced a damaged file, or another handle closed
+    /// the file meanwhile.
+    package static func open(
+        _ open: () throws(VellumError) -> StoreHold
+    ) throws(VellumError) -> StoreHold {
         var triesLeft = 20
         while true {
             triesLeft -= 1
@@ -77,15 +106,17 @@ package final class StoreHold<Value>: Sendable {
         }
     }
 
-    /// Ends the hold and closes the store if there is no other; otherwise everything acknowledged is made to survive power loss. Closing
-    /// twice is closing once.
+    /// Ends the hold and closes the store if there is no other; otherwise everything acknowledged
+    /// is made to survive power loss. Closing twice is closing once.
     ///
     /// - Throws: ``VellumError`` if that fails; then the hold has not ended.
     package func close() throws(VellumError) {
-        // A forked child must not close its parent's file, and locks may have been held at the fork.
+        // A forked child must not close its parent's file, and locks may have been held at the
+        // fork.
         guard file.location.isOfThisProcess, !mark.set(true) else { return }
         do throws(VellumError) {
-            // Under the opening lock, so that no caller gets a store that is being closed, or opens a second one.
+            // Under the opening lock, so that no caller gets a store that is being closed, or opens
+            // a second one.
             let isLast = try file.stores.opening.withLock { _ throws(VellumError) in
                 let isLast = file.stores.isHeldOnce(store)
                 if isLast { try store.closeDisk() }
@@ -111,7 +142,8 @@ package final class StoreHold<Value>: Sendable {
 }
 
 extension FileRegistry {
-    /// Ends one hold, and closes the file with the last one, under the opening lock: no caller can get a file that is being closed.
+    /// Ends one hold, and closes the file with the last one, under the opening lock: no caller can
+    /// get a file that is being closed.
     func endHold(on file: DatabaseFile) throws(VellumError) {
         let isLast = try opening.withLock { _ throws(VellumError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
@@ -135,7 +167,9 @@ extension StoreTable {
     /// - Returns: Whether it is the first handle that ever held the store.
     func hold(_ store: any OpenableStore) -> Bool {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else { return false }
+            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else {
+                return false
+            }
             open.holds += 1
             defer { open.wasHeld = true }
             return !open.wasHeld
@@ -143,11 +177,15 @@ extension StoreTable {
     }
 
     func endHold(on store: any OpenableStore) {
-        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1 }
+        table.withLock { table in
+            table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1
+        }
     }
 
     /// Whether at most one handle holds the store.
     func isHeldOnce(_ store: any OpenableStore) -> Bool {
-        table.withLock { table in table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1 }
+        table.withLock { table in
+            table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1
+        }
     }
 }

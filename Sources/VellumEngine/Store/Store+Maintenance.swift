@@ -10,32 +10,44 @@ extension Store {
     /// - Complexity: O(removed × log n).
     @discardableResult
     package func removeUnused(since date: Date) throws(VellumError) -> Int {
-        guard !date.timeIntervalSince1970.isNaN else { throw VellumError(.invalidDuration, "The date is NaN. Give the date of a moment.") }
+        guard !date.timeIntervalSince1970.isNaN else {
+            throw VellumError(.invalidDuration, "The date is NaN. Give the date of a moment.")
+        }
         let stamp = UseStamp(startOf: WallInstant(date))
         var removed = 0
-        while case let count = try disk.removeUnused(before: stamp, limit: 256), count > 0 { removed += count }
-        let memoryOnly = memory.newestMemoryOnly().filter { $0.item.stamp < stamp }.map(\.key)
+        while case let count = try disk.removeUnused(before: stamp, limit: 256), count > 0 {
+            removed += count
+        }
+        let memoryOnly = memory.newestMemoryOnly().filter {
+            $0.item.stamp < stamp
+        }.map(\.key)
         for key in memoryOnly { release(memory.remove(key)) }
         didRemove(memoryOnly, .unused)
         return removed + memoryOnly.count
     }
 
-    /// Sets the retention policy of this reader, which applies to entries without an expiration of their own. Such an entry is reclaimed in
-    /// the background once it is expired for every reader that opened the store within the last week.
+    /// Sets the retention policy of this reader, which applies to entries without an expiration of
+    /// their own. Such an entry is reclaimed in the background once it is expired for every reader
+    /// that opened the store within the last week.
     ///
-    /// A reader without a policy may find that entries are gone which only it would still accept. A process without a policy removes no entry
-    /// that has no expiration of its own.
+    /// A reader without a policy may find that entries are gone which only it would still accept. A
+    /// process without a policy removes no entry that has no expiration of its own.
     ///
     /// Blocks for the disk, unless the policy was already stored today.
     ///
     /// - Parameter staleWindow: How long after its expiry an entry may still be requested.
     /// - Complexity: O(policies of the store).
-    /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has the store open.
-    package func setRetention(_ expiration: Expiration, staleWindow: Duration = .zero) throws(VellumError) {
+    /// - Throws: ``VellumError`` if the disk fails. The policy then applies while this process has
+    ///   the store open.
+    package func setRetention(
+        _ expiration: Expiration,
+        staleWindow: Duration = .zero
+    ) throws(VellumError) {
         try disk.setRetention(expiration, staleWindow: Expiration.milliseconds(staleWindow))
     }
 
-    /// Like ``setRetention(_:staleWindow:)``, and reports a failure: expired entries may then be gone sooner than they are requested.
+    /// Like ``setRetention(_:staleWindow:)``, and reports a failure: expired entries may then be
+    /// gone sooner than they are requested.
     package func keepExpired(under expiration: Expiration, for window: Duration) {
         do throws(VellumError) {
             try setRetention(expiration, staleWindow: window)
@@ -63,7 +75,8 @@ extension Store {
     package func statistics() throws(VellumError) -> StoreStatistics {
         var statistics = counters
         statistics.disk = try disk.totals()
-        (statistics.waitingCalls, statistics.waitingWrites) = (Lane.allWaiting, disk.file.writes.waiting)
+        statistics.waitingCalls = Lane.allWaiting
+        statistics.waitingWrites = disk.file.writes.waiting
         let limit = disk.capacity.bytes
         statistics.sizing = state.sizing(ofDisk: limit == .max ? statistics.disk.bytes : limit)
         return statistics
@@ -72,7 +85,9 @@ extension Store {
     /// Samples uses of entries as far apart as the greatest limit that is shown.
     func sampleUses() {
         let (memory, disk) = capacities
-        let (distance, isTooLarge) = max(memory.bytes, disk.bytes).multipliedReportingOverflow(by: 8)
+        let (distance, isTooLarge) = max(memory.bytes, disk.bytes).multipliedReportingOverflow(
+            by: 8
+        )
         self.memory.sampleUses(at: clock.now(), upTo: isTooLarge ? .max : distance)
     }
 
@@ -94,12 +109,14 @@ extension Store {
         return statistics
     }
 
-    /// Makes every write acknowledged before, and the order of use, survive power loss. Blocks for the disk.
+    /// Makes every write acknowledged before, and the order of use, survive power loss. Blocks for
+    /// the disk.
     package func flush() throws(VellumError) {
         try disk.flush()
     }
 
-    /// Flushes and releases the file. Every later call throws ``VellumError/Code/closed``. Closing again has no effect.
+    /// Flushes and releases the file. Every later call throws ``VellumError/Code/closed``. Closing
+    /// again has no effect.
     package func close() throws(VellumError) {
         try closeDisk()
         finishClosing()
@@ -124,14 +141,20 @@ extension Store {
 
     // MARK: Another form of a value
 
-    /// Replaces what memory holds under the key with another form of the same value. Affects neither the eviction order nor the disk.
+    /// Replaces what memory holds under the key with another form of the same value. Affects
+    /// neither the eviction order nor the disk.
     ///
-    /// - Parameter isStill: Whether the value in memory is the one from which the new form was made. Runs inside the memory's lock: it may
-    ///   compare identities, and must not run user-supplied code. The caller still retains the replaced value, and releases it.
+    /// - Parameter isStill: Whether the value in memory is the one from which the new form was
+    ///   made. Runs inside the memory's lock: it may compare identities, and must not run
+    ///   user-supplied code. The caller still retains the replaced value, and releases it.
     package func refine(_ key: EntryKey, to value: Value, where isStill: (Value) -> Bool) {
         guard keepsValues else { return }
         memory.exchange(key) { present in
-            if case .value(let old) = present, isStill(old) { .value(value) } else { nil }
+            if case .value(let old) = present, isStill(old) {
+                .value(value)
+            } else {
+                nil
+            }
         }
     }
 }

@@ -6,17 +6,22 @@ public import VellumCore
 extension Store {
     /// Records the value under the key, replacing any other. Affects the eviction order.
     ///
-    /// Encodes on the caller's thread, then blocks for the disk. A value larger than the limit of memory or the disk is not stored there
-    /// and evicts nothing there.
+    /// Encodes on the caller's thread, then blocks for the disk. A value larger than the limit of
+    /// memory or the disk is not stored there and evicts nothing there.
     ///
     /// - Parameters:
-    ///   - expiration: How long the value is valid for every reader; `nil` leaves that to each reader.
+    ///   - expiration: How long the value is valid for every reader; `nil` leaves that to each
+    ///     reader.
     ///   - groups: The groups of the value.
     /// - Complexity: O(log n), plus O(log n) for each evicted entry.
-    /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the disk fails. The old value is kept then.
+    /// - Throws: ``VellumError`` if the value cannot be encoded, is larger than every limit, or the
+    ///   disk fails. The old value is kept then.
     @inlinable
     package func record(
-        _ value: Value, forKey key: EntryKey, expiration: Expiration? = nil, groups: [EntryKey] = []
+        _ value: Value,
+        forKey key: EntryKey,
+        expiration: Expiration? = nil,
+        groups: [EntryKey] = []
     ) throws(VellumError) {
         var transaction = StoreTransaction()
         try transaction.record(value, forKey: key, in: self, expiration: expiration)
@@ -52,8 +57,8 @@ extension Store {
 /// try transaction.commit()
 /// ```
 ///
-/// Collects encoded writes; nothing is locked until ``commit()``, which has the strongest durability of the stores. A transaction that is
-/// never committed changes nothing.
+/// Collects encoded writes; nothing is locked until ``commit()``, which has the strongest
+/// durability of the stores. A transaction that is never committed changes nothing.
 @usableFromInline package struct StoreTransaction {
     @usableFromInline var writes: [ArchiveWrite] = []
     @usableFromInline var steps: [Step] = []
@@ -66,11 +71,15 @@ extension Store {
     @usableFromInline struct Step {
         /// Takes the write's position in the order of use, when the transaction commits.
         @usableFromInline var stamp: () -> UseStamp
-        /// Updates memory when the write is committed, or in the batch of relaxed writes, under the writer's lock.
+        /// Updates memory when the write is committed, or in the batch of relaxed writes, under the
+        /// writer's lock.
         @usableFromInline var updateMemory: (WriteOutcome, UseStamp) -> MemoryUpdate
 
         @inlinable
-        init(stamp: @escaping () -> UseStamp, updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate) {
+        init(
+            stamp: @escaping () -> UseStamp,
+            updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate
+        ) {
             self.stamp = stamp
             self.updateMemory = updateMemory
         }
@@ -97,30 +106,46 @@ extension Store {
     ///
     /// - Parameters:
     ///   - onlyIfAbsent: Whether to keep a valid value that exists when the transaction commits.
-    ///   - kept: The age to give to the value: its own, or the date from which that of its readers counts. `nil` gives it `expiration`.
-    /// - Throws: ``VellumError`` if the key is too long, the age is NaN, or the value cannot be encoded or is larger than every limit. The
-    ///   transaction is unchanged then.
+    ///   - kept: The age to give to the value: its own, or the date from which that of its readers
+    ///     counts. `nil` gives it `expiration`.
+    /// - Throws: ``VellumError`` if the key is too long, the age is NaN, or the value cannot be
+    ///   encoded or is larger than every limit. The transaction is unchanged then.
     @inlinable
     package mutating func record<Value>(
-        _ value: Value, forKey key: EntryKey, in store: Store<Value>, onlyIfAbsent: Bool = false, expiration: Expiration? = nil,
+        _ value: Value,
+        forKey key: EntryKey,
+        in store: Store<Value>,
+        onlyIfAbsent: Bool = false,
+        expiration: Expiration? = nil,
         keepingAgeOf kept: Validity? = nil
     ) throws(VellumError) {
-        // Checked before taking a lock that another thread may have held when this process was forked.
+        // Checked before taking a lock that another thread may have held when this process was
+        // forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         try expiration?.check()
         let bytes = try store.encode(value)
-        if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) { try store.refuseTooLarge(bytes) }
+        if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) {
+            try store.refuseTooLarge(bytes)
+        }
         let now = store.clock.now()
-        if onlyIfAbsent, let present = store.memoryOnly(key), present.isValid(at: now, key) { return }
+        if onlyIfAbsent, let present = store.memoryOnly(key), present.isValid(at: now, key) {
+            return
+        }
 
         var entry = Entry(
-            bytes: bytes, forKey: key, written: now, expiration: expiration, indexed: store.catalog?.values(of: value))
+            bytes: bytes,
+            forKey: key,
+            written: now,
+            expiration: expiration,
+            indexed: store.catalog?.values(of: value)
+        )
         entry.typeVersion = store.codec.version(of: value)
         if let kept { entry.keepAge(of: kept) }
         let operation: ArchiveWrite.Operation = onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry)
         let payload = store.memoryPayload(value, bytes)
-        let (cost, validity) = (bytes.count, entry.validity)
+        let cost = bytes.count
+        let validity = entry.validity
 
         defer {
             writes[writes.count - 1].isKeptInMemory = cost <= store.capacities.memory.bytes
@@ -130,10 +155,16 @@ extension Store {
         }
         add(operation, key, to: store, at: now) { outcome, stamp in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
-            // The first use of a new entry is stored with it; that of an existing one is yet to be written.
+            // The first use of a new entry is stored with it; that of an existing one is yet to be
+            // written.
             let item = MemoryCache.Item(
-                payload: payload, cost: cost, stamp: stamp, entryID: outcome.entryID, validity: validity,
-                isDirty: outcome.wasPresent && outcome.entryID != 0)
+                payload: payload,
+                cost: cost,
+                stamp: stamp,
+                entryID: outcome.entryID,
+                validity: validity,
+                isDirty: outcome.wasPresent && outcome.entryID != 0
+            )
             let effects = store.memory.store(item, forKey: key, change: outcome.change)
             return MemoryUpdate(didChange: true) {
                 store.release(effects)
@@ -142,35 +173,59 @@ extension Store {
         }
     }
 
-    /// Adds a new date and age for an entry that was read, if it is unchanged at the commit. Its value is not written again.
+    /// Adds a new date and age for an entry that was read, if it is unchanged at the commit. Its
+    /// value is not written again.
     ///
     /// - Parameter value: The value of the entry.
     mutating func renew<Value>(
-        _ entry: Entry, of value: Value, forKey key: EntryKey, in store: Store<Value>, expiration: Expiration?
+        _ entry: Entry,
+        of value: Value,
+        forKey key: EntryKey,
+        in store: Store<Value>,
+        expiration: Expiration?
     ) throws(VellumError) {
         let now = store.clock.now()
         let renewed = entry.renewed(forKey: key, at: now, expiration: expiration)
         let item = try store.memoryItem(of: value, renewed)
-        add(.renew(renewed, revision: entry.revision), key, to: store, at: now) { outcome, stamp in
+        add(
+            .renew(renewed, revision: entry.revision),
+            key,
+            to: store,
+            at: now
+        ) { outcome, stamp in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let used = MemoryCache.Item(
-                payload: item.payload, cost: item.cost, stamp: stamp, entryID: outcome.entryID, validity: renewed.validity, isDirty: true)
+                payload: item.payload,
+                cost: item.cost,
+                stamp: stamp,
+                entryID: outcome.entryID,
+                validity: renewed.validity,
+                isDirty: true
+            )
             let effects = store.memory.store(used, forKey: key, change: outcome.change)
             return MemoryUpdate(didChange: true) { store.release(effects) }
         }
         writes[writes.count - 1].grouping = .kept
     }
 
-    /// Adds a value that another library wrote at `date`, unless there is a valid one under the key when the transaction commits.
+    /// Adds a value that another library wrote at `date`, unless there is a valid one under the key
+    /// when the transaction commits.
     ///
     /// Memory does not keep it. Encodes it synchronously.
     package mutating func add<Value>(
-        imported value: Value, forKey key: EntryKey, writtenAt date: WallInstant, in store: Store<Value>
+        imported value: Value,
+        forKey key: EntryKey,
+        writtenAt date: WallInstant,
+        in store: Store<Value>
     ) throws(VellumError) {
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
         let now = store.clock.now()
         // A date in the future would outlive every use.
-        var entry = Entry(bytes: try store.encode(value), written: min(date, now), indexed: store.catalog?.values(of: value))
+        var entry = Entry(
+            bytes: try store.encode(value),
+            written: min(date, now),
+            indexed: store.catalog?.values(of: value)
+        )
         entry.typeVersion = store.codec.version(of: value)
         add(.storeIfAbsent(entry), key, to: store, at: now) { outcome, _ in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
@@ -179,9 +234,13 @@ extension Store {
         }
     }
 
-    /// Adds a write of bytes that a program recorded which has this version of the type, and declares no index. Memory does not keep them.
+    /// Adds a write of bytes that a program recorded which has this version of the type, and
+    /// declares no index. Memory does not keep them.
     package mutating func record<Value>(
-        encoded bytes: Data, version: Int64, forKey key: EntryKey, in store: Store<Value>
+        encoded bytes: Data,
+        version: Int64,
+        forKey key: EntryKey,
+        in store: Store<Value>
     ) throws(VellumError) {
         var entry = Entry(bytes: bytes, written: store.clock.now())
         entry.typeVersion = version
@@ -189,9 +248,18 @@ extension Store {
     }
 
     /// Adds a write of an entry as it is, with its dates.
-    package mutating func record<Value>(_ entry: Entry, forKey key: EntryKey, in store: Store<Value>) throws(VellumError) {
+    package mutating func record<Value>(
+        _ entry: Entry,
+        forKey key: EntryKey,
+        in store: Store<Value>
+    ) throws(VellumError) {
         guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
-        add(.store(entry), key, to: store, at: store.clock.now()) { outcome, _ in
+        add(
+            .store(entry),
+            key,
+            to: store,
+            at: store.clock.now()
+        ) { outcome, _ in
             let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
             return MemoryUpdate(didChange: true) { store.release(effects) }
         }
@@ -202,18 +270,26 @@ extension Store {
         remove(key, .remove, in: store)
     }
 
-    /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes on.
+    /// Adds the removal of an expired entry. It does not count as a write: a load of the key goes
+    /// on.
     mutating func removeExpired<Value>(_ key: EntryKey, in store: Store<Value>) {
         remove(key, .removeExpired, in: store, because: .expired)
     }
 
-    /// Puts the value that was recorded last into groups. It is on disk, where they are, or nowhere.
+    /// Puts the value that was recorded last into groups. It is on disk, where they are, or
+    /// nowhere.
     ///
-    /// - Throws: ``VellumError`` if the value is larger than the limit of the disk. The transaction is not to be committed then.
-    @usableFromInline package mutating func group<Value>(in groups: [EntryKey], of store: Store<Value>) throws(VellumError) {
+    /// - Throws: ``VellumError`` if the value is larger than the limit of the disk. The transaction
+    ///   is not to be committed then.
+    @usableFromInline package mutating func group<Value>(
+        in groups: [EntryKey],
+        of store: Store<Value>
+    ) throws(VellumError) {
         guard !groups.isEmpty, let last = writes.indices.last else { return }
         let (memory, disk) = store.capacities
-        guard writes[last].size <= disk.bytes else { throw .tooLarge(DataSize(bytes: writes[last].size), memory, disk) }
+        guard writes[last].size <= disk.bytes else {
+            throw .tooLarge(DataSize(bytes: writes[last].size), memory, disk)
+        }
         writes[last].grouping = .groups(groups)
         writes[last].isKeptInMemory = false
     }
@@ -222,7 +298,9 @@ extension Store {
     ///
     /// - Parameter didRemove: Receives how many there were.
     package mutating func removeAll<Value>(
-        ofGroup group: EntryKey, in store: Store<Value>, _ didRemove: @escaping (Int) -> Void = { _ in }
+        ofGroup group: EntryKey,
+        in store: Store<Value>,
+        _ didRemove: @escaping (Int) -> Void = { _ in }
     ) {
         add(.removeGroup, group, to: store) { outcome, _ in
             store.memory.recordRemoval(ofGroup: group)
@@ -240,11 +318,18 @@ extension Store {
     }
 
     mutating func remove<Value>(
-        _ key: EntryKey, _ operation: ArchiveWrite.Operation, in store: Store<Value>, because cause: RemovalCause = .explicit
+        _ key: EntryKey,
+        _ operation: ArchiveWrite.Operation,
+        in store: Store<Value>,
+        because cause: RemovalCause = .explicit
     ) {
         add(operation, key, to: store) { outcome, _ in
             guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
-            let effects = store.memory.remove(key, isWrite: cause == .explicit, change: outcome.change)
+            let effects = store.memory.remove(
+                key,
+                isWrite: cause == .explicit,
+                change: outcome.change
+            )
             let wasThere = outcome.wasPresent || !effects.payloads.isEmpty
             return MemoryUpdate(didChange: wasThere) {
                 store.release(effects)
@@ -266,9 +351,11 @@ extension Store {
 
     /// Applies all writes, or none. Blocks for the disk.
     ///
-    /// - Returns: For each write, in order, whether it changed something. The removal of an absent entry does not.
-    /// - Throws: ``VellumError`` if the disk fails, or the stores belong to different files. Nothing was changed then, with one exception:
-    ///   if only the sync of ``Durability/powerSafe`` failed, everything was written with the guarantees of ``Durability/crashSafe``.
+    /// - Returns: For each write, in order, whether it changed something. The removal of an absent
+    ///   entry does not.
+    /// - Throws: ``VellumError`` if the disk fails, or the stores belong to different files.
+    ///   Nothing was changed then, with one exception: if only the sync of ``Durability/powerSafe``
+    ///   failed, everything was written with the guarantees of ``Durability/crashSafe``.
     @discardableResult
     @usableFromInline package mutating func commit() throws(VellumError) -> [Bool] {
         try carryOut().map(\.didChange)
@@ -282,11 +369,14 @@ extension Store {
         guard !spansFiles else { throw .differentFiles }
         for index in writes.indices { writes[index].stamp = steps[index].stamp() }
         var updates: [MemoryUpdate] = []
-        // Also runs if the writes are committed but the sync failed: memory has the new values already.
+        // Also runs if the writes are committed but the sync failed: memory has the new values
+        // already.
         defer { for update in updates { update.deferredEffects() } }
         try file.commit(writes, durability: durability) { outcomes in
             updates.reserveCapacity(outcomes.count)
-            for index in steps.indices { updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp)) }
+            for index in steps.indices {
+                updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp))
+            }
         }
         // Relaxed writes that were lost with their batch and tried again have updated memory twice.
         return Array(updates.suffix(steps.count))
@@ -294,14 +384,21 @@ extension Store {
 
     @inlinable
     mutating func add<Value>(
-        _ operation: ArchiveWrite.Operation, _ key: EntryKey, to store: Store<Value>, at now: WallInstant? = nil,
+        _ operation: ArchiveWrite.Operation,
+        _ key: EntryKey,
+        to store: Store<Value>,
+        at now: WallInstant? = nil,
         _ updateMemory: @escaping (WriteOutcome, UseStamp) -> MemoryUpdate
     ) {
         spansFiles = spansFiles || file.map { $0 !== store.disk.file } ?? false
         file = store.disk.file
-        writes.append(ArchiveWrite(archive: store.disk.archive, key: key, operation: operation, stamp: .never))
+        writes.append(
+            ArchiveWrite(archive: store.disk.archive, key: key, operation: operation, stamp: .never)
+        )
         // A removal does not affect the eviction order.
-        steps.append(Step(stamp: { now.map(store.memory.stamp) ?? .never }, updateMemory: updateMemory))
+        steps.append(
+            Step(stamp: { now.map(store.memory.stamp) ?? .never }, updateMemory: updateMemory)
+        )
         durability = max(durability, store.durability)
     }
 }
@@ -316,20 +413,27 @@ extension StoreTransaction {
         var updates: [MemoryUpdate] = []
     }
 
-    /// Applies all writes, or none, in the caller's turn: ``commit()`` for tasks, which shares its commit with others that wait.
+    /// Applies all writes, or none, in the caller's turn: ``commit()`` for tasks, which shares its
+    /// commit with others that wait.
     ///
-    /// - Throws: As ``commit()`` does, or `CancellationError` if the task was cancelled before its turn: nothing was written then.
+    /// - Throws: As ``commit()`` does, or `CancellationError` if the task was cancelled before its
+    ///   turn: nothing was written then.
     @discardableResult
     package func commitInTurn() async throws -> [Bool] {
         guard let file else { return [] }
         guard !spansFiles else { throw VellumError.differentFiles }
         try file.check(writes)
-        let (steps, effects) = (steps, Effects())
+        let steps = steps
+        let effects = Effects()
         let call = WriteCall(
-            writes, durability,
+            writes,
+            durability,
             WriteCall.Steps(stamps: { steps.map { $0.stamp() } }) { outcomes, writes in
-                effects.updates += steps.indices.map { steps[$0].updateMemory(outcomes[$0], writes[$0].stamp) }
-            })
+                effects.updates += steps.indices.map {
+                    steps[$0].updateMemory(outcomes[$0], writes[$0].stamp)
+                }
+            }
+        )
         // Also if only the sync failed.
         defer { for update in effects.updates { update.deferredEffects() } }
         try await file.writes.carryOut(call, in: file)
@@ -356,14 +460,20 @@ extension Store {
             throw VellumError(SQLiteError.onlyRead).located(archive: nil, path: self.disk.file.path)
         }
         let (memory, disk) = try currentCapacities()
-        guard bytes.count <= max(memory.bytes, disk.bytes) else { throw .tooLarge(bytes.dataSize, memory, disk) }
+        guard bytes.count <= max(memory.bytes, disk.bytes) else {
+            throw .tooLarge(bytes.dataSize, memory, disk)
+        }
     }
 
     /// Releases what left memory, without holding a lock, and reports evictions.
     @usableFromInline
     func release(_ effects: MemoryCache<MemoryPayload<Value>>.DeferredEffects) {
-        if effects.notifiesDisk || effects.isUrgent { disk.touchesArePending(isUrgent: effects.isUrgent) }
-        if effects.evictions > 0 { state.counters.withLock { $0.memoryEvictions += effects.evictions } }
+        if effects.notifiesDisk || effects.isUrgent {
+            disk.touchesArePending(isUrgent: effects.isUrgent)
+        }
+        if effects.evictions > 0 {
+            state.counters.withLock { $0.memoryEvictions += effects.evictions }
+        }
         didRemove(effects.lostKeys, .evicted)
     }
 
@@ -373,8 +483,18 @@ extension Store {
         state.counters.withLock { $0.removals[cause, default: 0] += keys.count }
         if cause == .evicted, disk.file.watcher.isObserving {
             var changes = ChangedKeys()
-            for key in keys { changes.insert(ChangedKeys.Key(disk.changes.hash.of(key), .evicted), most: ChangePage.mostKeys) }
-            disk.file.watcher.tell(Commit(source: .memory, changes: [Commit.Change(archive: disk.archive.id, keys: changes)]))
+            for key in keys {
+                changes.insert(
+                    ChangedKeys.Key(disk.changes.hash.of(key), .evicted),
+                    most: ChangePage.mostKeys
+                )
+            }
+            disk.file.watcher.tell(
+                Commit(
+                    source: .memory,
+                    changes: [Commit.Change(archive: disk.archive.id, keys: changes)]
+                )
+            )
         }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }
@@ -387,9 +507,11 @@ extension VellumError {
         VellumError(
             .tooLarge,
             """
-            An object of \(size) is larger than every limit (memory \(DataSize(bytes: memory.bytes)), \
-            disk \(DataSize(bytes: disk.bytes))). Raise a limit; what was recorded before is still there.
-            """)
+            An object of \(size) is larger than every limit (memory \
+            \(DataSize(bytes: memory.bytes)), disk \(DataSize(bytes: disk.bytes))). Raise a limit; \
+            what was recorded before is still there.
+            """
+        )
     }
 
     @usableFromInline
@@ -397,9 +519,10 @@ extension VellumError {
         VellumError(
             .keyTooLong,
             """
-            A key of \(key.normalized.utf8.count) bytes is longer than \(EntryKey.maximumLength). Use a shorter one: a hash of it, say, with \
-            the long text in the object.
-            """)
+            A key of \(key.normalized.utf8.count) bytes is longer than \(EntryKey.maximumLength). \
+            Use a shorter one: a hash of it, say, with the long text in the object.
+            """
+        )
     }
 
     @usableFromInline
@@ -408,7 +531,11 @@ extension VellumError {
         if let cause = cause as? VellumError, cause.code == .notEncodable { return cause }
         return VellumError(
             .notEncodable,
-            "An object of type \(type) cannot be encoded: \(codingReason(cause)). The old object is still there.",
-            cause: cause)
+            """
+            An object of type \(type) cannot be encoded: \(codingReason(cause)). The old object is \
+            still there.
+            """,
+            cause: cause
+        )
     }
 }

@@ -6,16 +6,20 @@ public import VellumCore
 ///
 /// ```swift
 /// let store = Store(
-///     disk: archive, codec: CodableCodec<User>(), memory: try Capacity(1.megaByte), caching: .values)
+///     disk: archive,
+///     codec: CodableCodec<User>(),
+///     memory: try Capacity(1.megaByte),
+///     caching: .values)
 /// try store.record(User(name: "Ann"), forKey: "ann")
 /// let ann = try store.value(forKey: "ann")
 /// ```
 ///
-/// A write encodes once, writes the disk, then memory. A read looks in memory, then on the disk with one decode, and then stores the value
-/// in memory unless a newer one was written in the meantime. See `Store+Read`, `Store+Write` and `Store+Maintenance`.
+/// A write encodes once, writes the disk, then memory. A read looks in memory, then on the disk
+/// with one decode, and then stores the value in memory unless a newer one was written in the
+/// meantime. See `Store+Read`, `Store+Write` and `Store+Maintenance`.
 ///
-/// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader gets its own value. No codec, `deinit`
-/// or closure of a caller runs under a lock.
+/// Safe on any thread, even if `Value` is not `Sendable`: memory then keeps bytes, and every reader
+/// gets its own value. No codec, `deinit` or closure of a caller runs under a lock.
 @usableFromInline package final class Store<Value>: MemoryHolder {
     @usableFromInline let memory: MemoryCache<MemoryPayload<Value>>
     @usableFromInline let disk: DiskArchive
@@ -34,7 +38,8 @@ public import VellumCore
     let loads = LoadCoordinator<EntryKey, LoadOutcome<Value>>()
     /// Failures of loaders, and `nil` results, that are remembered.
     let answers: RememberedAnswers
-    /// How many milliseconds after their expiry entries may still be requested, by the expiration of their readers.
+    /// How many milliseconds after their expiry entries may still be requested, by the expiration
+    /// of their readers.
     let staleWindows = Locked<[Expiration: Int64]>([:])
 
     /// What an acknowledged write survives.
@@ -52,10 +57,15 @@ public import VellumCore
     ///   - disk: The archive on disk. Only one store may own it.
     ///   - codec: Encodes and decodes values, on the threads of the callers.
     ///   - memory: The limit of memory.
-    ///   - options: What memory keeps, the index of the values, which the archive must have declared, and the durability.
+    ///   - options: What memory keeps, the index of the values, which the archive must have
+    ///     declared, and the durability.
     ///   - clock: The source of the time.
     package init(
-        disk: DiskArchive, codec: any Codec<Value>, memory: Capacity, _ options: StoreOptions<Value>, clock: WallClock = .system
+        disk: DiskArchive,
+        codec: any Codec<Value>,
+        memory: Capacity,
+        _ options: StoreOptions<Value>,
+        clock: WallClock = .system
     ) {
         self.memory = MemoryCache(capacity: disk.allowed(memory), following: disk.changes)
         answers = RememberedAnswers(watching: self.memory, now: clock.now)
@@ -77,8 +87,8 @@ public import VellumCore
     deinit {
         // A lock may have been held by another thread at the fork.
         guard forkGuard.isThisProcess else { return }
-        // No touches can be taken once the state is gone. They are not taken here, because the disk may be taking some now and must be the
-        // only taker.
+        // No touches can be taken once the state is gone. They are not taken here, because the disk
+        // may be taking some now and must be the only taker.
         let touches = memory.pendingTouches().sorted { $0.entryID < $1.entryID }
         for start in stride(from: 0, to: touches.count, by: 4096) {
             disk.write(Array(touches[start..<min(start + 4096, touches.count)]))
@@ -107,10 +117,15 @@ public import VellumCore
     /// Whether memory keeps values.
     @inlinable var keepsValues: Bool { keepsValuesNow.load(ordering: .relaxed) }
 
-    /// Changes the limits of memory and the disk, and what memory keeps from now on. Evicts what exceeds a limit.
+    /// Changes the limits of memory and the disk, and what memory keeps from now on. Evicts what
+    /// exceeds a limit.
     ///
     /// - Parameter disk: The limit of the disk; `nil` leaves it unchanged.
-    @usableFromInline package func reconfigure(memory: Capacity, disk: Capacity?, caching: CachePolicy<Value>) throws(VellumError) {
+    @usableFromInline package func reconfigure(
+        memory: Capacity,
+        disk: Capacity?,
+        caching: CachePolicy<Value>
+    ) throws(VellumError) {
         if let disk { try resize(disk: disk) }
         resize(memory: memory)
         keepsValuesNow.store(caching.keepsValues, ordering: .relaxed)
@@ -124,7 +139,8 @@ public import VellumCore
 
     /// Changes the limit of the disk, and evicts what exceeds it.
     func resize(disk capacity: Capacity) throws(VellumError) {
-        let (before, held) = (disk.capacity, try disk.totals())
+        let before = disk.capacity
+        let held = try disk.totals()
         let evicted = try disk.resize(to: capacity)
         sampleUses()
         var effects = MemoryCache<MemoryPayload<Value>>.DeferredEffects()
@@ -135,8 +151,15 @@ public import VellumCore
         state.archiveDidReport(
             .limitLowered(
                 LimitChange(
-                    from: DataSize(bytes: before.bytes), to: DataSize(bytes: capacity.bytes),
-                    removed: StorageUsage(entries: lost.count, bytes: max(0, held.bytes - left.bytes)))))
+                    from: DataSize(bytes: before.bytes),
+                    to: DataSize(bytes: capacity.bytes),
+                    removed: StorageUsage(
+                        entries: lost.count,
+                        bytes: max(0, held.bytes - left.bytes)
+                    )
+                )
+            )
+        )
         guard events.isObserved else { return }
         for key in lost { events.send(.removed(key: key.normalized, .limitLowered)) }
     }
@@ -153,8 +176,11 @@ public import VellumCore
         sampleUses()
     }
 
-    /// Returns the limits of memory and the disk. Reads the file, because another process may have changed them.
-    @usableFromInline package func currentCapacities() throws(VellumError) -> (memory: Capacity, disk: Capacity) {
+    /// Returns the limits of memory and the disk. Reads the file, because another process may have
+    /// changed them.
+    @usableFromInline package func currentCapacities() throws(VellumError) -> (
+        memory: Capacity, disk: Capacity
+    ) {
         (memory.capacity, try disk.currentCapacity())
     }
 
@@ -178,7 +204,9 @@ extension Store: OpenableStore {
     var runningLoads: [UInt64] { loads.running }
 
     func holds(version: String?) -> Bool {
-        !disk.archive.isReplaced && (version == nil || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)
+        !disk.archive.isReplaced
+            && (version == nil
+                || version.map { EntryKey($0).normalized } == disk.archive.cacheVersion)
     }
 }
 
@@ -186,7 +214,9 @@ extension VellumError {
     package static let cacheVersionChanged = VellumError(
         .cacheVersionChanged,
         """
-        The cache was opened with another version, which removed its values. This handle finds nothing and stores nothing. Request the cache \
-        from its manager again, with the version that is used now.
-        """)
+        The cache was opened with another version, which removed its values. This handle finds \
+        nothing and stores nothing. Request the cache from its manager again, with the version \
+        that is used now.
+        """
+    )
 }

@@ -3,14 +3,16 @@ public import VellumCore
 
 /// The state of a store that its archive calls back.
 ///
-/// Separate from the store, because the archive calls inside its lock, where the last reference to a store must not be released: its
-/// `deinit` calls the archive.
+/// Separate from the store, because the archive calls inside its lock, where the last reference to
+/// a store must not be released: its `deinit` calls the archive.
 @usableFromInline
 final class StoreState<Value>: ArchiveOwner {
     private let memory: MemoryCache<MemoryPayload<Value>>
     private let codec: any Codec<Value>
     private let catalog: IndexCatalog<Value>?
-    @usableFromInline var mayHaveMemoryOnly: Bool { memory.mayHaveMemoryOnly.load(ordering: .relaxed) }
+    @usableFromInline var mayHaveMemoryOnly: Bool {
+        memory.mayHaveMemoryOnly.load(ordering: .relaxed)
+    }
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
     /// Entries that could not be decoded.
@@ -26,14 +28,20 @@ final class StoreState<Value>: ArchiveOwner {
         var removals: [RemovalCause: Int] = [:]
     }
 
-    init(memory: MemoryCache<MemoryPayload<Value>>, codec: any Codec<Value>, catalog: IndexCatalog<Value>?) {
+    init(
+        memory: MemoryCache<MemoryPayload<Value>>,
+        codec: any Codec<Value>,
+        catalog: IndexCatalog<Value>?
+    ) {
         self.memory = memory
         self.codec = codec
         self.catalog = catalog
     }
 
     @usableFromInline
-    func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { memory.lastUse(ofKey: key, entryID: entryID) }
+    func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
+        memory.lastUse(ofKey: key, entryID: entryID)
+    }
 
     @usableFromInline
     func raiseStamp(to stamp: UseStamp) { memory.raiseStamp(to: stamp) }
@@ -53,7 +61,10 @@ final class StoreState<Value>: ArchiveOwner {
     @usableFromInline
     func sizing(ofDisk bytes: Int) -> Sizing? {
         let limit = memory.capacity.bytes
-        return memory.sizing(memory: limit == .max ? memory.totals().bytes : limit, disk: bytes)
+        return memory.sizing(
+            memory: limit == .max ? memory.totals().bytes : limit,
+            disk: bytes
+        )
     }
 
     @usableFromInline
@@ -67,7 +78,8 @@ final class StoreState<Value>: ArchiveOwner {
             events.keep(event)
         case .setAside, .onNetwork, .imported, .versionReplaced:
             events.keep(event)  // Happens while a store opens, before there can be an observer.
-        case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable, .logHeldBack:
+        case .recorded, .removed, .removedAll, .indexed, .migrated, .skippedUndecodable,
+            .logHeldBack:
             events.send(event)
         }
     }
@@ -84,7 +96,9 @@ final class StoreState<Value>: ArchiveOwner {
             effects = memory.remove(entries, keepingUses: cause == .migrated)
             lost = entries.map(\.key)
         }
-        if !effects.payloads.isEmpty { Lane.visits.start { [effects] in withExtendedLifetime(effects) {} } }
+        if !effects.payloads.isEmpty {
+            Lane.visits.start { [effects] in withExtendedLifetime(effects) {} }
+        }
         guard !lost.isEmpty else { return }
         counters.withLock { $0.removals[cause, default: 0] += lost.count }
         // A migration may remove the key of every object: its progress has their number.
@@ -108,9 +122,13 @@ final class StoreState<Value>: ArchiveOwner {
     }
 
     /// Whether a query need not try to decode the entry again.
-    func isKnownUndecodable(_ entry: Entry) -> Bool { undecodable.contains(entry, isObserved: events.isObserved) }
+    func isKnownUndecodable(_ entry: Entry) -> Bool {
+        undecodable.contains(entry, isObserved: events.isObserved)
+    }
 
-    func rememberUndecodable(_ entry: Entry) { undecodable.insert(entry, isObserved: events.isObserved) }
+    func rememberUndecodable(_ entry: Entry) {
+        undecodable.insert(entry, isObserved: events.isObserved)
+    }
 
     /// Whether this is the first call with the property.
     func isFirstWarning(of property: AnyKeyPath) -> Bool {
@@ -158,13 +176,27 @@ final class StoreState<Value>: ArchiveOwner {
         }
     }
 
-    /// An entry that cannot be written in its new form stays as it is, and is migrated whenever it is read.
-    private func migrated(_ value: Value, _ values: IndexedValues?, _ oldKey: EntryKey) -> IndexedOutcome {
+    /// An entry that cannot be written in its new form stays as it is, and is migrated whenever it
+    /// is read.
+    private func migrated(
+        _ value: Value,
+        _ values: IndexedValues?,
+        _ oldKey: EntryKey
+    ) -> IndexedOutcome {
         let key = codec.key(of: value) ?? oldKey
         do {
-            guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw VellumError.keyTooLong(key) }
+            guard key.normalized.utf8.count <= EntryKey.maximumLength else {
+                throw VellumError.keyTooLong(key)
+            }
             let bytes = try codec.encode(value)
-            return .migrated(MigratedEntry(key: key, bytes: bytes, version: codec.version(of: value), indexed: values))
+            return .migrated(
+                MigratedEntry(
+                    key: key,
+                    bytes: bytes,
+                    version: codec.version(of: value),
+                    indexed: values
+                )
+            )
         } catch {
             archiveDidReport(.failure(error as? VellumError ?? .notEncodable(Value.self, error)))
             return .noPlace
@@ -185,8 +217,10 @@ extension VellumError {
         VellumError(
             .notDecodable,
             """
-            A query skipped \(count) objects that cannot be decoded as \(type). If the type has changed, conform it to VersionedArchive and \
-            migrate them. Later queries that skip some are not logged.
-            """)
+            A query skipped \(count) objects that cannot be decoded as \(type). If the type has \
+            changed, conform it to VersionedArchive and migrate them. Later queries that skip some \
+            are not logged.
+            """
+        )
     }
 }

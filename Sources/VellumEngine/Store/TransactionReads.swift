@@ -11,15 +11,19 @@ package struct TransactionReads {
 
     package init() {}
 
-    /// Returns the value under the key as it is for a transaction with these writes so far. Affects the eviction order.
+    /// Returns the value under the key as it is for a transaction with these writes so far. Affects
+    /// the eviction order.
     ///
     /// Blocks for a read of the disk, unless the transaction has written the key.
     package mutating func value<Value>(
-        forKey key: EntryKey, in store: Store<Value>, after writes: StoreTransaction
+        forKey key: EntryKey,
+        in store: Store<Value>,
+        after writes: StoreTransaction
     ) throws(VellumError) -> Value? {
         own.note(writes)
         switch own.last(forKey: key, in: store.disk.archive) {
-        case .store(let entry), .renew(let entry, _): return try store.decode(entry.bytes, of: key)
+        case .store(let entry), .renew(let entry, _):
+            return try store.decode(entry.bytes, of: key)
         case .storeIfAbsent(let entry):
             if let present = try read(key, in: store) { return present }
             return try store.decode(entry.bytes, of: key)
@@ -28,10 +32,17 @@ package struct TransactionReads {
         }
     }
 
-    private mutating func read<Value>(_ key: EntryKey, in store: Store<Value>) throws(VellumError) -> Value? {
+    private mutating func read<Value>(
+        _ key: EntryKey,
+        in store: Store<Value>
+    ) throws(VellumError) -> Value? {
         // A transaction that is tried again may have lost a race of another key.
         let found = try store.read(
-            key, under: .never, after: condition, fromMemory: !store.disk.file.transactions.areRetried)
+            key,
+            under: .never,
+            after: condition,
+            fromMemory: !store.disk.file.transactions.areRetried
+        )
         requirements.require(found.condition, key, in: store)
         condition = found.condition
         return found.value
@@ -55,8 +66,8 @@ package struct TransactionReads {
         return condition.wasMetAtCommit
     }
 
-    /// Whether some of what was read is not there any more, so that it may never have been there at one moment: what the caller made of it, an
-    /// error also, says nothing. Blocks for the disk.
+    /// Whether some of what was read is not there any more, so that it may never have been there at
+    /// one moment: what the caller made of it, an error also, says nothing. Blocks for the disk.
     package consuming func areOutdated() -> Bool {
         guard let condition, requirements.count > 1 else { return false }
         do throws(VellumError) {
@@ -67,15 +78,17 @@ package struct TransactionReads {
         }
     }
 
-    /// Runs a transaction until what it has read was still there when it was committed. Those of this process that lost a race take turns;
-    /// other transactions, and updates, begin after them.
+    /// Runs a transaction until what it has read was still there when it was committed. Those of
+    /// this process that lost a race take turns; other transactions, and updates, begin after them.
     ///
     /// - Parameters:
     ///   - file: The file of the archives.
     ///   - transaction: Returns `nil` if what it has read was not there any more.
-    /// - Throws: The error of `transaction`, or ``VellumError`` with the code ``VellumError/Code/busy`` after 64 times.
+    /// - Throws: The error of `transaction`, or ``VellumError`` with the code
+    ///   ``VellumError/Code/busy`` after 64 times.
     package static func retrying<Result>(
-        on file: DatabaseFile, _ transaction: () throws -> Result?
+        on file: DatabaseFile,
+        _ transaction: () throws -> Result?
     ) throws -> Result {
         // Others would overtake it again and again.
         if !file.transactions.areRetried, let result = try transaction() { return result }
@@ -120,14 +133,16 @@ private struct OwnWrites {
         switch last[place] {
         case .store, .storeIfAbsent, .renew: break
         case .remove, .removeExpired, .removeUnchanged, .removeAll: last[place] = .store(entry)
-        case .removeGroup, .announcePrefix, .require, nil: last[place] = emptied.contains(place.archive) ? .store(entry) : operation
+        case .removeGroup, .announcePrefix, .require, nil:
+            last[place] = emptied.contains(place.archive) ? .store(entry) : operation
         }
     }
 
     /// The last write of the key; `nil` if there is none.
     func last(forKey key: EntryKey, in archive: Archive) -> ArchiveWrite.Operation? {
         let id = ObjectIdentifier(archive)
-        return last[Place(archive: id, key: key)] ?? (emptied.contains(id) ? .removeAll : nil)
+        return last[Place(archive: id, key: key)]
+            ?? (emptied.contains(id) ? .removeAll : nil)
     }
 }
 
@@ -136,8 +151,14 @@ extension StoreTransaction {
     fileprivate var count: Int { writes.count }
 
     /// Adds a condition about a key, without a write.
-    fileprivate mutating func require<Value>(_ condition: WriteCondition, _ key: EntryKey, in store: Store<Value>) {
-        add(.require, key, to: store) { outcome, _ in MemoryUpdate(didChange: !outcome.wasDeclined) {} }
+    fileprivate mutating func require<Value>(
+        _ condition: WriteCondition,
+        _ key: EntryKey,
+        in store: Store<Value>
+    ) {
+        add(.require, key, to: store) { outcome, _ in
+            MemoryUpdate(didChange: !outcome.wasDeclined) {}
+        }
         writes[writes.count - 1].condition = condition
     }
 
@@ -147,6 +168,8 @@ extension StoreTransaction {
         writes += others.writes
         steps += others.steps
         durability = max(durability, others.durability)
-        for index in first..<writes.count { writes[index].condition = WriteCondition(following: condition) }
+        for index in first..<writes.count {
+            writes[index].condition = WriteCondition(following: condition)
+        }
     }
 }

@@ -1,8 +1,9 @@
 internal import Synchronization
 internal import VellumCore
 
-/// The entries that could not be decoded since the store was opened, so that no query tries again. At most 16,384 are remembered: of an
-/// archive with more, the others are decoded again by each query. Entries that failed before anyone observed the store are decoded once more, too.
+/// The entries that could not be decoded since the store was opened, so that no query tries again.
+/// At most 16,384 are remembered: of an archive with more, the others are decoded again by each
+/// query. Entries that failed before anyone observed the store are decoded once more, too.
 final class UndecodableEntries: Sendable {
     private static let capacity = 16_384
 

@@ -1,7 +1,8 @@
 public import VellumCore
 
-/// A reference to a store without reference counting, for memory hits. A file refers to its stores weakly, and counting references to such
-/// an object takes a slow path that costs as much as the rest of a hit. The owner of this reference must retain the store, too.
+/// A reference to a store without reference counting, for memory hits. A file refers to its stores
+/// weakly, and counting references to such an object takes a slow path that costs as much as the
+/// rest of a hit. The owner of this reference must retain the store, too.
 ///
 /// Unchecked because the store has its own locks, and the reference never changes.
 @usableFromInline
@@ -14,12 +15,21 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     /// Returns the value under the key if memory has it.
     @inlinable
     package func valueInMemory(
-        forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
+        forKey key: EntryKey,
+        under expiration: Expiration = .never,
+        refreshAhead part: Double? = nil,
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
             do throws(VellumError) {
-                return .success(try store.valueInMemory(forKey: key, under: expiration, refreshAhead: part, isDue: isDue))
+                return .success(
+                    try store.valueInMemory(
+                        forKey: key,
+                        under: expiration,
+                        refreshAhead: part,
+                        isDue: isDue
+                    )
+                )
             } catch {
                 return .failure(error)
             }
@@ -29,12 +39,21 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     /// Returns the value under the key: ``Store/value(forKey:under:refreshAhead:isDue:)``.
     @inlinable
     package func value(
-        forKey key: EntryKey, under expiration: Expiration = .never, refreshAhead part: Double? = nil,
+        forKey key: EntryKey,
+        under expiration: Expiration = .never,
+        refreshAhead part: Double? = nil,
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
             do throws(VellumError) {
-                return .success(try store.value(forKey: key, under: expiration, refreshAhead: part, isDue: isDue))
+                return .success(
+                    try store.value(
+                        forKey: key,
+                        under: expiration,
+                        refreshAhead: part,
+                        isDue: isDue
+                    )
+                )
             } catch {
                 return .failure(error)
             }

@@ -2,7 +2,8 @@ package import Dispatch
 internal import Synchronization
 public import VellumCore
 
-/// A caller's turn to update a key of an archive: callers in one process take turns, so that none of them loses a race to another (decision 63).
+/// A caller's turn to update a key of an archive: callers in one process take turns, so that none
+/// of them loses a race to another (decision 63).
 ///
 /// ```swift
 /// let turn = try UpdateTurn.begin(for: key, in: disk)
@@ -10,11 +11,13 @@ public import VellumCore
 /// try turn.run { body(&value) }
 /// ```
 ///
-/// A turn is a courtesy, which keeps nobody from writing. A caller whose closure runs in one never waits for another: two that waited for each
-/// other would wait forever. Nobody waits for a turn for longer than five seconds: the one who has it may be waiting for the caller in some
-/// other way. Who got no turn goes on without, and may have to run again.
+/// A turn is a courtesy, which keeps nobody from writing. A caller whose closure runs in one never
+/// waits for another: two that waited for each other would wait forever. Nobody waits for a turn
+/// for longer than five seconds: the one who has it may be waiting for the caller in some other
+/// way. Who got no turn goes on without, and may have to run again.
 ///
-/// A transaction that lost a race has the turn of its file when it is tried again. Who has got the turn of a key waits for it before it begins.
+/// A transaction that lost a race has the turn of its file when it is tried again. Who has got the
+/// turn of a key waits for it before it begins.
 @usableFromInline
 package struct UpdateTurn {
     private static let mutex = KeyedMutex()
@@ -29,19 +32,24 @@ package struct UpdateTurn {
     /// How long a caller waits at most.
     @TaskLocal package static var patience = DispatchTimeInterval.seconds(5)
 
-    /// Waits until nobody else in this process has the turn, and then until the transactions that are tried again have ended, each for five
-    /// seconds at most. Blocks.
+    /// Waits until nobody else in this process has the turn, and then until the transactions that
+    /// are tried again have ended, each for five seconds at most. Blocks.
     ///
-    /// - Throws: ``VellumError/Code/recursiveUpdate`` if the caller runs inside an update of the same key.
+    /// - Throws: ``VellumError/Code/recursiveUpdate`` if the caller runs inside an update of the
+    ///   same key.
     @usableFromInline
     static func begin(for key: EntryKey, in disk: DiskArchive) throws(VellumError) -> UpdateTurn {
-        let (archive, file) = (disk.archive, disk.file)
+        let archive = disk.archive
+        let file = disk.file
         let key = LockKey(of: archive, hashable: key)
         guard !ReentrancyGuard.isActive(work(key)) else { throw .recursiveUpdate }
         archive.updates.add(1, ordering: .relaxed)
         let turn = UpdateTurn(key, archive, nil)
-        // After the key's turn, so that at most one of those who wait for the key overtakes the transaction. A transaction waits for no key.
-        if file.transactions.areRetried, !isActive, let hold = wait(for: ofTransactions(in: file)) { mutex.unlock(hold) }
+        // After the key's turn, so that at most one of those who wait for the key overtakes the
+        // transaction. A transaction waits for no key.
+        if file.transactions.areRetried, !isActive, let hold = wait(for: ofTransactions(in: file)) {
+            mutex.unlock(hold)
+        }
         return turn
     }
 
@@ -51,7 +59,9 @@ package struct UpdateTurn {
         return UpdateTurn(ofTransactions(in: file), nil, file.transactions)
     }
 
-    private static func ofTransactions(in file: DatabaseFile) -> LockKey { LockKey(of: file, hashable: 0) }
+    private static func ofTransactions(in file: DatabaseFile) -> LockKey {
+        LockKey(of: file, hashable: 0)
+    }
 
     /// Whether the caller runs inside an update of any key.
     static var isActive: Bool { ReentrancyGuard.isHolding(mutex: ObjectIdentifier(mutex)) }
@@ -61,7 +71,8 @@ package struct UpdateTurn {
         ReentrancyGuard.isActive(work(LockKey(of: archive, hashable: key)))
     }
 
-    /// Throws if the caller is inside the update of a key that it writes: the update would be overtaken by it again and again.
+    /// Throws if the caller is inside the update of a key that it writes: the update would be
+    /// overtaken by it again and again.
     static func refuse(_ writes: [ArchiveWrite], in archive: Archive) throws(VellumError) {
         guard isActive else { return }
         // What is only required may be read by the closure.
@@ -70,16 +81,20 @@ package struct UpdateTurn {
         }
     }
 
-    private static func work(_ key: LockKey) -> ReentrancyGuard.Work { .holding(key, mutex: ObjectIdentifier(mutex)) }
+    private static func work(_ key: LockKey) -> ReentrancyGuard.Work {
+        .holding(key, mutex: ObjectIdentifier(mutex))
+    }
 
     private init(_ key: LockKey, _ archive: Archive?, _ transactions: RunningTransactions?) {
         work = Self.work(key)
-        (self.archive, self.transactions) = (archive, transactions)
+        self.archive = archive
+        self.transactions = transactions
         hold = Self.isActive ? Self.mutex.tryLock(key) : Self.wait(for: key)
     }
 
     private static func wait(for key: LockKey) -> KeyedMutex.Hold? {
-        let (turn, line) = (DispatchSemaphore(value: 0), Line())
+        let turn = DispatchSemaphore(value: 0)
+        let line = Line()
         let hold = mutex.lock(key) {
             KeyedMutex.Waiter { hold in
                 let isTaken = line.pass(hold)
@@ -142,11 +157,13 @@ enum Retrying {
 }
 
 extension Archive {
-    /// Throws if the archive's handle was closed, or the caller is inside the update of a key that it writes.
+    /// Throws if the archive's handle was closed, or the caller is inside the update of a key that
+    /// it writes.
     func check(_ writes: [ArchiveWrite]) throws(VellumError) {
         try checkOpen()
         if updates.load(ordering: .relaxed) > 0 { try UpdateTurn.refuse(writes, in: self) }
-        for index in writes.indices where writes[index].archive === self && writes[index].isSliding {
+        for index in writes.indices where writes[index].archive === self && writes[index].isSliding
+        {
             hasSlidingUses.store(true, ordering: .relaxed)
         }
     }
@@ -156,17 +173,19 @@ extension VellumError {
     static let recursiveUpdate = VellumError(
         .recursiveUpdate,
         """
-        The closure of an update writes or updates the key that is being updated. Change the value that the closure is given, and do nothing \
-        else to its key.
-        """)
+        The closure of an update writes or updates the key that is being updated. Change the value \
+        that the closure is given, and do nothing else to its key.
+        """
+    )
 
     @usableFromInline
     static func lostRaces(_ count: Int) -> VellumError {
         VellumError(
             .busy,
             """
-            Others wrote what was read, \(count) times in a row, before the result was recorded. Nothing was changed. Do less in the closure, \
-            or try again.
-            """)
+            Others wrote what was read, \(count) times in a row, before the result was recorded. \
+            Nothing was changed. Do less in the closure, or try again.
+            """
+        )
     }
 }

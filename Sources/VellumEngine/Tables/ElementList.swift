@@ -1,10 +1,11 @@
 internal import Foundation
 internal import VellumCore
 
-/// The elements of a collection encoded in one value, so that their rows can be found in `elements_N_M` without a second index there.
+/// The elements of a collection encoded in one value, so that their rows can be found in
+/// `elements_N_M` without a second index there.
 ///
-/// Each element is one byte for its kind, then either an integer in eight bytes, or a length and that many bytes. A length takes one byte
-/// per seven bits (LEB128).
+/// Each element is one byte for its kind, then either an integer in eight bytes, or a length and
+/// that many bytes. A length takes one byte per seven bits (LEB128).
 enum ElementList {
     static func encode(_ elements: [IndexValue]) -> Data {
         var bytes: [UInt8] = []
@@ -38,14 +39,20 @@ enum ElementList {
             case 0: elements.append(.null)
             case 1:
                 guard rest.count >= 8 else { return nil }
-                let number = UnsafeRawBufferPointer(rebasing: rest.prefix(8)).loadUnaligned(as: Int64.self)
+                let number = UnsafeRawBufferPointer(rebasing: rest.prefix(8)).loadUnaligned(
+                    as: Int64.self
+                )
                 rest = rest.dropFirst(8)
                 elements.append(.integer(Int64(littleEndian: number)))
             case 2, 3:
                 guard let count = rest.popLength(), count <= rest.count else { return nil }
                 let content = rest.prefix(count)
                 rest = rest.dropFirst(count)
-                elements.append(kind == 2 ? .text(String(decoding: content, as: UTF8.self)) : .bytes(Data(content)))
+                elements.append(
+                    kind == 2
+                        ? .text(String(decoding: content, as: UTF8.self))
+                        : .bytes(Data(content))
+                )
             default: return nil
             }
         }

@@ -8,9 +8,11 @@ public import VellumCore
     @usableFromInline package var bytes: Data
     /// When the value was recorded.
     @usableFromInline package var written: WallInstant
-    /// When it expires, `WallInstant.never` if it does not; `nil` if the expiration of each reader applies.
+    /// When it expires, `WallInstant.never` if it does not; `nil` if the expiration of each reader
+    /// applies.
     @usableFromInline package var expires: WallInstant?
-    /// How many milliseconds it stays valid after its last use; `nil` if the last use does not affect its validity.
+    /// How many milliseconds it stays valid after its last use; `nil` if the last use does not
+    /// affect its validity.
     @usableFromInline package var idle: Int64?
     /// The last use in the file, if ``idle`` is not `nil`.
     @usableFromInline package var lastUse = UseStamp.never
@@ -20,11 +22,16 @@ public import VellumCore
     @usableFromInline package var typeVersion: Int64 = 0
     /// The values for the index, if the writer of the entry knows them.
     @usableFromInline package var indexed: IndexedValues?
-    /// The checksum in the archive, which also tells successive contents of one entry apart; 0 if the entry was not read from an archive.
+    /// The checksum in the archive, which also tells successive contents of one entry apart; 0 if
+    /// the entry was not read from an archive.
     @usableFromInline package var revision: UInt32 = 0
 
     @usableFromInline package init(
-        bytes: Data, written: WallInstant, expires: WallInstant? = nil, idle: Int64? = nil, indexed: IndexedValues? = nil
+        bytes: Data,
+        written: WallInstant,
+        expires: WallInstant? = nil,
+        idle: Int64? = nil,
+        indexed: IndexedValues? = nil
     ) {
         self.bytes = bytes
         self.written = written
@@ -33,9 +40,16 @@ public import VellumCore
         self.indexed = indexed
     }
 
-    /// Creates an entry with its own expiration, or with that of each reader if `expiration` is `nil`.
+    /// Creates an entry with its own expiration, or with that of each reader if `expiration` is
+    /// `nil`.
     @usableFromInline
-    init(bytes: Data, forKey key: EntryKey, written: WallInstant, expiration: Expiration?, indexed: IndexedValues?) {
+    init(
+        bytes: Data,
+        forKey key: EntryKey,
+        written: WallInstant,
+        expiration: Expiration?,
+        indexed: IndexedValues?
+    ) {
         self.init(bytes: bytes, written: written, indexed: indexed)
         if let expiration { setAge(expiration, forKey: key) }
     }
@@ -49,7 +63,9 @@ public import VellumCore
     /// The same value, as if it were written now.
     func renewed(forKey key: EntryKey, at now: WallInstant, expiration: Expiration?) -> Entry {
         var entry = self
-        (entry.written, entry.expires, entry.idle) = (now, nil, nil)
+        entry.written = now
+        entry.expires = nil
+        entry.idle = nil
         if let expiration { entry.setAge(expiration, forKey: key) }
         return entry
     }
@@ -58,17 +74,22 @@ public import VellumCore
     @usableFromInline
     mutating func keepAge(of old: Validity) {
         guard old.isOwn else { return written = old.written }
-        (expires, idle) = (old.until, old.idle == .max ? nil : old.idle)
+        expires = old.until
+        idle = old.idle == .max ? nil : old.idle
     }
 
     /// The size of the value in bytes.
     var size: Int { bytes.count }
 
     /// The time span in which the entry is valid.
-    @usableFromInline package var validity: Validity { Validity(written: written, expires: expires, idle: idle) }
+    @usableFromInline package var validity: Validity {
+        Validity(written: written, expires: expires, idle: idle)
+    }
 
     /// Distinguishes the entry from earlier and later entries under its key.
-    @usableFromInline package var version: EntryVersion { EntryVersion(entryID: id, written: written, revision: revision) }
+    @usableFromInline package var version: EntryVersion {
+        EntryVersion(entryID: id, written: written, revision: revision)
+    }
 }
 
 /// What distinguishes an entry from those that were under its key before or after it.
@@ -78,7 +99,8 @@ public import VellumCore
     @usableFromInline package var revision: UInt32
 }
 
-/// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the writer compares it.
+/// What a writer must know of an entry in order to overwrite it. What is outdated does no harm: the
+/// writer compares it.
 @frozen
 @usableFromInline package struct KnownEntry: Hashable, Sendable {
     /// The entry's id in its archive.
@@ -87,7 +109,10 @@ public import VellumCore
     @usableFromInline package var size: Int
 
     @inlinable
-    package init(id: Int64, size: Int) { (self.id, self.size) = (id, size) }
+    package init(id: Int64, size: Int) {
+        self.id = id
+        self.size = size
+    }
 }
 
 /// An entry that a query has read.
@@ -104,8 +129,8 @@ struct ReadLimit: Sendable {
     var bytes = 4 << 20
 }
 
-/// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that neither another entry's value nor an old value
-/// under a new date matches it.
+/// The checksum of an entry: CRC-32C over archive, key, dates, version and bytes, so that neither
+/// another entry's value nor an old value under a new date matches it.
 package struct Checksum: Equatable {
     private let ofArchive: UInt32
     /// The hash of the archive's keys.
@@ -132,25 +157,44 @@ package struct Checksum: Equatable {
     static func stored(_ sum: UInt32) -> Int64 { Int64(Int32(bitPattern: sum)) }
 
     /// The hash of a key, as the file has it.
-    func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 { Self.stored(UInt32(truncatingIfNeeded: hash.of(key))) }
+    func storedHash(ofKey key: UnsafeRawBufferPointer) -> Int64 {
+        Self.stored(UInt32(truncatingIfNeeded: hash.of(key)))
+    }
 
     func storedHash(ofKey key: EntryKey) -> Int64 { key.withBytes { storedHash(ofKey: $0) } }
 
     func sums(of entry: Entry, key: EntryKey) -> Sums {
-        key.withBytes { Sums(hash: UInt32(truncatingIfNeeded: hash.of($0)), checksum: of(entry, key: $0)) }
+        key.withBytes {
+            Sums(
+                hash: UInt32(truncatingIfNeeded: hash.of($0)),
+                checksum: of(entry, key: $0)
+            )
+        }
     }
 
     /// - Parameter key: The bytes of the normalized key.
     func of(_ entry: Entry, key: UnsafeRawBufferPointer) -> UInt32 {
-        let (expires, idle) = (entry.expires?.rawValue ?? .max, entry.idle ?? -1)
-        return entry.bytes.withUnsafeBytes { of(key, (entry.written.rawValue, expires, idle, entry.typeVersion), $0) }
+        let expires = entry.expires?.rawValue ?? .max
+        let idle = entry.idle ?? -1
+        return entry.bytes.withUnsafeBytes {
+            of(key, (entry.written.rawValue, expires, idle, entry.typeVersion), $0)
+        }
     }
 
     /// - Parameter dates: When it was recorded, when it expires, its idle age, and its version.
-    func of(_ key: UnsafeRawBufferPointer, _ dates: (Int64, Int64, Int64, Int64), _ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    func of(
+        _ key: UnsafeRawBufferPointer,
+        _ dates: (Int64, Int64, Int64, Int64),
+        _ bytes: UnsafeRawBufferPointer
+    ) -> UInt32 {
         var crc = Self.extend(ofArchive, key)
-        // Fixed widths and the key's length keep the parts apart: no two entries feed the same bytes.
-        withUnsafeBytes(of: (Int64(key.count), dates.0, dates.1, dates.2, dates.3)) { crc = Self.extend(crc, $0) }
+        // Fixed widths and the key's length keep the parts apart: no two entries feed the same
+        // bytes.
+        withUnsafeBytes(
+            of: (Int64(key.count), dates.0, dates.1, dates.2, dates.3)
+        ) {
+            crc = Self.extend(crc, $0)
+        }
         return Self.extend(crc, bytes)
     }
 

@@ -1,9 +1,10 @@
 internal import VellumCore
 
-/// The table `features`: what a file has beyond this version of format 1, in three words, as file systems say it (decision 73).
+/// The table `features`: what a file has beyond this version of format 1, in three words, as file
+/// systems say it (decision 73).
 ///
-/// Each bit stands for a feature, of which this version knows ``groups`` and ``sizing``. `bits_check` is the complement: a damaged bit must not keep the file
-/// from being opened.
+/// Each bit stands for a feature, of which this version knows ``groups`` and ``sizing``.
+/// `bits_check` is the complement: a damaged bit must not keep the file from being opened.
 struct Features {
     /// The bit of the second word for groups of entries (``MemberTable``).
     static let groups: Int64 = 1
@@ -11,8 +12,14 @@ struct Features {
     /// The bit of the first word for what is known of other limits (``SizingTable``).
     static let sizing: Int64 = 1
 
-    static let addSizing = "UPDATE features SET bits = bits | \(sizing), bits_check = ~(bits | \(sizing)) WHERE word = 0"
-    static let addGroups = "UPDATE features SET bits = bits | \(groups), bits_check = ~(bits | \(groups)) WHERE word = 1"
+    static let addSizing =
+        """
+        UPDATE features SET bits = bits | \(sizing), bits_check = ~(bits | \(sizing)) WHERE word = 0
+        """
+    static let addGroups =
+        """
+        UPDATE features SET bits = bits | \(groups), bits_check = ~(bits | \(groups)) WHERE word = 1
+        """
 
     /// The bits of the second word, in a statement.
     static let bitsForWriting = "(SELECT bits FROM features WHERE word = 1)"
@@ -25,7 +32,8 @@ struct Features {
         )
         """
 
-    static let insertNone = "INSERT INTO features(word, bits, bits_check) VALUES (0, 0, -1), (1, 0, -1), (2, 0, -1)"
+    static let insertNone =
+        "INSERT INTO features(word, bits, bits_check) VALUES (0, 0, -1), (1, 0, -1), (2, 0, -1)"
 
     private enum Column: Int32 { case word, bits, check }
 
@@ -39,13 +47,19 @@ struct Features {
 
     /// - Throws: An error of damage if the words are not those of a file of this format.
     init(of connection: Connection) throws(SQLiteError) {
-        let read = try connection.prepare("SELECT word, bits, bits_check FROM features ORDER BY word")
+        let read = try connection.prepare(
+            "SELECT word, bits, bits_check FROM features ORDER BY word"
+        )
         var words: [Int64] = []
-        while try read.step(), read.int(Column.word).int == words.count, read.int(Column.check).isComplement(of: read.int(Column.bits)) {
+        while try read.step(), read.int(Column.word).int == words.count,
+            read.int(Column.check).isComplement(of: read.int(Column.bits))
+        {
             words.append(read.int(Column.bits).value)
         }
         guard words.count == 3 else { throw .corrupt("The words of features are damaged.") }
-        (ignored, forWriting, forOpening) = (words[0] & ~Self.sizing, words[1] & ~Self.groups, words[2])
+        ignored = words[0] & ~Self.sizing
+        forWriting = words[1] & ~Self.groups
+        forOpening = words[2]
         hasGroups = words[1] & Self.groups != 0
     }
 

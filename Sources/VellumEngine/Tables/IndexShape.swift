@@ -7,7 +7,10 @@ public import VellumCore
         @usableFromInline package var name: String
         @usableFromInline package var encoding: String
 
-        package init(name: String, encoding: String) { (self.name, self.encoding) = (name, encoding) }
+        package init(name: String, encoding: String) {
+            self.name = name
+            self.encoding = encoding
+        }
     }
 
     /// The columns. A property in several indexes has one column.
@@ -16,7 +19,8 @@ public import VellumCore
     @usableFromInline package var indexes: [[Int]] = [] { didSet { define() } }
     /// The collections with an entry for each element.
     @usableFromInline package var collections: [Column] = [] { didSet { define() } }
-    /// The version of the type. The builder migrates the entries of older ones, and reads every entry again when it changes.
+    /// The version of the type. The builder migrates the entries of older ones, and reads every
+    /// entry again when it changes.
     @usableFromInline package var version: Int64 = 0 { didSet { define() } }
     /// Whether the builder replaces these entries. Otherwise it indexes what they would become.
     @usableFromInline package var rewrites = true { didSet { define() } }
@@ -32,10 +36,16 @@ public import VellumCore
     @usableFromInline package var isEmpty: Bool { hasNoIndexes && (version == 0 || !rewrites) }
 
     private mutating func define() {
-        let indexes = indexes.map { "(" + $0.map(String.init).joined(separator: ",") + ")" }.joined()
-        func list(_ columns: [Column]) -> String { columns.map { "\($0.name):\($0.encoding)" }.joined(separator: ";") }
+        let indexes = indexes.map {
+            "(" + $0.map(String.init).joined(separator: ",") + ")"
+        }
+        .joined()
+        func list(_ columns: [Column]) -> String {
+            columns.map { "\($0.name):\($0.encoding)" }.joined(separator: ";")
+        }
         definition =
-            "1;\(list(columns));\(indexes);each;\(list(collections))" + (version == 0 ? "" : ";version \(version)")
+            "1;\(list(columns));\(indexes);each;\(list(collections))"
+            + (version == 0 ? "" : ";version \(version)")
             + (version == 0 || rewrites ? "" : ";as recorded")
     }
 }
@@ -47,7 +57,8 @@ public import VellumCore
     @usableFromInline package var elements: [[IndexValue]] = []
 }
 
-/// A range of entries that is read in batches. Rows that are added later are left out, so that no key is returned twice.
+/// A range of entries that is read in batches. Rows that are added later are left out, so that no
+/// key is returned twice.
 package struct EntryScan: Sendable {
     /// The entry after which the next batch begins.
     package var after = Int64.min
@@ -59,6 +70,8 @@ package struct EntryScan: Sendable {
     package init(after: Int64 = .min) { self.after = after }
 
     init(after: Int64 = .min, through: Int64?, hasMore: Bool = true) {
-        (self.after, self.through, self.hasMore) = (after, through, hasMore)
+        self.after = after
+        self.through = through
+        self.hasMore = hasMore
     }
 }

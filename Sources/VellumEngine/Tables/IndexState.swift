@@ -7,22 +7,27 @@ struct IndexState: Equatable {
     var collections: Int
     /// The builder has read the entries up to this id; `Int64.max` once it has read all.
     var through: Int64
-    /// The last entry that there was when the index was begun. Later ones are indexed when they are written.
+    /// The last entry that there was when the index was begun. Later ones are indexed when they are
+    /// written.
     var until: Int64
     /// How many entries the builder has read.
     var built: Int64
     var unindexedRows: Int64
 
-    /// Whether no entry has a row in `columns_N`: nothing is indexed, and only the version of the type is kept up to date.
+    /// Whether no entry has a row in `columns_N`: nothing is indexed, and only the version of the
+    /// type is kept up to date.
     var isWithoutColumns: Bool { columns == 0 && collections == 0 }
 
     /// Whether statements and sums can be made of these.
     func isPossible(for shape: IndexShape?) -> Bool {
-        if let shape, shape.definition == definition, (shape.columns.count, shape.collections.count) != (columns, collections) {
+        if let shape, shape.definition == definition,
+            (shape.columns.count, shape.collections.count) != (columns, collections)
+        {
             return false
         }
         let possible = 0...Int64(1) << 48
-        return 0...2000 ~= columns && 0...2000 ~= collections && [built, unindexedRows].allSatisfy(possible.contains)
+        return 0...2000 ~= columns && 0...2000 ~= collections
+            && [built, unindexedRows].allSatisfy(possible.contains)
             && through >= 0 && 0..<Int64.max ~= until
     }
 
@@ -31,19 +36,31 @@ struct IndexState: Equatable {
 }
 
 extension IndexState {
-    static let load = "SELECT definition, columns, collections, through, until, built, unindexed_rows FROM indexes WHERE archive = ?1"
+    static let load =
+        """
+        SELECT definition, columns, collections, through, until, built, unindexed_rows \
+        FROM indexes WHERE archive = ?1
+        """
 
-    private enum Column: Int32 { case definition, columns, collections, through, until, built, unindexedRows }
+    private enum Column: Int32 {
+        case definition, columns, collections, through, until, built, unindexedRows
+    }
 
     init(_ row: Statement) {
         self.init(
-            definition: row.text(Column.definition) ?? "", columns: row.int(Column.columns).int,
-            collections: row.int(Column.collections).int, through: row.int(Column.through).value, until: row.int(Column.until).value,
-            built: row.int(Column.built).value, unindexedRows: row.int(Column.unindexedRows).value)
+            definition: row.text(Column.definition) ?? "",
+            columns: row.int(Column.columns).int,
+            collections: row.int(Column.collections).int,
+            through: row.int(Column.through).value,
+            until: row.int(Column.until).value,
+            built: row.int(Column.built).value,
+            unindexedRows: row.int(Column.unindexedRows).value
+        )
     }
 
     static let store = """
-        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, built, unindexed_rows)
+        INSERT OR REPLACE INTO indexes(archive, definition, columns, collections, through, until, \
+        built, unindexed_rows)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
 
@@ -91,8 +108,13 @@ extension IndexExtent {
     /// - Parameter shape: The index that is asked for.
     init(_ row: Statement, of shape: IndexShape?) {
         self.init(
-            hasExpiring: row.int(Column.expiring) != 0, hasIndex: !row.isNull(Column.definition),
-            isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false, through: row.int(Column.through).value,
-            until: row.int(Column.until).value, unindexedRows: row.int(Column.unindexedRows).value, built: row.int(Column.built).value)
+            hasExpiring: row.int(Column.expiring) != 0,
+            hasIndex: !row.isNull(Column.definition),
+            isUsable: shape.map { row.isText($0.definition, at: Column.definition) } ?? false,
+            through: row.int(Column.through).value,
+            until: row.int(Column.until).value,
+            unindexedRows: row.int(Column.unindexedRows).value,
+            built: row.int(Column.built).value
+        )
     }
 }
