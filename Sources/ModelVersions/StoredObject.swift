@@ -12,15 +12,16 @@ public struct StoredObject: Sendable {
     /// The recorded bytes: what the type's `archive()` returned, or its encoding as CBOR or JSON.
     public let data: Data
 
-    /// Creates an object of recorded bytes, such as `store.encodedData(forKey:)` returns, or of a map, list or tag of CBOR, or of JSON.
-    /// For tests of a migration.
+    /// Creates an object of recorded bytes, such as `store.encodedData(forKey:)` returns, or of a
+    /// map, list or tag of CBOR, or of JSON. For tests of a migration.
     public init(version: Int, key: String, data: Data) {
         self.version = version
         self.key = key
         self.data = data
     }
 
-    /// Creates an object as `Codable` types are recorded: of a value of the type as it was then, or of a `CBORValue`. For tests of a migration.
+    /// Creates an object as `Codable` types are recorded: of a value of the type as it was then, or
+    /// of a `CBORValue`. For tests of a migration.
     ///
     /// ```swift
     /// let old = try StoredObject(
@@ -39,11 +40,17 @@ public struct StoredObject: Sendable {
     /// Returns the object as a CBOR value, to rename or change some of its properties.
     ///
     /// - Complexity: O(n) in the number of bytes.
-    /// - Throws: `DecodingError` if the type was not recorded as CBOR: use ``data``, or ``decode(_:)`` for JSON.
+    /// - Throws: `DecodingError` if the type was not recorded as CBOR: use ``data``, or
+    ///   ``decode(_:)`` for JSON.
     public func value() throws -> CBORValue {
         guard isCBOR else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "The object was not recorded as CBOR. Use 'data' or 'decode(_:)'."))
+                .init(
+                    codingPath: [],
+                    debugDescription:
+                        "The object was not recorded as CBOR. Use 'data' or 'decode(_:)'."
+                )
+            )
         }
         let value = try CBORDecoder().decode(CBORValue.self, from: data)
         // RFC 8949, 3.4.6: the tag says only that this is CBOR.
@@ -51,12 +58,15 @@ public struct StoredObject: Sendable {
         return object
     }
 
-    /// Returns the object decoded as a type: one that has the properties of the old version, or the current type if the data still fit.
+    /// Returns the object decoded as a type: one that has the properties of the old version, or the
+    /// current type if the data still fit.
     ///
     /// - Complexity: O(n) in the number of bytes.
     /// - Throws: The error of the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        isCBOR ? try CBORDecoder().decode(type, from: data) : try CodableFormat.decode(type, from: data)
+        isCBOR
+            ? try CBORDecoder().decode(type, from: data)
+            : try CodableFormat.decode(type, from: data)
     }
 
     /// Returns the object decoded as a type, with values for properties that it lacks.
@@ -69,9 +79,14 @@ public struct StoredObject: Sendable {
     ///
     /// - Complexity: O(n) in the number of bytes.
     /// - Throws: As ``value()`` does, or the error of the decoder.
-    public func decode<Value: Decodable>(_ type: Value.Type, defaults: [String: CBORValue]) throws -> Value {
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        defaults: [String: CBORValue]
+    ) throws -> Value {
         var value = try value()
-        for (name, standard) in defaults where value[.text(name)] == nil { value[.text(name)] = standard }
+        for (name, standard) in defaults where value[.text(name)] == nil {
+            value[.text(name)] = standard
+        }
         return try value.decode(type)
     }
 }

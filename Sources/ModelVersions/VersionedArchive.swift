@@ -20,27 +20,33 @@ internal import VellumCore
 /// }
 /// ```
 ///
-/// An object of an older version is migrated whenever it is read, and once in the background, where the result takes its place. Its dates,
-/// its age and its place in the eviction order stay. An object of a newer version, which a newer program recorded, is an error with the
-/// code ``VellumError/Code/newerVersion``.
+/// An object of an older version is migrated whenever it is read, and once in the background, where
+/// the result takes its place. Its dates, its age and its place in the eviction order stay. An
+/// object of a newer version, which a newer program recorded, is an error with the code
+/// ``VellumError/Code/newerVersion``.
 ///
-/// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are migrated when they are read.
+/// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are
+/// migrated when they are read.
 public protocol VersionedArchive: SendableMetatype {
-    /// The version of the type. The default is 0, which every type has that does not conform. Raise it by one whenever ``migrate(_:)`` has
-    /// something new to do.
+    /// The version of the type. The default is 0, which every type has that does not conform. Raise
+    /// it by one whenever ``migrate(_:)`` has something new to do.
     static var archiveVersion: Int { get }
 
-    /// Earlier names of the archive, newest first, for a type that was renamed or moved to another module.
+    /// Earlier names of the archive, newest first, for a type that was renamed or moved to another
+    /// module.
     ///
-    /// If there is no archive of the type's own name, or it never held an object, the first of these is opened in its place, and keeps its
-    /// name in the file: keep this list as long as there may be such files. A name without a dot also stands for that type in any module; if
-    /// the file has several such archives, opening throws ``VellumError/Code/contradiction``. Prefer full names.
+    /// If there is no archive of the type's own name, or it never held an object, the first of
+    /// these is opened in its place, and keeps its name in the file: keep this list as long as
+    /// there may be such files. A name without a dot also stands for that type in any module; if
+    /// the file has several such archives, opening throws ``VellumError/Code/contradiction``.
+    /// Prefer full names.
     static var formerArchiveNames: [String] { get }
 
     /// Makes an object of an older version into a current one.
     ///
-    /// Must be a function of its argument alone: it may run several times for one object, on any thread, before its result is recorded. If
-    /// it throws, the object stays as it is, and is an error for every reader.
+    /// Must be a function of its argument alone: it may run several times for one object, on any
+    /// thread, before its result is recorded. If it throws, the object stays as it is, and is an
+    /// error for every reader.
     static func migrate(_ old: StoredObject) throws -> Migrated<Self>
 }
 
@@ -54,13 +60,15 @@ extension VersionedArchive {
 
 extension VersionedArchive where Self: Decodable {
     /// Decodes the object as this type: enough if the old data still fit.
-    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> { .object(try old.decode(Self.self)) }
+    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+        .object(try old.decode(Self.self))
+    }
 }
 
 /// What ``VersionedArchive/migrate(_:)`` makes of an object.
 public enum Migrated<Object> {
-    /// The object takes the old one's place. If its primary key is another, the object moves there; if there is an object already, the one
-    /// that was recorded later stays.
+    /// The object takes the old one's place. If its primary key is another, the object moves there;
+    /// if there is an object already, the one that was recorded later stays.
     case object(Object)
     /// The object is deleted.
     case remove

@@ -2,9 +2,11 @@ internal import VellumCore
 internal import VellumEngine
 
 extension DatabaseFile {
-    /// How far data of the original libraries was imported into this file: an archive of its own, whose entries are written in the
-    /// transactions that import.
-    func importProgress<Progress: Codable & Sendable>(of type: Progress.Type) throws(VellumError) -> Store<Progress> {
+    /// How far data of the original libraries was imported into this file: an archive of its own,
+    /// whose entries are written in the transactions that import.
+    func importProgress<Progress: Codable & Sendable>(
+        of type: Progress.Type
+    ) throws(VellumError) -> Store<Progress> {
         var options = StoreOptions<Progress>()
         options.policy = .share
         return try store(named: importProgressName, codec: CodableCodec<Progress>(), options)

@@ -12,7 +12,8 @@ struct ArchiveCodec<Archive: Archivable>: Codec {
 
     var formerNames: [String] { model?.formerNames ?? [] }
 
-    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Archive> {
+    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<Archive>
+    {
         guard let model else { throw VellumError.newerVersion(version, than: 0) }
         return try model.migrate(bytes, from: version, of: key)
     }
@@ -21,7 +22,9 @@ struct ArchiveCodec<Archive: Archivable>: Codec {
 
     func isSame(_ object: Archive, _ new: Data, as old: Data) throws -> Bool {
         // A type that writes its own data may write more than it encodes.
-        guard let value = object as? any Encodable, try Archive.archiveFormat.encode(value).mayBeReordered(new) else { return false }
+        guard let value = object as? any Encodable,
+            try Archive.archiveFormat.encode(value).mayBeReordered(new)
+        else { return false }
         return try CodableFormat.isSame(object, decode(old))
     }
 
@@ -35,7 +38,12 @@ struct ArchiveCodec<Archive: Archivable>: Codec {
         let object = try Archive.deArchive(fromData: data)
         guard let archive = object as? Archive else {
             throw VellumError(
-                .notDecodable, "'\(Archive.self).deArchive(fromData:)' returned an object of another type. Return a \(Archive.self).")
+                .notDecodable,
+                """
+                '\(Archive.self).deArchive(fromData:)' returned an object of another type. Return \
+                a \(Archive.self).
+                """
+            )
         }
         return archive
     }

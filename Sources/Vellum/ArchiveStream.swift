@@ -1,7 +1,8 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// The results of a query as an asynchronous sequence. See ``ArchiveStore/stream(where:sortedBy:limit:offset:undecodable:)``.
+/// The results of a query as an asynchronous sequence. See
+/// ``ArchiveStore/stream(where:sortedBy:limit:offset:undecodable:)``.
 ///
 /// Each iteration executes the query again.
 public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
@@ -27,10 +28,11 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
 
         fileprivate init(_ source: Source) { self.source = source }
 
-        /// Returns the next object, or `nil` after the last. Reads from disk on a thread that may block.
+        /// Returns the next object, or `nil` after the last. Reads from disk on a thread that may
+        /// block.
         ///
-        /// - Throws: ``VellumError`` if the query is invalid, the predicate throws, the archive is closed, or the disk fails;
-        ///   `CancellationError` if the task is cancelled.
+        /// - Throws: ``VellumError`` if the query is invalid, the predicate throws, the archive is
+        ///   closed, or the disk fails; `CancellationError` if the task is cancelled.
         public mutating func next() async throws -> Archive? {
             try Task.checkCancellation()
             if let object = objects.popFirst() { return object }
@@ -39,7 +41,8 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         }
     }
 
-    // Unchecked because the cursor is protected by its only user, an iterator, which waits for each batch before it asks for the next.
+    // Unchecked because the cursor is protected by its only user, an iterator, which waits for each
+    // batch before it asks for the next.
     fileprivate final class Source: @unchecked Sendable {
         private let stream: ArchiveStream
         private var cursor: QueryCursor<Archive>?
@@ -56,7 +59,11 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
                 guard !stream.store.mark.isClosed else { throw .closed }
                 if cursor == nil {
                     cursor = QueryCursor(
-                        try stream.query(), in: store, batchSize: ArchiveStream.batchSize, undecodable: stream.undecodable)
+                        try stream.query(),
+                        in: store,
+                        batchSize: ArchiveStream.batchSize,
+                        undecodable: stream.undecodable
+                    )
                 }
                 return try cursor?.next(isCancelled: isCancelled) ?? []
             } catch {

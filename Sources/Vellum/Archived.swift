@@ -8,14 +8,17 @@ internal import VellumEngine
 /// @Archived(initialPrimaryKey: "some") var user: User?
 /// ```
 ///
-/// Assigning an object records it in the archive of its type. Assigning `nil` deletes the object that was last recorded or loaded
-/// through the property. Failures are logged and sent to ``ArchiveManager/failures``; the next read retries a load that failed.
+/// Assigning an object records it in the archive of its type. Assigning `nil` deletes the object
+/// that was last recorded or loaded through the property. Failures are logged and sent to
+/// ``ArchiveManager/failures``; the next read retries a load that failed.
 ///
-/// The archive is opened at the first read or assignment. An assignment and the first read block for the disk. Assigning does not mutate the
-/// value that has the property: copies of a struct share the object.
+/// The archive is opened at the first read or assignment. An assignment and the first read block
+/// for the disk. Assigning does not mutate the value that has the property: copies of a struct
+/// share the object.
 ///
-/// In an `@Observable` class, write `@ObservationIgnored @Archived var user: User?`, because the macro cannot observe a property that has a
-/// wrapper. A view is then not updated when the property changes.
+/// In an `@Observable` class, write `@ObservationIgnored @Archived var user: User?`, because the
+/// macro cannot observe a property that has a wrapper. A view is then not updated when the property
+/// changes.
 @propertyWrapper
 public final class Archived<Archive: Archivable> {
     private let open: () throws -> ArchiveManager<Archive>
@@ -27,44 +30,62 @@ public final class Archived<Archive: Archivable> {
     private var value: Archive?
     private var isLoaded: Bool
 
-    private init(initialPrimaryKey key: String?, in factory: ArchivesFactory, _ open: @escaping () throws -> ArchiveManager<Archive>) {
+    private init(
+        initialPrimaryKey key: String?,
+        in factory: ArchivesFactory,
+        _ open: @escaping () throws -> ArchiveManager<Archive>
+    ) {
         self.open = open
         self.factory = factory
         self.key = key
         isLoaded = key == nil
     }
 
-    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
+    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a
+    /// key. Opens nothing.
     ///
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
-    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
-    ///     Of each limit, the first that is given while the archive is open decides; later ones are ignored.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the
+    ///     open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored
+    ///     in the archive, or the default. Of each limit, the first that is given while the archive
+    ///     is open decides; later ones are ignored.
     ///   - factory: The factory of the archive.
     public convenience init(
-        initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
+        initialPrimaryKey: String? = nil,
+        memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil,
+        in factory: ArchivesFactory = .shared
     ) {
         self.init(initialPrimaryKey: initialPrimaryKey, in: factory) {
             ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .bytes, .nonThrowing))
         }
     }
 
-    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a key. Opens nothing.
+    /// Creates a property that is `nil` until it is assigned, or whose value is the object with a
+    /// key. Opens nothing.
     ///
     /// Memory keeps decoded values, unless the type is a class.
     ///
     /// - Parameters:
     ///   - initialPrimaryKey: The key of the object to load at the first read.
-    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the open archive, or the default.
-    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored in the archive, or the default.
-    ///     Of each limit, the first that is given while the archive is open decides; later ones are ignored.
+    ///   - memoryLimit: The limit of memory, in bytes of encoded objects. `nil`: the limit of the
+    ///     open archive, or the default.
+    ///   - diskLimit: The limit of the disk, in bytes of encoded objects. `nil`: the limit stored
+    ///     in the archive, or the default. Of each limit, the first that is given while the archive
+    ///     is open decides; later ones are ignored.
     ///   - factory: The factory of the archive.
     public convenience init(
-        initialPrimaryKey: String? = nil, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil, in factory: ArchivesFactory = .shared
+        initialPrimaryKey: String? = nil,
+        memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil,
+        in factory: ArchivesFactory = .shared
     ) where Archive: Sendable {
         self.init(initialPrimaryKey: initialPrimaryKey, in: factory) {
-            ArchiveManager(try factory.makeStore(memoryLimit, diskLimit, nil, .values, .nonThrowing))
+            ArchiveManager(
+                try factory.makeStore(memoryLimit, diskLimit, nil, .values, .nonThrowing)
+            )
         }
     }
 
@@ -72,7 +93,8 @@ public final class Archived<Archive: Archivable> {
     @available(*, unavailable, renamed: "init(initialPrimaryKey:)")
     public convenience init(initialKey: String?) { self.init(initialPrimaryKey: initialKey) }
 
-    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens nothing.
+    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens
+    /// nothing.
     ///
     /// ```swift
     /// @Archived var user: User? = User(userName: "ann")
@@ -82,7 +104,8 @@ public final class Archived<Archive: Archivable> {
         if wrappedValue != nil { self.wrappedValue = wrappedValue }
     }
 
-    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens nothing.
+    /// Creates a property with a value, and records that in ``ArchivesFactory/shared``; `nil` opens
+    /// nothing.
     ///
     /// Memory keeps decoded values, unless the type is a class.
     public convenience init(wrappedValue: Archive?) where Archive: Sendable {
@@ -90,7 +113,8 @@ public final class Archived<Archive: Archivable> {
         if wrappedValue != nil { self.wrappedValue = wrappedValue }
     }
 
-    /// The object, or `nil`. The first read loads it; an assignment records it, or deletes it if the new value is `nil`.
+    /// The object, or `nil`. The first read loads it; an assignment records it, or deletes it if
+    /// the new value is `nil`.
     public var wrappedValue: Archive? {
         get {
             if !isLoaded, let key { load(key) }
@@ -102,7 +126,9 @@ public final class Archived<Archive: Archivable> {
             } else if let key {
                 manager?.delete(archiveWithKey: key)
             }
-            (key, value, isLoaded) = (newValue?.primaryKey, newValue, true)
+            key = newValue?.primaryKey
+            value = newValue
+            isLoaded = true
         }
     }
 

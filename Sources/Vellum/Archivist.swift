@@ -4,7 +4,8 @@ internal import VellumEngine
 
 /// A type that records objects and returns them: the methods of ``ArchiveManager``.
 ///
-/// No method throws. If an operation fails, it returns `nil` or an empty result; the conforming type documents how it reports the error.
+/// No method throws. If an operation fails, it returns `nil` or an empty result; the conforming
+/// type documents how it reports the error.
 public protocol Archivist<Archive> {
     /// The type of the objects.
     associatedtype Archive: Archivable
@@ -14,9 +15,11 @@ public protocol Archivist<Archive> {
     /// The current size, in bytes of encoded objects.
     var currentSize: DataSize { get }
 
-    /// Returns when the object with the key was last recorded or accessed, or `nil` if there is none.
+    /// Returns when the object with the key was last recorded or accessed, or `nil` if there is
+    /// none.
     func latestAccessedTime(for key: String) -> Date?
-    /// Deletes every object that was last recorded or accessed longer ago than the interval, in seconds.
+    /// Deletes every object that was last recorded or accessed longer ago than the interval, in
+    /// seconds.
     func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval)
 
     /// Records an object under its key and replaces the object that was there.
@@ -49,8 +52,11 @@ extension Archivist {
     /// Returns all objects, most recently used first.
     public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
 
-    /// Returns when the object with the same key was last recorded or accessed, or `nil` if there is none.
-    public func latestAccessedTime(for object: Archive) -> Date? { latestAccessedTime(for: object.primaryKey) }
+    /// Returns when the object with the same key was last recorded or accessed, or `nil` if there
+    /// is none.
+    public func latestAccessedTime(for object: Archive) -> Date? {
+        latestAccessedTime(for: object.primaryKey)
+    }
 
     /// Records the objects one after the other. ``ArchiveManager`` records them in one transaction.
     public func insert(all objects: [Archive]) {
@@ -66,7 +72,8 @@ extension Archivist {
     /// Records the objects, as ``insert(all:)`` does.
     public func update(all objects: [Archive]) { insert(all: objects) }
 
-    /// Deletes the objects with the keys one after the other. ``ArchiveManager`` deletes them in one transaction.
+    /// Deletes the objects with the keys one after the other. ``ArchiveManager`` deletes them in
+    /// one transaction.
     public func delete(allKeys keys: [String]) {
         for key in keys { delete(archiveWithKey: key) }
     }
@@ -81,5 +88,7 @@ extension Archivist {
     public func delete(_ objects: Archive...) { delete(all: objects) }
 
     /// Deletes the objects with the same keys, as ``delete(allKeys:)`` does.
-    public func delete(all objects: [Archive]) { delete(allKeys: objects.map(\.primaryKey)) }
+    public func delete(all objects: [Archive]) {
+        delete(allKeys: objects.map(\.primaryKey))
+    }
 }

@@ -11,7 +11,8 @@ public import VellumCore
 public struct BatchRecording: Sendable {
     /// How many objects were recorded: the first ones, in whole batches.
     public var recorded = 0
-    /// Why it ended before the last object; `nil` if it did not. `CancellationError` if the task or the progress was cancelled.
+    /// Why it ended before the last object; `nil` if it did not. `CancellationError` if the task or
+    /// the progress was cancelled.
     public var failure: (any Error)?
 
     /// Returns how many objects were recorded, if these are all.
@@ -34,9 +35,10 @@ extension AsyncArchiveStore {
     /// try recording.get()
     /// ```
     ///
-    /// Other writers go on between two batches. Encodes a batch in the caller's task and awaits its turn. Each batch is as durable as
-    /// ``record(_:expiration:)`` makes an object, and its objects become the most recently used. Ends between two batches when the task or the
-    /// progress is cancelled.
+    /// Other writers go on between two batches. Encodes a batch in the caller's task and awaits its
+    /// turn. Each batch is as durable as ``record(_:expiration:)`` makes an object, and its objects
+    /// become the most recently used. Ends between two batches when the task or the progress is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - objects: Encoded batch by batch.
@@ -46,10 +48,14 @@ extension AsyncArchiveStore {
     /// - Returns: How far it came. It never throws, so that no number is lost.
     /// - Complexity: O(m log n) for m objects; the data of one batch is in memory.
     public func record<Objects: Collection>(
-        contentsOf objects: Objects, inBatchesOf size: Int, expiration: Expiration? = nil, progress: Progress? = nil
+        contentsOf objects: Objects,
+        inBatchesOf size: Int,
+        expiration: Expiration? = nil,
+        progress: Progress? = nil
     ) async -> BatchRecording where Objects.Element == Archive {
         progress?.totalUnitCount = Int64(objects.count)
-        var (recording, rest) = (BatchRecording(), objects[...])
+        var recording = BatchRecording()
+        var rest = objects[...]
         while !rest.isEmpty {
             let batch = rest.prefix(Swift.max(1, size))
             guard await record(Array(batch), expiration, progress, &recording) else { break }
@@ -60,23 +66,33 @@ extension AsyncArchiveStore {
 
     /// Records the objects of an asynchronous sequence in batches, each in one transaction.
     ///
-    /// The next batch is read when the last one is recorded. The total of the progress is the caller's to set. An error of the sequence ends
-    /// the recording: what was read before it is recorded. Everything else is as for a collection.
+    /// The next batch is read when the last one is recorded. The total of the progress is the
+    /// caller's to set. An error of the sequence ends the recording: what was read before it is
+    /// recorded. Everything else is as for a collection.
     public func record<Objects: AsyncSequence>(
-        contentsOf objects: Objects, inBatchesOf size: Int, expiration: Expiration? = nil, progress: Progress? = nil
+        contentsOf objects: Objects,
+        inBatchesOf size: Int,
+        expiration: Expiration? = nil,
+        progress: Progress? = nil
     ) async -> BatchRecording where Objects.Element == Archive {
-        var (recording, batch, failure) = (BatchRecording(), [Archive](), (any Error)?.none)
+        var recording = BatchRecording()
+        var batch = [Archive]()
+        var failure = (any Error)?.none
         do {
             for try await object in objects {
                 batch.append(object)
                 guard batch.count >= size else { continue }
-                guard await record(batch, expiration, progress, &recording) else { return recording }
+                guard await record(batch, expiration, progress, &recording) else {
+                    return recording
+                }
                 batch = []
             }
         } catch {
             failure = error
         }
-        if !batch.isEmpty { guard await record(batch, expiration, progress, &recording) else { return recording } }
+        if !batch.isEmpty {
+            guard await record(batch, expiration, progress, &recording) else { return recording }
+        }
         // Some sequences just end when their task is cancelled.
         recording.failure = failure ?? (Task.isCancelled ? CancellationError() : nil)
         return recording
@@ -84,7 +100,10 @@ extension AsyncArchiveStore {
 
     /// - Returns: Whether the batch was recorded.
     private func record(
-        _ batch: [Archive], _ expiration: Expiration?, _ progress: Progress?, _ recording: inout BatchRecording
+        _ batch: [Archive],
+        _ expiration: Expiration?,
+        _ progress: Progress?,
+        _ recording: inout BatchRecording
     ) async -> Bool {
         do {
             guard progress?.isCancelled != true else { throw CancellationError() }

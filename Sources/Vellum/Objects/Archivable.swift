@@ -2,7 +2,8 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// An object that can be recorded in an archive: it has a key, and can be converted to data and back.
+/// An object that can be recorded in an archive: it has a key, and can be converted to data and
+/// back.
 ///
 /// A `Codable` type needs only a key:
 ///
@@ -33,11 +34,13 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// An object of a subclass can be recorded in the archive of its superclass only if ``deArchive(fromData:)`` returns one of that subclass. What the
-/// superclass alone would decode is an error: what the subclass adds would be lost.
+/// An object of a subclass can be recorded in the archive of its superclass only if
+/// ``deArchive(fromData:)`` returns one of that subclass. What the superclass alone would decode is
+/// an error: what the subclass adds would be lost.
 ///
-/// The methods run on the thread of the caller that records or accesses an object, and never while a lock is held. A debug build decodes the
-/// first object of each type when it is recorded, to compare it.
+/// The methods run on the thread of the caller that records or accesses an object, and never while
+/// a lock is held. A debug build decodes the first object of each type when it is recorded, to
+/// compare it.
 public protocol Archivable: SendableMetatype {
     /// The key that the object is recorded under: any string of up to 64 KiB.
     ///
@@ -52,17 +55,19 @@ public protocol Archivable: SendableMetatype {
     /// - Returns: An object of this type; an object of another type is an error.
     static func deArchive(fromData data: Data) throws -> any Archivable
 
-    /// The name of the archive that stores objects of this type. The default is the type's full name.
+    /// The name of the archive that stores objects of this type. The default is the type's full
+    /// name.
     ///
-    /// Implement it to keep the archive when the type is renamed. A private or local type must implement it: its full name contains an
-    /// address that changes on every launch.
+    /// Implement it to keep the archive when the type is renamed. A private or local type must
+    /// implement it: its full name contains an address that changes on every launch.
     static var archiveName: String { get }
 
-    /// How properties that are themselves archivable are recorded when an object of this type is recorded. The default is
-    /// ``ArchivePropertyBehavior/insertIfNotPresent``.
+    /// How properties that are themselves archivable are recorded when an object of this type is
+    /// recorded. The default is ``ArchivePropertyBehavior/insertIfNotPresent``.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
 
-    /// The format that a `Codable` type is encoded in. The default is CBOR. Data of every format can be read, whatever the current value.
+    /// The format that a `Codable` type is encoded in. The default is CBOR. Data of every format
+    /// can be read, whatever the current value.
     ///
     /// ```swift
     /// static var archiveFormat: CodableFormat { .json }
@@ -102,7 +107,8 @@ extension Archivable {
     /// CBOR.
     public static var archiveFormat: CodableFormat { .cbor }
 
-    /// The size of the object's data, in bytes; zero if the object cannot be encoded. Encodes the object on each call.
+    /// The size of the object's data, in bytes; zero if the object cannot be encoded. Encodes the
+    /// object on each call.
     public var sizeOfData: DataSize {
         do {
             return try archive().dataSize
@@ -123,13 +129,20 @@ extension Archivable where Self: Codable {
     /// Returns an object decoded from data of any format.
     ///
     /// - Throws: The error of the decoder.
-    public static func deArchive(fromData data: Data) throws -> any Archivable { try decode(archive: data) }
+    public static func deArchive(fromData data: Data) throws -> any Archivable {
+        try decode(archive: data)
+    }
 
-    // The new names call the old ones, so that a type of version 1 that writes its own data is still asked for it.
+    // The new names call the old ones, so that a type of version 1 that writes its own data is
+    // still asked for it.
 
-    /// Returns the object encoded in the type's ``archiveFormat``. The name of ``archive()`` in version 1.
+    /// Returns the object encoded in the type's ``archiveFormat``. The name of ``archive()`` in
+    /// version 1.
     public func archiveData() throws -> Data { try Self.archiveFormat.encode(self) }
 
-    /// Returns an object decoded from data of any format. The name of ``deArchive(fromData:)`` in version 1.
-    public static func decode(archive data: Data) throws -> any Archivable { try CodableFormat.decode(Self.self, from: data) }
+    /// Returns an object decoded from data of any format. The name of ``deArchive(fromData:)`` in
+    /// version 1.
+    public static func decode(archive data: Data) throws -> any Archivable {
+        try CodableFormat.decode(Self.self, from: data)
+    }
 }

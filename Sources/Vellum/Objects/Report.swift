@@ -7,7 +7,8 @@ internal import VellumCore
 enum Report {
     private static let logger = Logger(label: "vellum.archives")
 
-    /// Where calls fail: the archive of a type in a file. If the file could not be opened, its path is as its factory spells it.
+    /// Where calls fail: the archive of a type in a file. If the file could not be opened, its path
+    /// is as its factory spells it.
     private struct Place: Hashable, Sendable {
         var type: ObjectIdentifier
         var path = ""
@@ -18,8 +19,17 @@ enum Report {
     private static let isFailing = Atomic(false)
 
     static func failure(_ error: VellumError, operation: StaticString, _ type: Any.Type) {
-        guard let count = count(error.code, Place(type: ObjectIdentifier(type), path: error.path ?? "")) else { return }
-        log(.error, error.line(count: count), ["operation": "\(operation)", "type": "\(type)"])
+        guard
+            let count = count(
+                error.code,
+                Place(type: ObjectIdentifier(type), path: error.path ?? "")
+            )
+        else { return }
+        log(
+            .error,
+            error.line(count: count),
+            ["operation": "\(operation)", "type": "\(type)"]
+        )
     }
 
     static func unopened(_ error: any Error, _ type: Any.Type, in file: URL) {
@@ -30,28 +40,42 @@ enum Report {
         log(.error, "An archive cannot be opened. \(reason)", ["type": "\(type)"])
     }
 
-    /// Logs the failures of an archive that a success ends. Costs one atomic load while no archive fails.
+    /// Logs the failures of an archive that a success ends. Costs one atomic load while no archive
+    /// fails.
     static func succeeded(
-        _ success: FailureRuns.Success, _ type: Any.Type, in file: URL, _ located: (VellumError) -> VellumError
+        _ success: FailureRuns.Success,
+        _ type: Any.Type,
+        in file: URL,
+        _ located: (VellumError) -> VellumError
     ) {
         guard isFailing.load(ordering: .relaxed) else { return }
         let type = ObjectIdentifier(type)
         let path = located(.closed).path ?? ""
         let ended = runs.withLock { runs in
-            defer { isFailing.store(runs.values.contains { $0.hasFailuresOfFile }, ordering: .relaxed) }
-            return Set([path, file.path]).sorted().flatMap { runs[Place(type: type, path: $0)]?.end(by: success) ?? [] }
+            defer {
+                isFailing.store(runs.values.contains { $0.hasFailuresOfFile }, ordering: .relaxed)
+            }
+            return Set([path, file.path]).sorted().flatMap {
+                runs[Place(type: type, path: $0)]?.end(by: success) ?? []
+            }
         }
         for run in ended { log(.notice, located(run.notice).located, [:]) }
     }
 
     /// Logs that a factory in memory could not close its file.
     static func notClosed(_ error: any Error) {
-        log(.error, (error as? VellumError)?.located ?? "\(Swift.type(of: error))", ["operation": "close"])
+        log(
+            .error,
+            (error as? VellumError)?.located ?? "\(Swift.type(of: error))",
+            ["operation": "close"]
+        )
     }
 
     static func imported(_ counts: ImportCounts, _ archive: String) {
         logger.notice(
-            "Objects of version 1 were imported: \(counts.imported). Skipped: \(counts.skipped).", metadata: ["archive": "\(archive)"])
+            "Objects of version 1 were imported: \(counts.imported). Skipped: \(counts.skipped).",
+            metadata: ["archive": "\(archive)"]
+        )
     }
 
     private static func count(_ code: VellumError.Code, _ place: Place) -> Int? {

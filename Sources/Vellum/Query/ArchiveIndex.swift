@@ -9,11 +9,13 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// A computed property may be indexed if it depends on encoded properties alone, not on the time or the time zone.
+/// A computed property may be indexed if it depends on encoded properties alone, not on the time or
+/// the time zone.
 ///
-/// Swift has no name for a computed property, or for a property of a class that is not final; such a property is identified by its type.
-/// Give it a name if the index may later be replaced by one of another such property of the same type. An index of a string
-/// `ignoring:` case or diacritics has one.
+/// Swift has no name for a computed property, or for a property of a class that is not final; such
+/// a property is identified by its type. Give it a name if the index may later be replaced by one
+/// of another such property of the same type. An index of a string `ignoring:` case or diacritics
+/// has one.
 public struct ArchiveIndex<Root> {
     private enum Content {
         case properties([any IndexedProperty<Root>], name: String?)
@@ -31,7 +33,10 @@ public struct ArchiveIndex<Root> {
     /// - Parameters:
     ///   - property: The property.
     ///   - name: The name of the property in the file; `nil` for the name in the source.
-    public static func index<Property: IndexableValue>(_ property: KeyPath<Root, Property>, named name: String? = nil) -> Self {
+    public static func index<Property: IndexableValue>(
+        _ property: KeyPath<Root, Property>,
+        named name: String? = nil
+    ) -> Self {
         Self(.properties([PlainProperty(keyPath: property)], name: name))
     }
 
@@ -44,7 +49,8 @@ public struct ArchiveIndex<Root> {
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
-        _ property: KeyPath<Root, Property>, named name: String? = nil
+        _ property: KeyPath<Root, Property>,
+        named name: String? = nil
     ) -> Self where Property.RawValue: IndexableScalar {
         Self(.properties([DerivedProperty(keyPath: property) { $0.rawValue }], name: name))
     }
@@ -58,7 +64,8 @@ public struct ArchiveIndex<Root> {
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func index<Property: RawRepresentable>(
-        _ property: KeyPath<Root, Property?>, named name: String? = nil
+        _ property: KeyPath<Root, Property?>,
+        named name: String? = nil
     ) -> Self where Property.RawValue: IndexableScalar {
         Self(.properties([DerivedProperty(keyPath: property) { $0?.rawValue }], name: name))
     }
@@ -67,10 +74,12 @@ public struct ArchiveIndex<Root> {
 
     /// Returns an index of several properties, most significant first.
     ///
-    /// Each property is one that an index of one property may have. Of any other, an archive does not open
-    /// (``VellumError/Code/invalidIndex``).
+    /// Each property is one that an index of one property may have. Of any other, an archive does
+    /// not open (``VellumError/Code/invalidIndex``).
     public static func index<First, Second, each Other>(
-        _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ others: repeat KeyPath<Root, each Other>
+        _ first: KeyPath<Root, First>,
+        _ second: KeyPath<Root, Second>,
+        _ others: repeat KeyPath<Root, each Other>
     ) -> Self {
         var paths: [AnyKeyPath] = []
         var properties: [any IndexedProperty<Root>] = []
@@ -93,7 +102,8 @@ public struct ArchiveIndex<Root> {
     ///   - property: The collection.
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
-        _ property: KeyPath<Root, Elements>, named name: String? = nil
+        _ property: KeyPath<Root, Elements>,
+        named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
         Self(.elements(PropertyElements(keyPath: property) { Array($0) }, name: name))
     }
@@ -104,9 +114,15 @@ public struct ArchiveIndex<Root> {
     ///   - property: The collection.
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     public static func each<Elements: Collection>(
-        _ property: KeyPath<Root, Elements?>, named name: String? = nil
+        _ property: KeyPath<Root, Elements?>,
+        named name: String? = nil
     ) -> Self where Elements.Element: IndexableValue {
-        Self(.elements(PropertyElements(keyPath: property) { $0.map { Array($0) } ?? [] }, name: name))
+        Self(
+            .elements(
+                PropertyElements(keyPath: property) { $0.map { Array($0) } ?? [] },
+                name: name
+            )
+        )
     }
 
     /// Returns an index with an entry for the raw value of each element of a collection.
@@ -116,9 +132,12 @@ public struct ArchiveIndex<Root> {
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
-        _ property: KeyPath<Root, Elements>, named name: String? = nil
+        _ property: KeyPath<Root, Elements>,
+        named name: String? = nil
     ) -> Self where Elements.Element: RawRepresentable, Elements.Element.RawValue: IndexableScalar {
-        Self(.elements(PropertyElements(keyPath: property) { $0.map { $0.rawValue } }, name: name))
+        Self(
+            .elements(PropertyElements(keyPath: property) { $0.map { $0.rawValue } }, name: name)
+        )
     }
 
     /// Returns an index with an entry for the raw value of each element of an optional collection.
@@ -128,9 +147,15 @@ public struct ArchiveIndex<Root> {
     ///   - name: The name of the property in the file; `nil` for the name in the source.
     @_disfavoredOverload
     public static func each<Elements: Collection>(
-        _ property: KeyPath<Root, Elements?>, named name: String? = nil
+        _ property: KeyPath<Root, Elements?>,
+        named name: String? = nil
     ) -> Self where Elements.Element: RawRepresentable, Elements.Element.RawValue: IndexableScalar {
-        Self(.elements(PropertyElements(keyPath: property) { $0.map { $0.map { $0.rawValue } } ?? [] }, name: name))
+        Self(
+            .elements(
+                PropertyElements(keyPath: property) { $0.map { $0.map { $0.rawValue } } ?? [] },
+                name: name
+            )
+        )
     }
 
     // MARK: Adding to a catalog
@@ -146,20 +171,27 @@ public struct ArchiveIndex<Root> {
         }
     }
 
-    /// Adds the index to the catalog of an archive whose objects are of the root type or a subclass of it.
+    /// Adds the index to the catalog of an archive whose objects are of the root type or a subclass
+    /// of it.
     func add<Archive>(to catalog: inout IndexCatalog<Archive>) throws(VellumError) {
         switch content {
         case .properties(let properties, let name):
             let columns = properties.map { property in
-                let name = PropertyName.of(property.path, Root.self, name).unique(among: catalog.shape.columns.map(\.name))
+                let name = PropertyName.of(property.path, Root.self, name).unique(
+                    among: catalog.shape.columns.map(\.name)
+                )
                 return property.addColumn(to: &catalog, name: name)
             }
             catalog.addIndex(columns)
             if !isUsable(in: Archive.self) {
-                catalog.unusable.append(columns.map { catalog.shape.columns[$0].name }.joined(separator: ", "))
+                catalog.unusable.append(
+                    columns.map { catalog.shape.columns[$0].name }.joined(separator: ", ")
+                )
             }
         case .elements(let elements, let name):
-            let name = PropertyName.of(elements.path, Root.self, name).unique(among: catalog.shape.collections.map(\.name))
+            let name = PropertyName.of(elements.path, Root.self, name).unique(
+                among: catalog.shape.collections.map(\.name)
+            )
             elements.addCollection(to: &catalog, name: name)
             if !isUsable(in: Archive.self) { catalog.unusable.append(name) }
         case .unindexable(let path):
@@ -167,17 +199,22 @@ public struct ArchiveIndex<Root> {
             throw VellumError(
                 .invalidIndex,
                 """
-                An index of several properties has '\(property)', whose type \(type(of: path).valueType) cannot be indexed. Index properties \
-                whose type conforms to IndexableValue or has such a raw value, or optionals of them, and the elements of a list by an index of \
-                its own, .each(…).
-                """)
+                An index of several properties has '\(property)', whose type \
+                \(type(of: path).valueType) cannot be indexed. Index properties whose type \
+                conforms to IndexableValue or has such a raw value, or optionals of them, and the \
+                elements of a list by an index of its own, .each(…).
+                """
+            )
         }
     }
 
-    /// Whether any query of the archive can use the index: the key paths of a subclass are not those of its class, and each condition
-    /// requires that the type is `Equatable`, except for `nil`.
+    /// Whether any query of the archive can use the index: the key paths of a subclass are not
+    /// those of its class, and each condition requires that the type is `Equatable`, except for
+    /// `nil`.
     private func isUsable<Archive>(in type: Archive.Type) -> Bool {
-        func elementType<Elements: Sequence>(_ type: Elements.Type) -> Any.Type { Elements.Element.self }
+        func elementType<Elements: Sequence>(_ type: Elements.Type) -> Any.Type {
+            Elements.Element.self
+        }
         guard Root.self == Archive.self else { return false }
         return paths.contains { path in
             var type = Swift.type(of: path).valueType
@@ -192,5 +229,6 @@ public struct ArchiveIndex<Root> {
     }
 }
 
-// Unchecked because the contents are protected by being immutable: key paths, and closures that capture only these.
+// Unchecked because the contents are protected by being immutable: key paths, and closures that
+// capture only these.
 extension ArchiveIndex: @unchecked Sendable {}

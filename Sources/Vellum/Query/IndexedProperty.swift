@@ -16,7 +16,9 @@ struct PlainProperty<Root, Property: IndexableValue>: IndexedProperty {
     var path: AnyKeyPath { keyPath }
 
     func addColumn<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) -> Int {
-        if let keyPath = keyPath as? KeyPath<Archive, Property> { return catalog.addColumn(keyPath, name: name) }
+        if let keyPath = keyPath as? KeyPath<Archive, Property> {
+            return catalog.addColumn(keyPath, name: name)
+        }
         let read = reader(of: keyPath, in: Archive.self)
         return catalog.addColumn(keyPath, name: name, of: Property.self, property: read)
     }
@@ -30,14 +32,19 @@ struct DerivedProperty<Root, Property, Derived: IndexableValue>: IndexedProperty
 
     func addColumn<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) -> Int {
         let read = reader(of: keyPath, in: Archive.self)
-        return catalog.addColumn(keyPath, name: name, of: Derived.self) { [derive] in derive(read($0)) }
+        return catalog.addColumn(keyPath, name: name, of: Derived.self) { [derive] in
+            derive(read($0))
+        }
     }
 }
 
 // MARK: Properties whose type is known only at run time
 
-/// Returns the property of an index, or `nil` if its type cannot be indexed. Of a type that is not indexable itself, the raw value is indexed.
-func indexedProperty<Root, Property>(_ path: KeyPath<Root, Property>) -> (any IndexedProperty<Root>)? {
+/// Returns the property of an index, or `nil` if its type cannot be indexed. Of a type that is not
+/// indexable itself, the raw value is indexed.
+func indexedProperty<Root, Property>(
+    _ path: KeyPath<Root, Property>
+) -> (any IndexedProperty<Root>)? {
     func plain<Value: IndexableValue>(_ type: Value.Type) -> (any IndexedProperty<Root>)? {
         (path as? KeyPath<Root, Value>).map { PlainProperty(keyPath: $0) }
     }
@@ -85,15 +92,23 @@ struct PropertyElements<Root, Property, Element: IndexableValue>: IndexedElement
 
     func addCollection<Archive>(to catalog: inout IndexCatalog<Archive>, name: String) {
         let read = reader(of: keyPath, in: Archive.self)
-        catalog.addCollection(keyPath, name: name, of: Element.self) { [elements] in elements(read($0)) }
+        catalog.addCollection(keyPath, name: name, of: Element.self) { [elements] in
+            elements(read($0))
+        }
     }
 }
 
-/// Returns a closure that reads the property from objects of a type that is the root or a subclass of it.
-private func reader<Archive, Root, Property>(of path: KeyPath<Root, Property>, in type: Archive.Type) -> (Archive) -> Property {
+/// Returns a closure that reads the property from objects of a type that is the root or a subclass
+/// of it.
+private func reader<Archive, Root, Property>(
+    of path: KeyPath<Root, Property>,
+    in type: Archive.Type
+) -> (Archive) -> Property {
     if let path = path as? KeyPath<Archive, Property> { return { $0[keyPath: path] } }
     return { object in
-        guard let root = object as? Root else { preconditionFailure("\(Archive.self) is not a \(Root.self).") }
+        guard let root = object as? Root else {
+            preconditionFailure("\(Archive.self) is not a \(Root.self).")
+        }
         return root[keyPath: path]
     }
 }
@@ -105,7 +120,11 @@ struct PropertyName {
     let text: String
 
     /// Returns the given name, or the key path without its root.
-    static func of<Root>(_ path: AnyKeyPath, _ root: Root.Type, _ given: String?) -> PropertyName {
+    static func of<Root>(
+        _ path: AnyKeyPath,
+        _ root: Root.Type,
+        _ given: String?
+    ) -> PropertyName {
         PropertyName(given ?? withoutAddresses(withoutRoot(path.debugDescription, root)))
     }
 
@@ -124,7 +143,8 @@ struct PropertyName {
     /// Returns "address.city" for "\User.address.city".
     private static func withoutRoot<Root>(_ description: String, _ root: Root.Type) -> String {
         let start = "\\\(root)."
-        return description.hasPrefix(start) ? String(description.dropFirst(start.count)) : description
+        return description.hasPrefix(start)
+            ? String(description.dropFirst(start.count)) : description
     }
 
     /// Returns "<computed Bool>" for "<computed 0x000055db3ca427d0 (Bool)>".

@@ -4,10 +4,13 @@ internal import VellumEngine
 
 /// A part of a predicate that can be compiled to a closure.
 ///
-/// Foundation evaluates the tree of a predicate with boxed variables; a closure takes a fifth of the time. Each closure returns the same
-/// value and throws the same error as Foundation.
+/// Foundation evaluates the tree of a predicate with boxed variables; a closure takes a fifth of
+/// the time. Each closure returns the same value and throws the same error as Foundation.
 protocol CompilableExpression: PredicateExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
 }
 
 /// A part uses a variable that the scope does not have.
@@ -15,9 +18,11 @@ struct UnknownVariable: Error {}
 
 /// Returns the part as a closure. Foundation evaluates parts of unknown types.
 ///
-/// - Throws: ``UnknownVariable`` if the part uses, or may use, a variable that the scope does not have.
+/// - Throws: ``UnknownVariable`` if the part uses, or may use, a variable that the scope does not
+///   have.
 func compiled<Part: PredicateExpression, Environment>(
-    _ part: Part, in scope: PredicateScope<Environment>
+    _ part: Part,
+    in scope: PredicateScope<Environment>
 ) throws -> (Environment) throws -> Part.Output {
     if let part = part as? any CompilableExpression {
         return try CompiledExpression<Environment, Part.Output>.of(part, in: scope).evaluate
@@ -29,7 +34,9 @@ func compiled<Part: PredicateExpression, Environment>(
 
 /// Returns the part as a closure of the outer environment and its own argument.
 func compiled<Part: PredicateExpression, Environment, Element>(
-    _ part: Part, of variable: PredicateExpressions.Variable<Element>, in scope: PredicateScope<Environment>
+    _ part: Part,
+    of variable: PredicateExpressions.Variable<Element>,
+    in scope: PredicateScope<Environment>
 ) throws -> (Environment, Element) throws -> Part.Output {
     do {
         let evaluate = try compiled(part, in: PredicateScope.inner(variable))
@@ -44,9 +51,16 @@ func compiled<Part: PredicateExpression, Environment, Element>(
 private struct CompiledExpression<Environment, Output> {
     let evaluate: (Environment) throws -> Output
 
-    static func of<Part: CompilableExpression>(_ part: Part, in scope: PredicateScope<Environment>) throws -> Self {
+    static func of<Part: CompilableExpression>(
+        _ part: Part,
+        in scope: PredicateScope<Environment>
+    ) throws -> Self {
         // `Output` is `Part.Output`, which the compiler does not know.
-        guard let compiled = CompiledExpression<Environment, Part.Output>(evaluate: try part.compiled(in: scope)) as? Self else {
+        guard
+            let compiled = CompiledExpression<Environment, Part.Output>(
+                evaluate: try part.compiled(in: scope)
+            ) as? Self
+        else {
             preconditionFailure("The output of the part is not \(Output.self).")
         }
         return compiled
@@ -56,7 +70,11 @@ private struct CompiledExpression<Environment, Output> {
 // MARK: Parts that are true or false
 
 extension PredicateExpressions.Negation: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         let wrapped = try Vellum.compiled(wrapped, in: scope)
         return { try !wrapped($0) }
     }
@@ -65,39 +83,62 @@ extension PredicateExpressions.Negation: CompilableExpression {
 // MARK: Comparing
 
 extension PredicateExpressions.Equal: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         if let test = test(in: scope) { return test }
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         return { try left($0) == right($0) }
     }
 }
 
 extension PredicateExpressions.NotEqual: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         if let test = test(in: scope) { return test }
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         return { try left($0) != right($0) }
     }
 }
 
 extension PredicateExpressions.Comparison: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         if let test = test(in: scope) { return test }
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         switch op {
         case .lessThan: return { try left($0) < right($0) }
         case .lessThanOrEqual: return { try left($0) <= right($0) }
         case .greaterThan: return { try left($0) > right($0) }
         case .greaterThanOrEqual: return { try left($0) >= right($0) }
-        @unknown default: return { [self] in try evaluate(scope.bindings($0)) }
+        @unknown default:
+            return { [self] in
+                try evaluate(scope.bindings($0))
+            }
         }
     }
 }
 
 extension PredicateExpressions.RangeExpressionContains: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         if let test = test(in: scope) { return test }
-        let (range, element) = (try Vellum.compiled(range, in: scope), try Vellum.compiled(element, in: scope))
+        let range = try Vellum.compiled(range, in: scope)
+        let element = try Vellum.compiled(element, in: scope)
         return { try range($0).contains(element($0)) }
     }
 }
@@ -105,7 +146,11 @@ extension PredicateExpressions.RangeExpressionContains: CompilableExpression {
 // MARK: Sequences
 
 extension PredicateExpressions.SequenceContains: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         let element = try Vellum.compiled(element, in: scope)
         if let elements = constant(of: sequence), elements is any Collection {
             let isElement = membership(in: Array(elements))
@@ -117,14 +162,23 @@ extension PredicateExpressions.SequenceContains: CompilableExpression {
 }
 
 extension PredicateExpressions.SequenceStartsWith: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        let (base, prefix) = (try Vellum.compiled(base, in: scope), try Vellum.compiled(prefix, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
+        let base = try Vellum.compiled(base, in: scope)
+        let prefix = try Vellum.compiled(prefix, in: scope)
         return { try base($0).starts(with: prefix($0)) }
     }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         let sequence = try Vellum.compiled(sequence, in: scope)
         let test = try Vellum.compiled(test, of: variable, in: scope)
         return { environment in try sequence(environment).contains { try test(environment, $0) } }
@@ -132,7 +186,11 @@ extension PredicateExpressions.SequenceContainsWhere: CompilableExpression {
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         let sequence = try Vellum.compiled(sequence, in: scope)
         let test = try Vellum.compiled(test, of: variable, in: scope)
         return { environment in try sequence(environment).allSatisfy { try test(environment, $0) } }
@@ -140,9 +198,15 @@ extension PredicateExpressions.SequenceAllSatisfy: CompilableExpression {
 }
 
 extension PredicateExpressions.CollectionContainsCollection: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
         let base = try Vellum.compiled(base, in: scope)
-        if let base = base as? (Environment) throws -> String, let other = constant(of: other) as? String {
+        if let base = base as? (Environment) throws -> String,
+            let other = constant(of: other) as? String
+        {
             let part = StringPart(other)
             return { part.isContained(in: try base($0)) }
         }
@@ -152,8 +216,11 @@ extension PredicateExpressions.CollectionContainsCollection: CompilableExpressio
 }
 
 extension RelatedExpression {
-    /// Returns the test of a property if the part is one. It is specialized for the type of the property and faster than composed closures.
-    fileprivate func test<Environment>(in scope: PredicateScope<Environment>) -> ((Environment) throws -> Bool)? {
+    /// Returns the test of a property if the part is one. It is specialized for the type of the
+    /// property and faster than composed closures.
+    fileprivate func test<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ((Environment) throws -> Bool)? {
         switch condition(in: scope) {
         case nil: return nil
         case .test(let test): return test.matches
@@ -166,14 +233,22 @@ extension RelatedExpression {
 // MARK: Parts that are values
 
 extension PredicateExpressions.Variable: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         guard let reader = scope.reader(of: self) else { throw UnknownVariable() }
         return reader
     }
 }
 
 extension PredicateExpressions.KeyPath: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         if let path = propertyPath(of: self, in: scope) { return { $0[keyPath: path] } }
         let root = try Vellum.compiled(root, in: scope)
         let path = keyPath as KeyPath<Root.Output, Output>
@@ -182,46 +257,79 @@ extension PredicateExpressions.KeyPath: CompilableExpression {
 }
 
 extension PredicateExpressions.Value: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         let value = value
         return { _ in value }
     }
 }
 
 extension PredicateExpressions.NilLiteral: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output { { _ in nil } }
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    { { _ in nil } }
 }
 
 // MARK: Numbers
 
 extension PredicateExpressions.Arithmetic: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         switch op {
-        case .add: return arithmetic(.add, left, right) ?? { try left($0) + right($0) }
-        case .subtract: return arithmetic(.subtract, left, right) ?? { try left($0) - right($0) }
-        case .multiply: return arithmetic(.multiply, left, right) ?? { try left($0) * right($0) }
-        @unknown default: return { [self] in try evaluate(scope.bindings($0)) }
+        case .add:
+            return arithmetic(.add, left, right) ?? { try left($0) + right($0) }
+        case .subtract:
+            return arithmetic(.subtract, left, right) ?? { try left($0) - right($0) }
+        case .multiply:
+            return arithmetic(.multiply, left, right) ?? { try left($0) * right($0) }
+        @unknown default:
+            return { [self] in
+                try evaluate(scope.bindings($0))
+            }
         }
     }
 }
 
 extension PredicateExpressions.IntDivision: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         return arithmetic(.divide, left, right) ?? { try left($0) / right($0) }
     }
 }
 
 extension PredicateExpressions.IntRemainder: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         return arithmetic(.remainder, left, right) ?? { try left($0) % right($0) }
     }
 }
 
 extension PredicateExpressions.UnaryMinus: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         if let constant = constant(of: self) { return { _ in constant } }
         let wrapped = try Vellum.compiled(wrapped, in: scope)
         return arithmetic(.subtract, { _ in .zero }, wrapped) ?? { try -wrapped($0) }
@@ -230,9 +338,12 @@ extension PredicateExpressions.UnaryMinus: CompilableExpression {
 
 private enum Operation { case add, subtract, multiply, divide, remainder }
 
-/// Returns the operation on integers, which throws where Swift and Foundation end the process; `nil` for other numbers.
+/// Returns the operation on integers, which throws where Swift and Foundation end the process;
+/// `nil` for other numbers.
 private func arithmetic<Environment, Number>(
-    _ operation: Operation, _ left: @escaping (Environment) throws -> Number, _ right: @escaping (Environment) throws -> Number
+    _ operation: Operation,
+    _ left: @escaping (Environment) throws -> Number,
+    _ right: @escaping (Environment) throws -> Number
 ) -> ((Environment) throws -> Number)? {
     func checked<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Any {
         return { (left: Integer, right: Integer) throws -> Integer in
@@ -248,7 +359,9 @@ private func arithmetic<Environment, Number>(
             return value
         }
     }
-    guard let type = Number.self as? any FixedWidthInteger.Type, let calculate = checked(type) as? (Number, Number) throws -> Number else {
+    guard let type = Number.self as? any FixedWidthInteger.Type,
+        let calculate = checked(type) as? (Number, Number) throws -> Number
+    else {
         return nil
     }
     return { try calculate(left($0), right($0)) }
@@ -259,35 +372,53 @@ extension VellumError {
         VellumError(
             .failedQuery,
             """
-            A predicate overflows, divides by zero, or has a range whose bounds are reversed, for an object. Test the operands before: \
-            $0.count != 0 && 10 / $0.count > 2.
-            """)
+            A predicate overflows, divides by zero, or has a range whose bounds are reversed, for \
+            an object. Test the operands before: $0.count != 0 && 10 / $0.count > 2.
+            """
+        )
     }
 }
 
 // MARK: Optionals
 
 extension PredicateExpressions.NilCoalesce: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (left, right) = (try Vellum.compiled(lhs, in: scope), try Vellum.compiled(rhs, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let left = try Vellum.compiled(lhs, in: scope)
+        let right = try Vellum.compiled(rhs, in: scope)
         return { try left($0) ?? right($0) }
     }
 }
 
 extension PredicateExpressions.ForcedUnwrap: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         let inner = try Vellum.compiled(inner, in: scope)
-        let failure = PredicateExpressions.ForcedUnwrap<PredicateExpressions.Value<Wrapped?>, Wrapped>(.init(nil))
+        let failure = PredicateExpressions.ForcedUnwrap<
+            PredicateExpressions.Value<Wrapped?>, Wrapped
+        >(.init(nil))
         // Only Foundation can create its error.
         return { try inner($0) ?? failure.evaluate(PredicateBindings()) }
     }
 }
 
 extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         let wrapped = try Vellum.compiled(wrapped, in: scope)
         let transform = try resultTransform(in: scope)
-        return { environment in try wrapped(environment).flatMap { try transform(environment, $0) } }
+        return { environment in
+            try wrapped(environment).flatMap { try transform(environment, $0) }
+        }
     }
 
     /// The closure returns the result or an optional of it.
@@ -295,7 +426,9 @@ extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
         in scope: PredicateScope<Environment>
     ) throws -> (Environment, Wrapped) throws -> Result? {
         let transform = try Vellum.compiled(transform, of: variable, in: scope)
-        if let transform = transform as? (Environment, Wrapped) throws -> Result { return transform }
+        if let transform = transform as? (Environment, Wrapped) throws -> Result {
+            return transform
+        }
         return { environment, wrapped in
             guard let result = try transform(environment, wrapped) as? Result? else {
                 preconditionFailure("The closure does not return \(Result.self).")
@@ -308,9 +441,14 @@ extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
 // MARK: Branches
 
 extension PredicateExpressions.Conditional: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
         let test = try Vellum.compiled(test, in: scope)
-        let (yes, no) = (try Vellum.compiled(trueBranch, in: scope), try Vellum.compiled(falseBranch, in: scope))
+        let yes = try Vellum.compiled(trueBranch, in: scope)
+        let no = try Vellum.compiled(falseBranch, in: scope)
         return { try test($0) ? yes($0) : no($0) }
     }
 }
@@ -318,10 +456,16 @@ extension PredicateExpressions.Conditional: CompilableExpression {
 // MARK: Ranges
 
 extension PredicateExpressions.Range: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let lower = try Vellum.compiled(lower, in: scope)
+        let upper = try Vellum.compiled(upper, in: scope)
         return { environment in
-            let (lower, upper) = (try lower(environment), try upper(environment))
+            let lower = try lower(environment)
+            let upper = try upper(environment)
             guard lower <= upper else { throw VellumError.notCalculable }
             return lower..<upper
         }
@@ -329,10 +473,16 @@ extension PredicateExpressions.Range: CompilableExpression {
 }
 
 extension PredicateExpressions.ClosedRange: CompilableExpression {
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Output {
-        let (lower, upper) = (try Vellum.compiled(lower, in: scope), try Vellum.compiled(upper, in: scope))
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Output
+    {
+        let lower = try Vellum.compiled(lower, in: scope)
+        let upper = try Vellum.compiled(upper, in: scope)
         return { environment in
-            let (lower, upper) = (try lower(environment), try upper(environment))
+            let lower = try lower(environment)
+            let upper = try upper(environment)
             guard lower <= upper else { throw VellumError.notCalculable }
             return lower...upper
         }

@@ -3,13 +3,15 @@ internal import VellumCore
 internal import VellumEngine
 
 extension Condition {
-    /// Converts a predicate to a condition: relations for an index where possible, tests that return the same as Foundation elsewhere.
+    /// Converts a predicate to a condition: relations for an index where possible, tests that
+    /// return the same as Foundation elsewhere.
     init<Value>(_ predicate: Predicate<Value>) where Leaf == Test<Value> {
         let scope = PredicateScope(predicate.variable)
         if let known = condition(of: predicate.expression, in: scope) {
             self = known
         } else {
-            // The predicate uses a variable that it does not have. Foundation throws an error for each object.
+            // The predicate uses a variable that it does not have. Foundation throws an error for
+            // each object.
             var test = Test<Value> { try predicate.evaluate($0) }
             test.isInterpreted = true
             self = .test(test)
@@ -20,7 +22,8 @@ extension Condition {
     fileprivate func hasRelation<Value>() -> Bool where Leaf == Test<Value> {
         switch self {
         // By number, because an iterator of values of a generic type takes longer.
-        case .all(let parts), .any(let parts): (0..<parts.count).contains { parts[$0].hasRelation() }
+        case .all(let parts), .any(let parts):
+            (0..<parts.count).contains { parts[$0].hasRelation() }
         case .not(let part): part.hasRelation()
         case .test(let test): test.relation != nil
         }
@@ -29,15 +32,20 @@ extension Condition {
 
 /// A part of a predicate that may have a relation for an index.
 protocol RelatedExpression: PredicateExpression where Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>?
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>?
 }
 
-/// Returns the part as a condition, or `nil` if it uses a variable that the scope does not have. A part without a relation becomes one
-/// closure.
+/// Returns the part as a condition, or `nil` if it uses a variable that the scope does not have. A
+/// part without a relation becomes one closure.
 func condition<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> ValueCondition<Environment>? where Part.Output == Bool {
-    if let condition = (part as? any RelatedExpression)?.condition(in: scope), condition.hasRelation() {
+    if let condition = (part as? any RelatedExpression)?.condition(in: scope),
+        condition.hasRelation()
+    {
         return condition
     }
     do {
@@ -52,7 +60,8 @@ func condition<Part: PredicateExpression, Environment>(
 
 // MARK: Connectives
 
-/// `&&` or `||`. A chain of one of them that is made at run time may be too deep for a recursion: it is a list of operands then.
+/// `&&` or `||`. A chain of one of them that is made at run time may be too deep for a recursion:
+/// it is a list of operands then.
 protocol Connective: RelatedExpression, CompilableExpression {
     associatedtype LHS: PredicateExpression<Bool>
     associatedtype RHS: PredicateExpression<Bool>
@@ -64,7 +73,8 @@ protocol Connective: RelatedExpression, CompilableExpression {
 extension Connective {
     /// The operands of the chain of the same connective, in order.
     private var operands: [any PredicateExpression<Bool>] {
-        var (left, operands) = ([lhs, rhs] as [any PredicateExpression<Bool>], [any PredicateExpression<Bool>]())
+        var left = [lhs, rhs] as [any PredicateExpression<Bool>]
+        var operands = [any PredicateExpression<Bool>]()
         while let part = left.popLast() {
             if let chain = part as? any Connective, chain.isConjunction == isConjunction {
                 left += [chain.lhs, chain.rhs] as [any PredicateExpression<Bool>]
@@ -84,12 +94,16 @@ extension Connective {
         }
     }
 
-    private func chain<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+    private func chain<Environment>(
+        _ parts: [ValueCondition<Environment>]
+    ) -> ValueCondition<Environment> {
         isConjunction ? .all(parts) : .any(parts)
     }
 
     /// Parts of the same connective stand side by side: SQLite limits how deep they may be nested.
-    private func joined<Environment>(_ parts: [ValueCondition<Environment>]) -> ValueCondition<Environment> {
+    private func joined<Environment>(
+        _ parts: [ValueCondition<Environment>]
+    ) -> ValueCondition<Environment> {
         var flat: [ValueCondition<Environment>] = []
         flat.reserveCapacity(parts.count)
         for part in parts {
@@ -102,15 +116,20 @@ extension Connective {
         return chain(flat)
     }
 
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        var (scope, parts) = (scope, [ValueCondition<Environment>]())
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        var scope = scope
+        var parts = [ValueCondition<Environment>]()
         scope.depth += 1
         if scope.depth < 20 {
             // Without the casts that finding the operands of a chain takes.
             guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
             if isConjunction { scope.assume(left) }
             guard let right = Vellum.condition(of: rhs, in: scope) else { return nil }
-            return isChain(left) || isChain(right) ? joined([left, right]) : chain([left, right])
+            return isChain(left) || isChain(right)
+                ? joined([left, right])
+                : chain([left, right])
         }
         for operand in operands {
             guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
@@ -120,8 +139,15 @@ extension Connective {
         return joined(parts)
     }
 
-    func compiled<Environment>(in scope: PredicateScope<Environment>) throws -> (Environment) throws -> Bool {
-        try chain(operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }).evaluation()
+    func compiled<Environment>(
+        in scope: PredicateScope<Environment>
+    ) throws -> (Environment) throws
+        -> Bool
+    {
+        try chain(
+            operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }
+        )
+        .evaluation()
     }
 }
 
@@ -134,26 +160,40 @@ extension PredicateExpressions.Disjunction: Connective, RelatedExpression, Compi
 }
 
 extension PredicateExpressions.Negation: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         Vellum.condition(of: wrapped, in: scope).map { .not($0) }
     }
 }
 
 // MARK: Equality
 
-/// Returns the condition that the part is equal to the other one, if it is a property and the other is a constant.
+/// Returns the condition that the part is equal to the other one, if it is a property and the other
+/// is a constant.
 private func equality<Part: PredicateExpression, Other: PredicateExpression, Environment>(
-    of part: Part, with other: Other, in scope: PredicateScope<Environment>
+    of part: Part,
+    with other: Other,
+    in scope: PredicateScope<Environment>
 ) -> ValueCondition<Environment>? where Part.Output == Other.Output, Part.Output: Equatable {
     guard let operand = constant(of: other) else { return nil }
     if let property = propertyTests(of: part, in: scope) { return property.isEqual(operand) }
     guard let property = coalescedProperty(of: part, in: scope) else { return nil }
-    return property.condition(property.tests.isEqual(operand), matchesDefault: property.defaultValue == operand)
+    return property.condition(
+        property.tests.isEqual(operand),
+        matchesDefault: property.defaultValue == operand
+    )
 }
 
 extension PredicateExpressions.Equal: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        if let condition = equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope) { return condition }
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        if let condition = equality(of: lhs, with: rhs, in: scope)
+            ?? equality(of: rhs, with: lhs, in: scope)
+        {
+            return condition
+        }
         // `$0.age.flatMap { $0 > 3 } == true`
         if constant(of: rhs) as? Bool == true { return unwrappedCondition(of: lhs, in: scope) }
         return nil
@@ -161,8 +201,12 @@ extension PredicateExpressions.Equal: RelatedExpression {
 }
 
 extension PredicateExpressions.NotEqual: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        (equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope)).map { .not($0) }
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        (equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope)).map {
+            .not($0)
+        }
     }
 }
 
@@ -173,14 +217,18 @@ extension PredicateExpressions.KeyPath: RelatedExpression where Output == Bool {
 extension PredicateExpressions.Variable: RelatedExpression where Output == Bool {}
 
 extension RelatedExpression where Self: PropertyExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
     }
 }
 
 /// A property of type `Bool?` that is not `nil`.
 extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         propertyTests(of: self, in: scope).map { $0.isEqual(true) }
     }
 }
@@ -188,26 +236,39 @@ extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == 
 // MARK: Order
 
 extension PredicateExpressions.Comparison: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        condition(of: lhs, with: rhs, isMirrored: false, in: scope) ?? condition(of: rhs, with: lhs, isMirrored: true, in: scope)
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        condition(of: lhs, with: rhs, isMirrored: false, in: scope)
+            ?? condition(of: rhs, with: lhs, isMirrored: true, in: scope)
     }
 
     /// Returns the condition if the part is a property and the other one is a constant.
     private func condition<Part: PredicateExpression, Other: PredicateExpression, Environment>(
-        of part: Part, with other: Other, isMirrored: Bool, in scope: PredicateScope<Environment>
+        of part: Part,
+        with other: Other,
+        isMirrored: Bool,
+        in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? where Part.Output == LHS.Output, Other.Output == LHS.Output {
         guard let operand = constant(of: other) else { return nil }
-        if let property = propertyTests(of: part, in: scope) { return condition(property, operand, isMirrored: isMirrored) }
+        if let property = propertyTests(of: part, in: scope) {
+            return condition(property, operand, isMirrored: isMirrored)
+        }
         guard let property = coalescedProperty(of: part, in: scope) else { return nil }
-        let (left, right) = isMirrored ? (operand, property.defaultValue) : (property.defaultValue, operand)
+        let matchesDefault =
+            isMirrored
+            ? holds(operand, property.defaultValue)
+            : holds(property.defaultValue, operand)
         return condition(property.tests, operand, isMirrored: isMirrored).map {
-            property.condition($0, matchesDefault: holds(left, right))
+            property.condition($0, matchesDefault: matchesDefault)
         }
     }
 
     private func holds(_ left: LHS.Output, _ right: LHS.Output) -> Bool {
         // Strings have the order of an index, as in the tests of properties.
-        let order = LHS.Output.self == String.self ? PropertyOrder.comparison(of: LHS.Output.self)(left, right) : nil
+        let order =
+            LHS.Output.self == String.self
+            ? PropertyOrder.comparison(of: LHS.Output.self)(left, right) : nil
         return switch op {
         case .lessThan: order.map { $0 < 0 } ?? (left < right)
         case .lessThanOrEqual: order.map { $0 <= 0 } ?? (left <= right)
@@ -218,27 +279,38 @@ extension PredicateExpressions.Comparison: RelatedExpression {
     }
 
     private func condition<Environment>(
-        _ property: PropertyTests<Environment, LHS.Output>, _ operand: LHS.Output, isMirrored: Bool
+        _ property: PropertyTests<Environment, LHS.Output>,
+        _ operand: LHS.Output,
+        isMirrored: Bool
     ) -> ValueCondition<Environment>? {
         switch op {
         case .lessThan: isMirrored ? property.greater(than: operand) : property.less(than: operand)
-        case .lessThanOrEqual: isMirrored ? property.greaterOrEqual(operand) : property.lessOrEqual(operand)
-        case .greaterThan: isMirrored ? property.less(than: operand) : property.greater(than: operand)
-        case .greaterThanOrEqual: isMirrored ? property.lessOrEqual(operand) : property.greaterOrEqual(operand)
+        case .lessThanOrEqual:
+            isMirrored ? property.greaterOrEqual(operand) : property.lessOrEqual(operand)
+        case .greaterThan:
+            isMirrored ? property.less(than: operand) : property.greater(than: operand)
+        case .greaterThanOrEqual:
+            isMirrored ? property.lessOrEqual(operand) : property.greaterOrEqual(operand)
         @unknown default: nil
         }
     }
 }
 
 extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        guard let property = propertyTests(of: element, in: scope), let range = constant(of: range) else { return nil }
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        guard let property = propertyTests(of: element, in: scope), let range = constant(of: range)
+        else { return nil }
         switch range {
         case let range as Range<Element.Output>: return property.isIn(range)
         case let range as ClosedRange<Element.Output>: return property.isIn(range)
-        case let range as PartialRangeFrom<Element.Output>: return property.greaterOrEqual(range.lowerBound)
-        case let range as PartialRangeThrough<Element.Output>: return property.lessOrEqual(range.upperBound)
-        case let range as PartialRangeUpTo<Element.Output>: return property.less(than: range.upperBound)
+        case let range as PartialRangeFrom<Element.Output>:
+            return property.greaterOrEqual(range.lowerBound)
+        case let range as PartialRangeThrough<Element.Output>:
+            return property.lessOrEqual(range.upperBound)
+        case let range as PartialRangeUpTo<Element.Output>:
+            return property.less(than: range.upperBound)
         default: return nil
         }
     }
@@ -247,11 +319,17 @@ extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
 // MARK: Sequences
 
 extension PredicateExpressions.SequenceContains: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
-        if let property = propertyTests(of: sequence, in: scope), let element = constant(of: element) {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
+        if let property = propertyTests(of: sequence, in: scope),
+            let element = constant(of: element)
+        {
             return property.contains(element)
         }
-        if let property = propertyTests(of: element, in: scope), let elements = constant(of: sequence) {
+        if let property = propertyTests(of: element, in: scope),
+            let elements = constant(of: sequence)
+        {
             // A sequence may be infinite, or be consumed by one iteration. A collection is not.
             guard elements is any Collection else { return nil }
             return property.isOne(of: elements)
@@ -261,9 +339,13 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
 }
 
 extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         let start: Prefix.Output? = constant(of: prefix)
-        guard let property = propertyTests(of: base, in: scope) as? PropertyTests<Environment, String> else { return nil }
+        guard
+            let property = propertyTests(of: base, in: scope) as? PropertyTests<Environment, String>
+        else { return nil }
         return (start as? any StringProtocol).map { property.starts(with: String($0)) }
     }
 }
@@ -272,28 +354,37 @@ extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
 
 /// `if let age = $0.age { age > 3 } else { false }`
 extension PredicateExpressions.NilCoalesce: RelatedExpression where RHS.Output == Bool {
-    func condition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    func condition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         constant(of: rhs) == false ? unwrappedCondition(of: lhs, in: scope) : nil
     }
 }
 
 /// Returns the condition that the part is true, and neither false nor `nil`.
 func unwrappedCondition<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> ValueCondition<Environment>? {
     (part as? any UnwrappingExpression)?.unwrappedCondition(in: scope)
 }
 
 /// A part that tests the wrapped value of an optional.
 private protocol UnwrappingExpression {
-    func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>?
+    func unwrappedCondition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>?
 }
 
 extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Result == Bool {
-    fileprivate func unwrappedCondition<Environment>(in scope: PredicateScope<Environment>) -> ValueCondition<Environment>? {
+    fileprivate func unwrappedCondition<Environment>(
+        in scope: PredicateScope<Environment>
+    ) -> ValueCondition<Environment>? {
         guard let path = propertyPath(of: wrapped, in: scope) else { return nil }
         guard let test = transform as? any PredicateExpression<Bool> else { return nil }
-        guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else { return nil }
+        guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else {
+            return nil
+        }
         let lifted = inner.lifted(to: path)
         // `nil` satisfies no test, but it would satisfy the negation of one.
         if case .test = inner { return lifted }
@@ -302,11 +393,14 @@ extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Resul
 }
 
 extension Condition {
-    /// Returns the condition on the wrapped value of an optional property. `nil` satisfies none of its tests.
-    fileprivate func lifted<Root, Value>(to path: KeyPath<Root, Value?>) -> ValueCondition<Root> where Leaf == Test<Value> {
+    /// Returns the condition on the wrapped value of an optional property. `nil` satisfies none of
+    /// its tests.
+    fileprivate func lifted<Root, Value>(to path: KeyPath<Root, Value?>) -> ValueCondition<Root>
+    where Leaf == Test<Value> {
         replacingTests { test in
             let testsWholeValue = test.property == \Value.self
-            var lifted = Test(testsWholeValue ? path : nil, testsWholeValue ? test.relation : nil) { (root: Root) in
+            var lifted = Test(testsWholeValue ? path : nil, testsWholeValue ? test.relation : nil) {
+                (root: Root) in
                 guard let value = root[keyPath: path] else { return false }
                 return try test.matches(value)
             }

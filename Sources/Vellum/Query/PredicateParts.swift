@@ -6,14 +6,18 @@ internal import VellumEngine
 
 /// Returns the key path of the part if it is a property of the scope's own variable.
 func propertyPath<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> KeyPath<Environment, Part.Output>? {
-    ownPath(of: part, in: scope) ?? path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
+    ownPath(of: part, in: scope)
+        ?? path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
 }
 
-/// Returns the tests of the part if it is a property of the scope's own variable, or the value of an optional one that is not `nil` here.
+/// Returns the tests of the part if it is a property of the scope's own variable, or the value of
+/// an optional one that is not `nil` here.
 func propertyTests<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> PropertyTests<Environment, Part.Output>? {
     if let path = ownPath(of: part, in: scope) { return PropertyTests(path) }
     return switch path(of: part, in: scope) {
@@ -23,16 +27,23 @@ func propertyTests<Part: PredicateExpression, Environment>(
     }
 }
 
-/// Returns the key path of `$0.name`, the most frequent part, for which a cast to a type is faster than one to a protocol.
+/// Returns the key path of `$0.name`, the most frequent part, for which a cast to a type is faster
+/// than one to a protocol.
 private func ownPath<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> KeyPath<Environment, Part.Output>? {
-    typealias OwnProperty = PredicateExpressions.KeyPath<PredicateExpressions.Variable<Environment>, Part.Output>
+    typealias OwnProperty = PredicateExpressions.KeyPath<
+        PredicateExpressions.Variable<Environment>, Part.Output
+    >
     guard let part = part as? OwnProperty, part.root.key == scope.own?.variable else { return nil }
     return part.keyPath
 }
 
-private func path<Environment>(of part: some PredicateExpression, in scope: PredicateScope<Environment>) -> AnyKeyPath? {
+private func path<Environment>(
+    of part: some PredicateExpression,
+    in scope: PredicateScope<Environment>
+) -> AnyKeyPath? {
     guard let own = scope.own, let part = part as? any PropertyExpression else { return nil }
     return part.path(from: own)
 }
@@ -56,14 +67,19 @@ protocol PropertyExpression: PredicateExpression {
 extension PredicateExpressions.Variable: PropertyExpression {
     func path(from root: PropertyRoot) -> AnyKeyPath? { key == root.variable ? \Output.self : nil }
 
-    func chain(from root: PropertyRoot) -> PropertyChain? { key == root.variable ? PropertyChain(steps: []) : nil }
+    func chain(from root: PropertyRoot) -> PropertyChain? {
+        key == root.variable ? PropertyChain(steps: []) : nil
+    }
 }
 
 extension PredicateExpressions.KeyPath: PropertyExpression {
     func path(from root: PropertyRoot) -> AnyKeyPath? {
-        if let variable = self.root as? PredicateExpressions.Variable<Root.Output> { return variable.key == root.variable ? keyPath : nil }
+        if let variable = self.root as? PredicateExpressions.Variable<Root.Output> {
+            return variable.key == root.variable ? keyPath : nil
+        }
         guard let outer = self.root as? any PropertyExpression else { return nil }
-        return outer.path(from: root)?.appending(path: keyPath) ?? chain(from: root)?.wrappingEnd(Output.self).declaredPath
+        return outer.path(from: root)?.appending(path: keyPath)
+            ?? chain(from: root)?.wrappingEnd(Output.self).declaredPath
     }
 
     func chain(from root: PropertyRoot) -> PropertyChain? {
@@ -75,8 +91,8 @@ extension PredicateExpressions.KeyPath: PropertyExpression {
 
 /// The way to a property through optionals: `address?.city`.
 ///
-/// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is equal to `\.address?.city`. But an index
-/// has one, which Swift describes in the same way.
+/// A predicate has the two parts of `$0.address?.city`, of which no key path can be made that is
+/// equal to `\.address?.city`. But an index has one, which Swift describes in the same way.
 ///
 /// Unchecked because key paths are protected by never changing.
 struct PropertyChain: Hashable, @unchecked Sendable {
@@ -92,12 +108,15 @@ struct PropertyChain: Hashable, @unchecked Sendable {
 
     func appending(_ others: [Step]) -> PropertyChain { PropertyChain(steps: steps + others) }
 
-    /// Returns the chain to an optional: a property behind an optional is wrapped at the end, unless it is optional itself.
+    /// Returns the chain to an optional: a property behind an optional is wrapped at the end,
+    /// unless it is optional itself.
     func wrappingEnd<Property>(_ type: Property.Type) -> PropertyChain {
-        steps.contains(.unwrapping) && !(type is any AnyOptional.Type) ? appending([.wrapping]) : self
+        steps.contains(.unwrapping) && !(type is any AnyOptional.Type)
+            ? appending([.wrapping]) : self
     }
 
-    /// The declared key paths of chains, because describing them takes longer than a query for one object. One for each chain in the source.
+    /// The declared key paths of chains, because describing them takes longer than a query for one
+    /// object. One for each chain in the source.
     private static let found = Locked<[PropertyChain: PropertyChain?]>([:])
 
     /// The key path that the root declares for an index, if it declares one.
@@ -111,11 +130,13 @@ struct PropertyChain: Hashable, @unchecked Sendable {
 
     private func find() -> AnyKeyPath? {
         guard case .property(let first) = steps.first, let description else { return nil }
-        return declaredPaths(of: type(of: first).rootType).first { $0.debugDescription == description }
+        return declaredPaths(of: type(of: first).rootType).first {
+            $0.debugDescription == description
+        }
     }
 
-    /// How Swift describes such a key path; `nil` if it has no name for one of the properties: two such paths may differ and be described in
-    /// the same way.
+    /// How Swift describes such a key path; `nil` if it has no name for one of the properties: two
+    /// such paths may differ and be described in the same way.
     private var description: String? {
         var description = ""
         for step in steps {
@@ -140,7 +161,9 @@ struct PropertyChain: Hashable, @unchecked Sendable {
 
 /// Returns the key paths of the type's indexes.
 private func declaredPaths(of type: Any.Type) -> [AnyKeyPath] {
-    func paths<Value: IndexedArchivable>(_ type: Value.Type) -> [AnyKeyPath] { type.archiveIndexes.flatMap(\.paths) }
+    func paths<Value: IndexedArchivable>(_ type: Value.Type) -> [AnyKeyPath] {
+        type.archiveIndexes.flatMap(\.paths)
+    }
     return (type as? any IndexedArchivable.Type).map { paths($0) } ?? []
 }
 
@@ -150,22 +173,29 @@ extension PredicateExpressions.OptionalFlatMap: PropertyExpression {
 
     func chain(from root: PropertyRoot) -> PropertyChain? {
         guard let outer = (wrapped as? any PropertyExpression)?.chain(from: root),
-            let inner = (transform as? any PropertyExpression)?.chain(from: PropertyRoot(variable: variable.key))
+            let inner = (transform as? any PropertyExpression)?.chain(
+                from: PropertyRoot(variable: variable.key)
+            )
         else { return nil }
         // A property that is not optional is wrapped at the end.
         let isWrapped = (transform as? any PredicateExpression<Result>) != nil
-        return outer.appending([.unwrapping] + inner.steps + (isWrapped ? [.wrapping] : []))
+        return outer.appending(
+            [.unwrapping] + inner.steps + (isWrapped ? [.wrapping] : [])
+        )
     }
 }
 
 /// `$0.due!`, where `$0.due` is not `nil`.
 extension PredicateExpressions.ForcedUnwrap: PropertyExpression {
     func path(from root: PropertyRoot) -> AnyKeyPath? {
-        (inner as? any PropertyExpression)?.path(from: root).flatMap { root.notNil.contains($0) ? $0 : nil }
+        (inner as? any PropertyExpression)?.path(from: root).flatMap {
+            root.notNil.contains($0) ? $0 : nil
+        }
     }
 
     func chain(from root: PropertyRoot) -> PropertyChain? {
-        path(from: root) == nil ? nil : (inner as? any PropertyExpression)?.chain(from: root)?.appending([.unwrapping])
+        path(from: root) == nil
+            ? nil : (inner as? any PropertyExpression)?.chain(from: root)?.appending([.unwrapping])
     }
 }
 
@@ -178,16 +208,19 @@ struct CoalescedProperty<Root, Property> {
     let defaultValue: Property
 
     /// Returns the condition that the property, or the value in its place, satisfies a test.
-    func condition(_ condition: ValueCondition<Root>, matchesDefault: Bool) -> ValueCondition<Root> {
+    func condition(_ condition: ValueCondition<Root>, matchesDefault: Bool) -> ValueCondition<Root>
+    {
         matchesDefault ? .any([condition, tests.isNil]) : condition
     }
 }
 
 /// Returns the part as an optional property with a constant in the place of `nil`, if it is one.
 func coalescedProperty<Part: PredicateExpression, Environment>(
-    of part: Part, in scope: PredicateScope<Environment>
+    of part: Part,
+    in scope: PredicateScope<Environment>
 ) -> CoalescedProperty<Environment, Part.Output>? {
-    (part as? any CoalescingExpression)?.coalesced(in: scope) as? CoalescedProperty<Environment, Part.Output>
+    (part as? any CoalescingExpression)?.coalesced(in: scope)
+        as? CoalescedProperty<Environment, Part.Output>
 }
 
 private protocol CoalescingExpression {
@@ -196,8 +229,11 @@ private protocol CoalescingExpression {
 
 extension PredicateExpressions.NilCoalesce: CoalescingExpression {
     fileprivate func coalesced<Environment>(in scope: PredicateScope<Environment>) -> Any? {
-        guard let path = propertyPath(of: lhs, in: scope) as? KeyPath<Environment, RHS.Output?> else { return nil }
-        return constant(of: rhs).map { CoalescedProperty(tests: PropertyTests(optional: path), defaultValue: $0) }
+        guard let path = propertyPath(of: lhs, in: scope) as? KeyPath<Environment, RHS.Output?>
+        else { return nil }
+        return constant(of: rhs).map {
+            CoalescedProperty(tests: PropertyTests(optional: path), defaultValue: $0)
+        }
     }
 }
 
@@ -232,7 +268,9 @@ extension PredicateExpressions.NilLiteral: ConstantExpression {
 
 extension PredicateExpressions.KeyPath: ConstantExpression {
     fileprivate var constant: Output? {
-        Vellum.constant(of: root).map { $0[keyPath: keyPath as KeyPath<Root.Output, Output>] }
+        Vellum.constant(of: root).map {
+            $0[keyPath: keyPath as KeyPath<Root.Output, Output>]
+        }
     }
 }
 
@@ -247,14 +285,18 @@ extension PredicateExpressions.UnaryMinus: ConstantExpression {
 
 extension PredicateExpressions.Range: ConstantExpression {
     fileprivate var constant: Output? {
-        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper), lower <= upper else { return nil }
+        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper),
+            lower <= upper
+        else { return nil }
         return lower..<upper
     }
 }
 
 extension PredicateExpressions.ClosedRange: ConstantExpression {
     fileprivate var constant: Output? {
-        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper), lower <= upper else { return nil }
+        guard let lower = Vellum.constant(of: lower), let upper = Vellum.constant(of: upper),
+            lower <= upper
+        else { return nil }
         return lower...upper
     }
 }

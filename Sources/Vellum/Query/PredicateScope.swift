@@ -3,8 +3,9 @@ internal import VellumEngine
 
 /// The variables of a compiled part of a predicate. They are read from one value, the environment.
 ///
-/// The environment of the predicate is the object. In a closure of `contains(where:)`, `allSatisfy` or `flatMap` it is the element, or the
-/// element and the outer environment if the closure uses outer variables.
+/// The environment of the predicate is the object. In a closure of `contains(where:)`, `allSatisfy`
+/// or `flatMap` it is the element, or the element and the outer environment if the closure uses
+/// outer variables.
 struct PredicateScope<Environment> {
     typealias Variable = PredicateExpressions.Variable
 
@@ -22,7 +23,9 @@ struct PredicateScope<Environment> {
     var depth = 0
 
     private init(
-        own: Variable<Environment>?, isComplete: Bool, _ inner: [any BoundVariable<Environment>] = [],
+        own: Variable<Environment>?,
+        isComplete: Bool,
+        _ inner: [any BoundVariable<Environment>] = [],
         _ interpretation: Interpretation? = nil
     ) {
         if let own { self.own = PropertyRoot(variable: own.key) }
@@ -32,7 +35,9 @@ struct PredicateScope<Environment> {
         self.interpretation = interpretation
     }
 
-    private var variables: [any BoundVariable<Environment>] { environment.map { own in [TypedVariable(variable: own) { $0 }] } ?? inner }
+    private var variables: [any BoundVariable<Environment>] {
+        environment.map { own in [TypedVariable(variable: own) { $0 }] } ?? inner
+    }
 
     /// Creates the scope of a predicate.
     init(_ variable: Variable<Environment>) {
@@ -45,16 +50,26 @@ struct PredicateScope<Environment> {
     }
 
     /// Returns the scope of a closure that uses its own argument and outer variables.
-    func adding<Element>(_ variable: Variable<Element>) -> PredicateScope<Nested<Environment, Element>> {
+    func adding<Element>(
+        _ variable: Variable<Element>
+    ) -> PredicateScope<Nested<Environment, Element>> {
         PredicateScope<Nested<Environment, Element>>(
-            own: nil, isComplete: isComplete,
-            [TypedVariable<Nested<Environment, Element>, Element>(variable: variable) { $0.element }]
+            own: nil,
+            isComplete: isComplete,
+            [
+                TypedVariable<Nested<Environment, Element>, Element>(variable: variable) {
+                    $0.element
+                }
+            ]
                 + variables.map { $0.nested(beside: Element.self) },
-            interpretation)
+            interpretation
+        )
     }
 
     /// Becomes the scope of the parts that are evaluated only where the condition is true.
-    mutating func assume(_ condition: ValueCondition<Environment>) { own?.notNil += condition.notNil() }
+    mutating func assume(_ condition: ValueCondition<Environment>) {
+        own?.notNil += condition.notNil()
+    }
 
     /// Returns the scope, which notes parts that Foundation evaluates.
     func noting(_ interpretation: Interpretation) -> PredicateScope {
@@ -80,7 +95,8 @@ extension Condition {
     /// The properties that are not `nil` in any value that satisfies the condition.
     fileprivate func notNil<Value>() -> [AnyKeyPath] where Leaf == Test<Value> {
         switch self {
-        case .all(let parts): return (0..<parts.count).flatMap { parts[$0].notNil() }
+        case .all(let parts):
+            return (0..<parts.count).flatMap { parts[$0].notNil() }
         case .not(.test(let test)):
             guard let property = test.property, case .isNil? = test.relation else { return [] }
             return [property]
@@ -115,9 +131,13 @@ private struct TypedVariable<Environment, Value>: BoundVariable {
     let read: (Environment) -> Value
     var key: PredicateExpressions.VariableID { variable.key }
 
-    func bind(in environment: Environment, _ bindings: inout PredicateBindings) { bindings[variable] = read(environment) }
+    func bind(in environment: Environment, _ bindings: inout PredicateBindings) {
+        bindings[variable] = read(environment)
+    }
 
     func nested<Element>(beside: Element.Type) -> any BoundVariable<Nested<Environment, Element>> {
-        TypedVariable<Nested<Environment, Element>, Value>(variable: variable) { [read] in read($0.outer) }
+        TypedVariable<Nested<Environment, Element>, Value>(variable: variable) { [read] in
+            read($0.outer)
+        }
     }
 }

@@ -61,7 +61,12 @@ public struct Query<Result> {
     /// An invalid regular expression matches no object.
     ///
     /// - Complexity: O(n) for a filter or a limit, O(n log n) for a sort.
-    @available(*, deprecated, message: "Remove your 'process(queries:)': Archivist has one, which also reports invalid steps.")
+    @available(
+        *,
+        deprecated,
+        message:
+            "Remove your 'process(queries:)': Archivist has one, which also reports invalid steps."
+    )
     public func process(results: [Result]) -> [Result] {
         do throws(VellumError) {
             return try QueryDescription([step]).results(of: results)
@@ -90,11 +95,14 @@ public struct QueryLimiter<Result> {
 /// .getResults()
 /// ```
 ///
-/// Each condition is added to this finder, which is returned: conditions can also be added one by one. An empty finder matches every object.
+/// Each condition is added to this finder, which is returned: conditions can also be added one by
+/// one. An empty finder matches every object.
 @dynamicMemberLookup
 public final class QueryFinder<Result> {
     /// A function that adds a condition on a property.
-    public typealias QueryProperty<Property> = (QueryValidator<Result, Property>) -> QueryFinder<Result>
+    public typealias QueryProperty<Property> = (QueryValidator<Result, Property>) -> QueryFinder<
+        Result
+    >
 
     var conditions: [ValueCondition<Result>] = []
     var problems: [VellumError] = []
@@ -103,7 +111,9 @@ public final class QueryFinder<Result> {
     public init() {}
 
     /// Returns a function that adds a condition on a property.
-    public subscript<Property>(dynamicMember property: KeyPath<Result, Property>) -> QueryProperty<Property> {
+    public subscript<Property>(dynamicMember property: KeyPath<Result, Property>) -> QueryProperty<
+        Property
+    > {
         { validator in
             self.conditions.append(validator.condition(property))
             self.problems += validator.problems

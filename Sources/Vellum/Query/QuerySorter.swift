@@ -11,7 +11,9 @@ internal import VellumEngine
 /// .getResults()
 /// ```
 ///
-/// Each property is added to this sorter, which is returned: properties can also be added one by one. Sorting is stable. In ascending order `nil` is first, then NaN, then all other values; descending order is the reverse.
+/// Each property is added to this sorter, which is returned: properties can also be added one by
+/// one. Sorting is stable. In ascending order `nil` is first, then NaN, then all other values;
+/// descending order is the reverse.
 @dynamicMemberLookup
 public final class QuerySorter<Result> {
     /// A function that adds a property to sort by.
@@ -24,13 +26,19 @@ public final class QuerySorter<Result> {
     /// Creates a sorter that does not change the order.
     public init() {}
 
-    /// Returns a function that adds a property to sort by. It orders objects that the earlier properties leave equal.
-    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property>) -> Sorter {
+    /// Returns a function that adds a property to sort by. It orders objects that the earlier
+    /// properties leave equal.
+    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property>)
+        -> Sorter
+    {
         { self.adding(.by(property, isDescending: $0 == .descending)) }
     }
 
-    /// Returns a function that adds an optional property to sort by. It orders objects that the earlier properties leave equal.
-    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property?>) -> Sorter {
+    /// Returns a function that adds an optional property to sort by. It orders objects that the
+    /// earlier properties leave equal.
+    public subscript<Property: Comparable>(dynamicMember property: KeyPath<Result, Property?>)
+        -> Sorter
+    {
         { self.adding(.by(property, isDescending: $0 == .descending)) }
     }
 
@@ -45,13 +53,17 @@ public final class QuerySorter<Result> {
     /// - Parameters:
     ///   - direction: The direction of the sort.
     ///   - compare: Compares two objects in ascending order.
-    public func manual(direction: QuerySortDirection, by compare: @escaping Comparator) -> QuerySorter<Result> {
+    public func manual(
+        direction: QuerySortDirection,
+        by compare: @escaping Comparator
+    ) -> QuerySorter<Result> {
         let isDescending = direction == .descending
         return adding(
             Ordering(isDescending: isDescending) { left, right in
                 let order = compare(left, right).order
                 return isDescending ? -order : order
-            })
+            }
+        )
     }
 
     private func adding(_ ordering: Ordering<Result>) -> QuerySorter<Result> {

@@ -5,7 +5,9 @@ internal import VellumEngine
 
 extension QueryValidator where Property: Collection, Property.Element: Equatable {
     /// Matches a collection that contains the element.
-    public static func contains(with element: Property.Element) -> Self { Self { PropertyTests($0).contains(element) } }
+    public static func contains(with element: Property.Element) -> Self {
+        Self { PropertyTests($0).contains(element) }
+    }
 
     /// Matches a collection that contains at least one of the elements.
     public static func contains(atLeastOne elements: some Sequence<Property.Element>) -> Self {
@@ -74,7 +76,9 @@ extension QueryValidator {
 
     /// Matches an empty collection and `nil`.
     public static func isNilOrEmpty<Wrapped: Collection>() -> Self where Property == Wrapped? {
-        Self { .any([PropertyTests(optional: $0).isNil, PropertyTests(optional: $0).isEmpty]) }
+        Self {
+            .any([PropertyTests(optional: $0).isNil, PropertyTests(optional: $0).isEmpty])
+        }
     }
 }
 
@@ -82,46 +86,61 @@ extension QueryValidator {
 
 extension QueryValidator where Property: Collection {
     /// Matches a collection with exactly `count` elements.
-    public static func countEqual(with count: Int) -> Self { Self { PropertyTests($0).satisfies { $0.count == count } } }
+    public static func countEqual(with count: Int) -> Self {
+        Self { PropertyTests($0).satisfies { $0.count == count } }
+    }
 
     /// Matches a collection with more than `count` elements.
-    public static func countGreater(than count: Int) -> Self { Self { PropertyTests($0).satisfies { $0.count > count } } }
+    public static func countGreater(than count: Int) -> Self {
+        Self { PropertyTests($0).satisfies { $0.count > count } }
+    }
 
     /// Matches a collection with fewer than `count` elements.
-    public static func countLess(than count: Int) -> Self { Self { PropertyTests($0).satisfies { $0.count < count } } }
+    public static func countLess(than count: Int) -> Self {
+        Self { PropertyTests($0).satisfies { $0.count < count } }
+    }
 
     /// Matches a collection with at least `count` elements.
-    public static func countGreaterOrEqual(with count: Int) -> Self { Self { PropertyTests($0).satisfies { $0.count >= count } } }
+    public static func countGreaterOrEqual(with count: Int) -> Self {
+        Self { PropertyTests($0).satisfies { $0.count >= count } }
+    }
 
     /// Matches a collection with at most `count` elements.
-    public static func countLessOrEqual(with count: Int) -> Self { Self { PropertyTests($0).satisfies { $0.count <= count } } }
+    public static func countLessOrEqual(with count: Int) -> Self {
+        Self { PropertyTests($0).satisfies { $0.count <= count } }
+    }
 }
 
 // MARK: Counts of optional collections
 
 extension QueryValidator {
     /// Matches a collection with exactly `count` elements.
-    public static func countEqual<Wrapped: Collection>(with count: Int) -> Self where Property == Wrapped? {
+    public static func countEqual<Wrapped: Collection>(with count: Int) -> Self
+    where Property == Wrapped? {
         Self { PropertyTests(optional: $0).satisfies { $0.count == count } }
     }
 
     /// Matches a collection with more than `count` elements.
-    public static func countGreater<Wrapped: Collection>(than count: Int) -> Self where Property == Wrapped? {
+    public static func countGreater<Wrapped: Collection>(than count: Int) -> Self
+    where Property == Wrapped? {
         Self { PropertyTests(optional: $0).satisfies { $0.count > count } }
     }
 
     /// Matches a collection with fewer than `count` elements.
-    public static func countLess<Wrapped: Collection>(than count: Int) -> Self where Property == Wrapped? {
+    public static func countLess<Wrapped: Collection>(than count: Int) -> Self
+    where Property == Wrapped? {
         Self { PropertyTests(optional: $0).satisfies { $0.count < count } }
     }
 
     /// Matches a collection with at least `count` elements.
-    public static func countGreaterOrEqual<Wrapped: Collection>(with count: Int) -> Self where Property == Wrapped? {
+    public static func countGreaterOrEqual<Wrapped: Collection>(with count: Int) -> Self
+    where Property == Wrapped? {
         Self { PropertyTests(optional: $0).satisfies { $0.count >= count } }
     }
 
     /// Matches a collection with at most `count` elements.
-    public static func countLessOrEqual<Wrapped: Collection>(with count: Int) -> Self where Property == Wrapped? {
+    public static func countLessOrEqual<Wrapped: Collection>(with count: Int) -> Self
+    where Property == Wrapped? {
         Self { PropertyTests(optional: $0).satisfies { $0.count <= count } }
     }
 }

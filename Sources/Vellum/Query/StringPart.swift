@@ -23,7 +23,8 @@ struct StringPart {
     /// Compares bytes; returns `nil` if the result could differ from a comparison of characters.
     private func inBytes(of string: String) -> Bool? {
         guard let bytes else { return nil }
-        return string.utf8.withContiguousStorageIfAvailable { (text: UnsafeBufferPointer<UInt8>) -> Bool? in
+        return string.utf8.withContiguousStorageIfAvailable {
+            (text: UnsafeBufferPointer<UInt8>) -> Bool? in
             guard StringPart.isPlain(text) else { return nil }
             guard let first = bytes.first else { return true }
             guard bytes.count <= text.count else { return false }
@@ -33,6 +34,9 @@ struct StringPart {
         } ?? nil
     }
 
-    /// Returns whether every byte is a character: ASCII without the carriage return, which forms one character with a line feed.
-    private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { $0 < 0x80 && $0 != 0x0D } }
+    /// Returns whether every byte is a character: ASCII without the carriage return, which forms
+    /// one character with a line feed.
+    private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 < 0x80 && $0 != 0x0D }
+    }
 }

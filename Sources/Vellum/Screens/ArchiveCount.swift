@@ -3,7 +3,8 @@ public import Observation
 public import VellumCore
 internal import VellumEngine
 
-/// How many objects satisfy a predicate, for a screen: `Observable`, on the main actor, always the present answer.
+/// How many objects satisfy a predicate, for a screen: `Observable`, on the main actor, always the
+/// present answer.
 ///
 /// ```swift
 /// @State private var unread = ArchiveCount(
@@ -11,7 +12,8 @@ internal import VellumEngine
 /// var body: some View { Inbox().badge(unread.value) }
 /// ```
 ///
-/// As ``ArchiveResults``, for a number. If an index answers the predicate and no object has an age of its own, nothing is decoded.
+/// As ``ArchiveResults``, for a number. If an index answers the predicate and no object has an age
+/// of its own, nothing is decoded.
 @MainActor @Observable
 public final class ArchiveCount<Archive: Archivable & Sendable> {
     /// How many there are; 0 before the first answer.
@@ -29,22 +31,33 @@ public final class ArchiveCount<Archive: Archivable & Sendable> {
     ///   - predicate: The condition; `nil` for all objects.
     public init(_ store: ArchiveStore<Archive>, where predicate: Predicate<Archive>? = nil) {
         question = ScreenQuestion(
-            predicate, of: store,
+            predicate,
+            of: store,
             ask: { (store, predicate, isCancelled) throws(VellumError) in
-                try store.observedCount(try QueryDescription(where: predicate), undecodable: .fail, isCancelled: isCancelled)
+                try store.observedCount(
+                    try QueryDescription(where: predicate),
+                    undecodable: .fail,
+                    isCancelled: isCancelled
+                )
             },
             take: { [weak self] answer, _ in
                 guard let self else { return false }
                 switch answer {
-                case .success(let count): (value, isLoaded, error) = (count, true, nil)
+                case .success(let count):
+                    value = count
+                    isLoaded = true
+                    error = nil
                 case .failure(let failure): error = failure
                 }
                 return true
-            })
+            }
+        )
     }
 
     /// Asks something else. ``value`` stays until the answer.
-    public func ask(where predicate: Predicate<Archive>? = nil) { question?.change { $0 = predicate } }
+    public func ask(where predicate: Predicate<Archive>? = nil) {
+        question?.change { $0 = predicate }
+    }
 
     /// Stops observing. The value stays.
     public func stop() { question?.stop() }

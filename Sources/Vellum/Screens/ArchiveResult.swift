@@ -22,16 +22,22 @@ public final class ArchiveResult<Archive: Archivable & Sendable> {
     ///   - key: The key of the object.
     public init(_ store: ArchiveStore<Archive>, archiveWithKey key: String) {
         question = ScreenQuestion(
-            EntryKey(key), of: store, EntryKey(key),
+            EntryKey(key),
+            of: store,
+            EntryKey(key),
             ask: { (store, key, _) throws(VellumError) in try store.observed(key) },
             take: { [weak self] answer, _ in
                 guard let self else { return false }
                 switch answer {
-                case .success(let object): (value, isLoaded, error) = (object, true, nil)
+                case .success(let object):
+                    value = object
+                    isLoaded = true
+                    error = nil
                 case .failure(let failure): error = failure
                 }
                 return true
-            })
+            }
+        )
     }
 
     /// Stops observing. The value stays.

@@ -3,7 +3,8 @@ public import Observation
 public import VellumCore
 internal import VellumEngine
 
-/// The objects that satisfy a predicate, for a screen: `Observable`, on the main actor, always the present answer.
+/// The objects that satisfy a predicate, for a screen: `Observable`, on the main actor, always the
+/// present answer.
 ///
 /// ```swift
 /// @State private var invoices = ArchiveResults(
@@ -14,18 +15,21 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// It observes from its creation until ``stop()``, or until it is released. Reading and decoding run on other threads. After an error it keeps its
-/// value, and asks again at the next change. Once the archive is closed, or its file has vanished, make another one.
+/// It observes from its creation until ``stop()``, or until it is released. Reading and decoding
+/// run on other threads. After an error it keeps its value, and asks again at the next change. Once
+/// the archive is closed, or its file has vanished, make another one.
 ///
-/// ``ask(where:sortedBy:limit:)`` changes what it asks, for example for a search field, and ``limit`` how many objects it has. ``record(_:)`` and
-/// ``delete(allKeys:)`` write, and show it before they return.
+/// ``ask(where:sortedBy:limit:)`` changes what it asks, for example for a search field, and
+/// ``limit`` how many objects it has. ``record(_:)`` and ``delete(allKeys:)`` write, and show it
+/// before they return.
 @MainActor @Observable
 public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// The objects, in order; empty before the first answer.
     public private(set) var value: [Archive] = []
     /// Whether there was an answer.
     public private(set) var isLoaded = false
-    /// Whether what was asked last has no answer yet, so that ``value`` is that of an earlier question, or none.
+    /// Whether what was asked last has no answer yet, so that ``value`` is that of an earlier
+    /// question, or none.
     public private(set) var isAsking = true
     /// Why the last question had no answer; `nil` if it had one.
     public private(set) var error: VellumError?
@@ -43,7 +47,11 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
 
         func query(after count: Int = 0) throws(VellumError) -> QueryDescription<Archive> {
             try QueryDescription(
-                where: predicate, sortedBy: order, limit: limit.map { count == 0 ? $0 : max(0, $0 - count) }, offset: count)
+                where: predicate,
+                sortedBy: order,
+                limit: limit.map { count == 0 ? $0 : max(0, $0 - count) },
+                offset: count
+            )
         }
     }
 
@@ -70,19 +78,26 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     ///   - order: Most significant first.
     ///   - limit: The maximum number of objects; `nil` for all.
     public init(
-        _ store: ArchiveStore<Archive>, where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [],
+        _ store: ArchiveStore<Archive>,
+        where predicate: Predicate<Archive>? = nil,
+        sortedBy order: [SortDescriptor<Archive>] = [],
         limit: Int? = nil
     ) {
         self.store = store
         let shown = Guarded<Shown?>(nil)
         question = ScreenQuestion(
-            Question(predicate: predicate, order: order, limit: limit), of: store,
+            Question(predicate: predicate, order: order, limit: limit),
+            of: store,
             ask: { (store, question, isCancelled) throws(VellumError) in
                 let answer: ObservedAnswer<[Archive]>
                 if let more = try Self.more(than: shown.value, question, store, isCancelled) {
                     answer = more
                 } else {
-                    answer = try store.observed(question.query(), undecodable: .fail, isCancelled: isCancelled)
+                    answer = try store.observed(
+                        question.query(),
+                        undecodable: .fail,
+                        isCancelled: isCancelled
+                    )
                 }
                 shown.change { $0 = Shown(question: question, answer: answer) }
                 return answer
@@ -90,32 +105,47 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
             take: { [weak self] answer, number in
                 guard let self else { return false }
                 switch answer {
-                case .success(let objects): (value, isLoaded, error) = (withOwnWrites(objects, after: number), true, nil)
+                case .success(let objects):
+                    value = withOwnWrites(objects, after: number)
+                    isLoaded = true
+                    error = nil
                 case .failure(let failure): error = failure
                 }
                 isAsking = false
                 return true
-            })
+            }
+        )
     }
 
-    /// Returns the answer to a question that only has a higher limit than the last: what is shown is not read again.
+    /// Returns the answer to a question that only has a higher limit than the last: what is shown
+    /// is not read again.
     ///
     /// - Returns: `nil` if anything has changed since.
     private nonisolated static func more(
-        than shown: Shown?, _ question: Question, _ store: Store<Archive>, _ isCancelled: @escaping () -> Bool
+        than shown: Shown?,
+        _ question: Question,
+        _ store: Store<Archive>,
+        _ isCancelled: @escaping () -> Bool
     ) throws(VellumError) -> ObservedAnswer<[Archive]>? {
-        guard let shown, let old = shown.question.limit, shown.question.subject == question.subject, old < question.limit ?? .max else {
+        guard let shown, let old = shown.question.limit, shown.question.subject == question.subject,
+            old < question.limit ?? .max
+        else {
             return nil
         }
         let count = shown.answer.answer.count
-        return try store.observed(question.query(after: count), after: shown.answer, isCancelled: isCancelled)
+        return try store.observed(
+            question.query(after: count),
+            after: shown.answer,
+            isCancelled: isCancelled
+        )
     }
 
     // MARK: Asking
 
     /// The maximum number of objects; `nil` for all.
     ///
-    /// Raising it reads the objects that are not shown yet, unless something has changed meanwhile. ``value`` stays until the answer.
+    /// Raising it reads the objects that are not shown yet, unless something has changed meanwhile.
+    /// ``value`` stays until the answer.
     ///
     /// ```swift
     /// ForEach(invoices.value, id: \.primaryKey) { invoice in
@@ -123,8 +153,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// }
     /// ```
     ///
-    /// - Complexity: O(log n + old limit + new objects) with an index that has the order and answers the predicate; otherwise that of the
-    ///   query.
+    /// - Complexity: O(log n + old limit + new objects) with an index that has the order and
+    ///   answers the predicate; otherwise that of the query.
     public var limit: Int? {
         get {
             access(keyPath: \.limit)
@@ -139,13 +169,16 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         }
     }
 
-    /// Raises ``limit`` if the object is the last one that is shown: for a list that goes on while it is scrolled.
+    /// Raises ``limit`` if the object is the last one that is shown: for a list that goes on while
+    /// it is scrolled.
     ///
     /// - Parameters:
     ///   - object: The object that appears.
     ///   - count: By how much. Less than one has no effect.
     public func showMore(after object: Archive, by count: Int = 50) {
-        guard let limit, count > 0, value.count >= limit, value.last?.primaryKey == object.primaryKey else { return }
+        guard let limit, count > 0, value.count >= limit,
+            value.last?.primaryKey == object.primaryKey
+        else { return }
         let (more, overflow) = limit.addingReportingOverflow(count)
         self.limit = overflow ? .max : more
     }
@@ -166,10 +199,21 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     ///   - predicate: The condition; `nil` for all objects.
     ///   - order: Most significant first.
     ///   - limit: The maximum number of objects; `nil` for all.
-    public func ask(where predicate: Predicate<Archive>? = nil, sortedBy order: [SortDescriptor<Archive>] = [], limit: Int? = nil) {
+    public func ask(
+        where predicate: Predicate<Archive>? = nil,
+        sortedBy order: [SortDescriptor<Archive>] = [],
+        limit: Int? = nil
+    ) {
         withMutation(keyPath: \.limit) {
             isAsking = question?.isAsked ?? false
-            question?.change { $0 = Question(predicate: predicate, order: order, limit: limit, subject: $0.subject + 1) }
+            question?.change {
+                $0 = Question(
+                    predicate: predicate,
+                    order: order,
+                    limit: limit,
+                    subject: $0.subject + 1
+                )
+            }
         }
     }
 
@@ -181,14 +225,18 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
 
     // MARK: Writing
 
-    /// Records an object, and shows it, if it satisfies the predicate, before this returns (decision 78).
+    /// Records an object, and shows it, if it satisfies the predicate, before this returns
+    /// (decision 78).
     ///
-    /// It stands where the order puts it, after objects that are equal to it. The next answer of the archive replaces what is shown.
+    /// It stands where the order puts it, after objects that are equal to it. The next answer of
+    /// the archive replaces what is shown.
     ///
-    /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability and effect on the eviction order.
+    /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability
+    /// and effect on the eviction order.
     ///
     /// - Complexity: That of the store, and O(n) for n objects that are shown.
-    /// - Throws: ``VellumError`` as ``ArchiveStore/record(_:expiration:)`` does. The value stays then.
+    /// - Throws: ``VellumError`` as ``ArchiveStore/record(_:expiration:)`` does. The value stays
+    ///   then.
     public func record(_ object: Archive) throws {
         try store.record(object)
         show([object.primaryKey], object)
@@ -241,8 +289,13 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
             let position = shown.firstIndex { $0.primaryKey == write.key }
             if let position { shown.remove(at: position) }
             do {
-                guard let object = write.object, try condition?.matches(object) ?? true else { continue }
-                let next = orderings.isEmpty ? position : try shown.firstIndex { try orderings.comesFirst(object, before: $0) }
+                guard let object = write.object, try condition?.matches(object) ?? true else {
+                    continue
+                }
+                let next =
+                    orderings.isEmpty
+                    ? position
+                    : try shown.firstIndex { try orderings.comesFirst(object, before: $0) }
                 shown.insert(object, at: next ?? shown.count)
             } catch {}  // The next answer has the error.
         }
@@ -252,7 +305,8 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
 
 extension Array {
     /// Whether an object comes before another one, and is not equal to it.
-    fileprivate func comesFirst<Value>(_ object: Value, before other: Value) throws -> Bool where Element == Ordering<Value> {
+    fileprivate func comesFirst<Value>(_ object: Value, before other: Value) throws -> Bool
+    where Element == Ordering<Value> {
         for ordering in self {
             let order = try ordering.compare(object, other)
             if order != 0 { return order < 0 }

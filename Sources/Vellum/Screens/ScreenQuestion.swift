@@ -1,9 +1,11 @@
 internal import VellumCore
 internal import VellumEngine
 
-/// What a model of a screen asks of an archive, again after each change of the archive or of the question.
+/// What a model of a screen asks of an archive, again after each change of the archive or of the
+/// question.
 ///
-/// An answer to an earlier question is dropped: the model keeps its value until there is one to the new question.
+/// An answer to an earlier question is dropped: the model keeps its value until there is one to the
+/// new question.
 @MainActor
 final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     private let asked: Guarded<Asked>
@@ -30,27 +32,38 @@ final class ScreenQuestion<Question: Sendable, Answer: Sendable> {
     /// - Parameters:
     ///   - key: The key that matters; `nil` if all do.
     ///   - ask: Called on a thread that may block.
-    ///   - take: Receives each answer to the present question, with the number of own writes and questions before it, and says whether there is
-    ///     still somebody to receive the next.
+    ///   - take: Receives each answer to the present question, with the number of own writes and
+    ///     questions before it, and says whether there is still somebody to receive the next.
     init<Archive: Archivable & Sendable>(
-        _ question: Question, of store: ArchiveStore<Archive>, _ key: EntryKey? = nil,
-        ask: @escaping @Sendable (Store<Archive>, Question, @escaping () -> Bool) throws(VellumError) -> ObservedAnswer<Answer>,
+        _ question: Question,
+        of store: ArchiveStore<Archive>,
+        _ key: EntryKey? = nil,
+        ask:
+            @escaping @Sendable (Store<Archive>, Question, @escaping () -> Bool) throws(VellumError)
+            -> ObservedAnswer<Answer>,
         take: @escaping @MainActor (Result<Answer, VellumError>, _ number: UInt64) -> Bool
     ) {
         asked = Guarded(Asked(question: question))
         do throws(VellumError) {
             // Before this returns, so that no change from now on is missed.
-            let observation = try store.observation(key, isPrompt: true) { [asked] (store, _, isCancelled) throws(VellumError) in
+            let observation = try store.observation(key, isPrompt: true) {
+                [asked] (store, _, isCancelled) throws(VellumError) in
                 asked.change { $0.answered = $0.number }
-                let (question, number) = (asked.value.question, asked.value.answered)
-                let answer = try ask(store, question) { isCancelled() || asked.value.first > number }
+                let question = asked.value.question
+                let number = asked.value.answered
+                let answer = try ask(store, question) {
+                    isCancelled() || asked.value.first > number
+                }
                 return answer.map(number: number) { Numbered(answer: $0, number: number) }
             }
             self.observation = observation
             task = Task { [asked, weak self] in
                 defer { observation.stop() }
                 while let answer = await observation.next() {
-                    let number = if case .success(let answer) = answer { answer.number } else { asked.value.answered }
+                    let number =
+                        if case .success(let answer) = answer { answer.number } else {
+                            asked.value.answered
+                        }
                     guard number >= asked.value.first else { continue }
                     guard take(answer.map(\.answer), number) else { return }
                 }
