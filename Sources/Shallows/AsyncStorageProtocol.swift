@@ -14,11 +14,12 @@ internal import VellumCore
 /// let articles = memory.combined(with: disk).combined(with: Server())
 /// ```
 ///
-/// Every transform and composition works with it, as with a ``StorageProtocol``. Each call runs in its own task, which is cancelled
-/// when nobody waits for its answer.
+/// Every transform and composition works with it, as with a ``StorageProtocol``. Each call runs in
+/// its own task, which is cancelled when nobody waits for its answer.
 @preconcurrency
 public protocol AsyncStorageProtocol<Key, Value>: StorageProtocol {
-    // Declared again, because they are inferred only from the functions of the protocol that declares them.
+    // Declared again, because they are inferred only from the functions of the protocol that
+    // declares them.
     override associatedtype Key
     override associatedtype Value
 
@@ -42,7 +43,8 @@ extension AsyncStorageProtocol {
     /// Returns this storage with its type erased.
     public func erased() -> Storage<Key, Value> {
         let operations = Storage<Key, Value>(
-            storageName: storageName, retrieve: { key in try await retrieve(forKey: key) },
+            storageName: storageName,
+            retrieve: { key in try await retrieve(forKey: key) },
             set: { value, key in try await set(value, forKey: key) }
         ).operations
         // Erased storages of one storage exclude each other's updates.
@@ -52,45 +54,72 @@ extension AsyncStorageProtocol {
     /// Returns this storage with its type erased, to be retrieved from.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { erased().asReadOnlyStorage() }
     /// Returns this storage with its type erased, to be set to.
-    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { erased().asWriteOnlyStorage() }
+    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
+        erased().asWriteOnlyStorage()
+    }
 
     /// Retrieves the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
         erased().retrieve(forKey: key, completion: completion)
     }
 
     /// Sets the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         erased().set(value, forKey: key, completion: completion)
     }
 
     // Without these, the functions that every storage has would satisfy the requirements.
 
     /// Unavailable: a conforming type implements it.
-    @available(*, unavailable, message: "Implement this function: it is one of the two that a storage is made of.")
+    @available(
+        *,
+        unavailable,
+        message: "Implement this function: it is one of the two that a storage is made of."
+    )
     public func retrieve(forKey key: Key) async throws -> Value { fatalError("Unavailable.") }
 
     /// Unavailable: a conforming type implements it.
-    @available(*, unavailable, message: "Implement this function: it is one of the two that a storage is made of.")
+    @available(
+        *,
+        unavailable,
+        message: "Implement this function: it is one of the two that a storage is made of."
+    )
     public func set(_ value: Value, forKey key: Key) async throws { fatalError("Unavailable.") }
 }
 
 extension AsyncReadOnlyStorageProtocol {
     /// Returns this storage with its type erased.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
-        ReadOnlyStorage(storageName: storageName, retrieve: { key in try await retrieve(forKey: key) })
+        ReadOnlyStorage(
+            storageName: storageName,
+            retrieve: { key in try await retrieve(forKey: key) }
+        )
     }
 
     /// Retrieves the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
         asReadOnlyStorage().retrieve(forKey: key, completion: completion)
     }
 
     /// Unavailable: a conforming type implements it.
-    @available(*, unavailable, message: "Implement this function: it is the one that the storage is made of.")
+    @available(
+        *,
+        unavailable,
+        message: "Implement this function: it is the one that the storage is made of."
+    )
     public func retrieve(forKey key: Key) async throws -> Value { fatalError("Unavailable.") }
 }
 
@@ -105,7 +134,9 @@ extension AsyncReadOnlyStorageProtocol {
 /// }
 /// ```
 @preconcurrency
-public protocol AsyncRemovableStorageProtocol<Key, Value>: AsyncStorageProtocol, RemovableStorageProtocol {
+public protocol AsyncRemovableStorageProtocol<Key, Value>: AsyncStorageProtocol,
+    RemovableStorageProtocol
+{
     /// Removes the value under the key, if there is one.
     func remove(forKey key: Key) async throws
     /// Removes every value.
@@ -119,13 +150,20 @@ extension AsyncRemovableStorageProtocol {
         return AnyStorage(
             name,
             erased().operations.with(
-                remove: { key, call in .foreign(layer: name, key: key, call) { try await remove(forKey: key) } },
-                removeAll: { call in .foreign(layer: name, call) { try await removeAll() } }))
+                remove: { key, call in
+                    .foreign(layer: name, key: key, call) { try await remove(forKey: key) }
+                },
+                removeAll: { call in .foreign(layer: name, call) { try await removeAll() } }
+            )
+        )
     }
 
     /// Removes the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func remove(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         asRemovableStorage().remove(forKey: key, completion: completion)
     }
 
@@ -138,10 +176,18 @@ extension AsyncRemovableStorageProtocol {
     // Without these, the functions that every storage has would satisfy the requirements.
 
     /// Unavailable: a conforming type implements it.
-    @available(*, unavailable, message: "Implement this function: it is one of the two that remove.")
+    @available(
+        *,
+        unavailable,
+        message: "Implement this function: it is one of the two that remove."
+    )
     public func remove(forKey key: Key) async throws { fatalError("Unavailable.") }
 
     /// Unavailable: a conforming type implements it.
-    @available(*, unavailable, message: "Implement this function: it is one of the two that remove.")
+    @available(
+        *,
+        unavailable,
+        message: "Implement this function: it is one of the two that remove."
+    )
     public func removeAll() async throws { fatalError("Unavailable.") }
 }

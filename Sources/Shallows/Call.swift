@@ -1,17 +1,21 @@
 package import VellumCore
 
-/// What goes down with a call through every layer: how the caller takes the answer, how it cancels, and who is notified.
+/// What goes down with a call through every layer: how the caller takes the answer, how it cancels,
+/// and who is notified.
 @usableFromInline
 package struct Call: Sendable {
-    /// Whether the caller's thread may be blocked until there is an answer. No layer then answers later.
+    /// Whether the caller's thread may be blocked until there is an answer. No layer then answers
+    /// later.
     @usableFromInline package let waits: Bool
-    /// Whether the call is a fill: each layer takes what it can, whether or not the one before it did.
+    /// Whether the call is a fill: each layer takes what it can, whether or not the one before it
+    /// did.
     @usableFromInline private(set) var isFill = false
     /// Cancelled when the caller no longer wants the answer.
     private(set) var cancellation: Cancellation?
     /// Called with what no error says.
     private(set) var reporter: (@Sendable (StorageReport) -> Void)?
-    /// Called, once or more, when the call waits for user-supplied code: callers inside a task must not block for that.
+    /// Called, once or more, when the call waits for user-supplied code: callers inside a task must
+    /// not block for that.
     private(set) var onMayBlock: (@Sendable () -> Void)?
 
     @usableFromInline
@@ -26,7 +30,8 @@ package struct Call: Sendable {
     @usableFromInline package static let waiting = Call(waits: true)
 
     package var isCancelled: Bool { cancellation?.isCancelled ?? false }
-    /// Whether the call must fail rather than wait for user-supplied code: it would block a thread that runs tasks.
+    /// Whether the call must fail rather than wait for user-supplied code: it would block a thread
+    /// that runs tasks.
     var rejectsBlocking: Bool { waits && withUnsafeCurrentTask { $0 != nil } && !Lane.isCurrent }
 
     /// The same call with another cancellation, or none.
@@ -103,7 +108,8 @@ final class Cancellation: Sendable {
         for handler in handlers.values { handler() }
     }
 
-    /// Calls the handler when the call is cancelled, synchronously if it already was. Returns a number by which to remove the handler.
+    /// Calls the handler when the call is cancelled, synchronously if it already was. Returns a
+    /// number by which to remove the handler.
     @discardableResult
     func onCancel(_ handler: @escaping @Sendable () -> Void) -> Int {
         let number = state.withLock { state -> Int? in
@@ -122,11 +128,13 @@ final class Cancellation: Sendable {
     }
 }
 
-// How a call waits for what another call has: a load that is running, or a key that is held. Here alone it is decided which caller
-// is suspended, which is blocked, and which fails because the other call waits for user-supplied code.
+// How a call waits for what another call has: a load that is running, or a key that is held. Here
+// alone it is decided which caller is suspended, which is blocked, and which fails because the
+// other call waits for user-supplied code.
 
 extension Call {
-    /// Returns what to call once the running load, or the holder of the key, waits for user-supplied code; `nil` for nothing.
+    /// Returns what to call once the running load, or the holder of the key, waits for
+    /// user-supplied code; `nil` for nothing.
     ///
     /// - Parameter reject: Ends the wait with `wouldBlock`.
     func notification(reject: @escaping @Sendable () -> Void) -> (@Sendable () -> Void)? {
@@ -136,7 +144,10 @@ extension Call {
     /// Waits for a promise that somebody else fulfills.
     ///
     /// - Parameter leave: Called when the caller cancels; it fulfills the promise.
-    func wait<Value: Sendable>(for promise: Promise<Value>, orLeave leave: @escaping @Sendable () -> Void) -> Reply<Value> {
+    func wait<Value: Sendable>(
+        for promise: Promise<Value>,
+        orLeave leave: @escaping @Sendable () -> Void
+    ) -> Reply<Value> {
         if waits { return .now(promise.wait()) }
         if let cancellation {
             let handler = cancellation.onCancel(leave)
@@ -147,9 +158,13 @@ extension Call {
 }
 
 extension SerialQueue {
-    /// Does the work: on this thread for a call that blocks, else in its turn on a thread of the queue.
+    /// Does the work: on this thread for a call that blocks, else in its turn on a thread of the
+    /// queue.
     package func run<Value: Sendable>(
-        layer: String, key: (any Sendable)? = nil, _ call: Call, _ work: @escaping @Sendable () -> Outcome<Value>
+        layer: String,
+        key: (any Sendable)? = nil,
+        _ call: Call,
+        _ work: @escaping @Sendable () -> Outcome<Value>
     ) -> Reply<Value> {
         guard !call.isCancelled else { return .failure(.cancelled(layer: layer, key: key)) }
         if call.waits {
@@ -159,7 +174,10 @@ extension SerialQueue {
         let promise = Promise<Value>()
         enqueue {
             // Asked in its turn: the work of a caller that has cancelled is not done.
-            let outcome = call.isCancelled ? .failure(.cancelled(layer: layer, key: key)) : work()
+            let outcome =
+                call.isCancelled
+                ? .failure(.cancelled(layer: layer, key: key))
+                : work()
             return { promise.fulfill(outcome) }
         }
         return .later(promise)

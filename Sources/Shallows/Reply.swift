@@ -7,11 +7,12 @@ internal import VellumCore
 /// back.retrieve(key, call).then { outcome in … }
 /// ```
 ///
-/// A storage that can answer synchronously does, without a thread and without an allocation. So one body serves calls with completions,
-/// `async` calls and calls that block.
+/// A storage that can answer synchronously does, without a thread and without an allocation. So one
+/// body serves calls with completions, `async` calls and calls that block.
 ///
-/// Code on the path of a hit switches over every case, which moves the value. A pattern that leaves out cases, as in `guard case`,
-/// copies it: a retain and a release for each reference in the value, in every layer.
+/// Code on the path of a hit switches over every case, which moves the value. A pattern that leaves
+/// out cases, as in `guard case`, copies it: a retain and a release for each reference in the
+/// value, in every layer.
 @usableFromInline
 package enum Reply<Value: Sendable>: Sendable {
     case now(Outcome<Value>)
@@ -27,7 +28,9 @@ extension Reply {
 
     /// Returns the reply that `next` makes of the outcome, synchronously if there is one.
     @inlinable
-    func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Reply<Next> {
+    func then<Next: Sendable>(
+        _ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>
+    ) -> Reply<Next> {
         switch self {
         case .now(let outcome): next(outcome)
         case .later(let promise): .later(promise.then(next))
@@ -36,7 +39,9 @@ extension Reply {
 
     /// Returns the reply with a transformed outcome.
     @inlinable
-    package func map<Next: Sendable>(_ transform: @escaping @Sendable (Outcome<Value>) -> Outcome<Next>) -> Reply<Next> {
+    package func map<Next: Sendable>(
+        _ transform: @escaping @Sendable (Outcome<Value>) -> Outcome<Next>
+    ) -> Reply<Next> {
         then { .now(transform($0)) }
     }
 
@@ -55,7 +60,9 @@ extension Reply {
         switch self {
         case .now(let outcome): return outcome
         case .later(let promise):
-            return await withCheckedContinuation { continuation in promise.observe { continuation.resume(returning: $0) } }
+            return await withCheckedContinuation { continuation in
+                promise.observe { continuation.resume(returning: $0) }
+            }
         }
     }
 }
@@ -97,7 +104,9 @@ extension Result where Failure == ShallowsError {
 
     /// Returns the reply that `next` makes of the value, or the failure.
     @inlinable
-    func then<Next: Sendable>(_ next: (Success) -> Reply<Next>) -> Reply<Next> {
+    func then<Next: Sendable>(
+        _ next: (Success) -> Reply<Next>
+    ) -> Reply<Next> {
         switch self {
         case .success(let value): next(value)
         case .failure(let error): .failure(error)
@@ -120,7 +129,8 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     init() {}
 
-    /// Fulfills the promise, and calls every observer, outside the lock. Returns `false` if it was fulfilled before.
+    /// Fulfills the promise, and calls every observer, outside the lock. Returns `false` if it was
+    /// fulfilled before.
     @discardableResult
     func fulfill(_ outcome: Outcome<Value>) -> Bool {
         let observers = state.withLock { state -> [Observer]? in
@@ -154,7 +164,9 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     @usableFromInline
-    func then<Next: Sendable>(_ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>) -> Promise<Next> {
+    func then<Next: Sendable>(
+        _ next: @escaping @Sendable (Outcome<Value>) -> Reply<Next>
+    ) -> Promise<Next> {
         let promise = Promise<Next>()
         let next = ReentrancyGuard.inheriting(next)
         observe { next($0).deliver { promise.fulfill($0) } }
@@ -169,7 +181,9 @@ package final class Promise<Value: Sendable>: Sendable {
         let semaphore = DispatchSemaphore(value: 0)
         observe { _ in semaphore.signal() }
         Lane.waiting { semaphore.wait() }
-        guard let outcome else { preconditionFailure("A promise called its observer before it was fulfilled.") }
+        guard let outcome else {
+            preconditionFailure("A promise called its observer before it was fulfilled.")
+        }
         return outcome
     }
 }

@@ -1,7 +1,8 @@
 public import Foundation
 public import VellumCore
 
-/// The error of this module: a miss with its key, or a failure with its cause, and the layer where it arose.
+/// The error of this module: a miss with its key, or a failure with its cause, and the layer where
+/// it arose.
 ///
 /// ```swift
 /// do throws(ShallowsError) {
@@ -15,24 +16,31 @@ public import VellumCore
 /// }
 /// ```
 ///
-/// Storages of this module throw it. What your own storages and transforms throw reaches you unchanged from `retrieve` and `set`, and
-/// as the ``cause`` of a `ShallowsError` from ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
+/// Storages of this module throw it. What your own storages and transforms throw reaches you
+/// unchanged from `retrieve` and `set`, and as the ``cause`` of a `ShallowsError` from
+/// ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
 ///
-/// Its `description` quotes an error of your own storage or transform as that error describes itself, and adds no key and no value.
-/// `String(reflecting:)` adds the cause.
-public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, CustomDebugStringConvertible, StorageMiss {
+/// Its `description` quotes an error of your own storage or transform as that error describes
+/// itself, and adds no key and no value. `String(reflecting:)` adds the cause.
+public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible,
+    CustomDebugStringConvertible, StorageMiss
+{
     /// What kind of failure an error is.
     public typealias Code = VellumError.Code
 
     /// What kind of failure it is. A later version may add codes, so a `switch` needs a default.
     public var code: Code
-    /// What went wrong and what to do about it. Quotes the cause, if a storage or a transform of your own threw it.
+    /// What went wrong and what to do about it. Quotes the cause, if a storage or a transform of
+    /// your own threw it.
     public var message: String {
         get {
             guard quotesCause, let cause else { return text }
             return "\(text): \(Self.reason(of: cause))"
         }
-        set { (text, quotesCause) = (newValue, false) }
+        set {
+            text = newValue
+            quotesCause = false
+        }
     }
     /// The name of the layer where it arose.
     public var layer: String
@@ -40,12 +48,14 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
     public var key: (any Sendable)?
     /// The error that caused this one, if any. It may contain user data.
     public var cause: (any Error)?
-    /// If a value was set to, or removed from, some layers and not all: the names of those where that succeeded.
+    /// If a value was set to, or removed from, some layers and not all: the names of those where
+    /// that succeeded.
     public var succeededLayers: [String] = []
 
     /// The message, without the cause that it quotes.
     @usableFromInline var text: String
-    /// Whether the message ends with the cause. It is written only when it is read, because many storages throw an error for each miss.
+    /// Whether the message ends with the cause. It is written only when it is read, because many
+    /// storages throw an error for each miss.
     @usableFromInline var quotesCause = false
     /// What a composition does with it.
     @usableFromInline var disposition: Disposition
@@ -58,13 +68,20 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
         case miss
         /// Stop here.
         case failure
-        /// A user-supplied storage failed, and does not say how: ask the next layer, and report the error.
+        /// A user-supplied storage failed, and does not say how: ask the next layer, and report the
+        /// error.
         case unknown
     }
 
     /// Creates an error. Its code says whether it is a miss.
     @inlinable
-    public init(_ code: Code, _ message: String, layer: String, key: (any Sendable)? = nil, cause: (any Error)? = nil) {
+    public init(
+        _ code: Code,
+        _ message: String,
+        layer: String,
+        key: (any Sendable)? = nil,
+        cause: (any Error)? = nil
+    ) {
         self.code = code
         text = message
         self.layer = layer
@@ -75,8 +92,18 @@ public struct ShallowsError: LocalizedError, Sendable, CustomStringConvertible, 
 
     /// Returns the error that says that there is no value under the key.
     @inlinable
-    public static func miss(forKey key: any Sendable, layer: String, cause: (any Error)? = nil) -> ShallowsError {
-        var error = ShallowsError(.miss, "There is no value under the key.", layer: layer, key: key, cause: cause)
+    public static func miss(
+        forKey key: any Sendable,
+        layer: String,
+        cause: (any Error)? = nil
+    ) -> ShallowsError {
+        var error = ShallowsError(
+            .miss,
+            "There is no value under the key.",
+            layer: layer,
+            key: key,
+            cause: cause
+        )
         error.throwsCause = cause != nil
         return error
     }
@@ -93,17 +120,42 @@ extension ShallowsError {
     ///
     /// - Parameter disposition: Its disposition, if the error does not say so itself.
     @usableFromInline
-    init(_ error: any Error, layer: String, key: (any Sendable)? = nil, disposition: Disposition) {
+    init(
+        _ error: any Error,
+        layer: String,
+        key: (any Sendable)? = nil,
+        disposition: Disposition
+    ) {
         switch error {
         case let error as ShallowsError:
             self = error
             if self.key == nil { self.key = key }
-        case let error as any StorageMiss where error.isMiss: self = .miss(forKey: key ?? (), layer: layer, cause: error)
-        case let error as VellumError: self = ShallowsError(error.code, error.located, layer: layer, key: key, cause: error.cause)
+        case let error as any StorageMiss where error.isMiss:
+            self = .miss(forKey: key ?? (), layer: layer, cause: error)
+        case let error as VellumError:
+            self = ShallowsError(
+                error.code,
+                error.located,
+                layer: layer,
+                key: key,
+                cause: error.cause
+            )
         case is CancellationError:
-            self = ShallowsError(.cancelled, "The task was cancelled.", layer: layer, key: key, cause: error)
+            self = ShallowsError(
+                .cancelled,
+                "The task was cancelled.",
+                layer: layer,
+                key: key,
+                cause: error
+            )
         default:
-            self = ShallowsError(.failed, "The storage failed", layer: layer, key: key, cause: error)
+            self = ShallowsError(
+                .failed,
+                "The storage failed",
+                layer: layer,
+                key: key,
+                cause: error
+            )
             quotesCause = true
             self.disposition = error is any StorageMiss ? .failure : disposition
         }
@@ -111,12 +163,14 @@ extension ShallowsError {
         throwsCause = throwsCause || !(error is VellumError || error is ShallowsError)
     }
 
-    /// What an error says about itself. Errors of the system and of coding have keys, values and paths in their descriptions: of these
-    /// the reason alone.
+    /// What an error says about itself. Errors of the system and of coding have keys, values and
+    /// paths in their descriptions: of these the reason alone.
     static func reason(of error: any Error) -> String {
         if isOfCoding(error) { return codingReason(error) }
         if let text = (error as? any LocalizedError)?.errorDescription { return text }
-        if error is any CustomNSError || type(of: error) is NSError.Type { return codingReason(error) }
+        if error is any CustomNSError || type(of: error) is NSError.Type {
+            return codingReason(error)
+        }
         return String(describing: error)
     }
 
@@ -154,7 +208,8 @@ extension VellumError.Code {
     public static let partiallyRemoved = VellumError.Code("partiallyRemoved")
     /// A storage that answers later was called synchronously inside a task.
     public static let wouldBlock = VellumError.Code("wouldBlock")
-    /// A call would wait for work that it is part of, such as an update of the key that is being updated.
+    /// A call would wait for work that it is part of, such as an update of the key that is being
+    /// updated.
     public static let recursiveCall = VellumError.Code("recursiveCall")
     /// A storage released its completion without calling it.
     public static let unanswered = VellumError.Code("unanswered")
@@ -162,8 +217,9 @@ extension VellumError.Code {
 
 /// An error that may mean that there is no value.
 ///
-/// In a composition, a miss continues with the next layer; so does an unknown error of a user-supplied storage, which is reported, unless
-/// that storage is ``ErasableStorage/strict()``; a failure of a storage of this package stops.
+/// In a composition, a miss continues with the next layer; so does an unknown error of a
+/// user-supplied storage, which is reported, unless that storage is ``ErasableStorage/strict()``; a
+/// failure of a storage of this package stops.
 ///
 /// ```swift
 /// extension KeychainError: StorageMiss {
@@ -171,7 +227,8 @@ extension VellumError.Code {
 /// }
 /// ```
 public protocol StorageMiss: Error {
-    /// Whether the error means that there is no value. By default `true`. If `false`, a composition stops and throws the error.
+    /// Whether the error means that there is no value. By default `true`. If `false`, a composition
+    /// stops and throws the error.
     var isMiss: Bool { get }
 }
 

@@ -10,7 +10,9 @@ extension Optional {
         public init() {}
 
         /// The text for `localizedDescription`.
-        public var errorDescription: String? { "There is nil in the place of a value of type \(Wrapped.self)." }
+        public var errorDescription: String? {
+            "There is nil in the place of a value of type \(Wrapped.self)."
+        }
     }
 
     /// Returns the value, or throws if it is `nil`: for transforms that may fail.

@@ -1,6 +1,7 @@
 // Decision 21.
 
-/// The storages of one kind: a namespace, so that an extension of ``Storage``, or of another kind, extends that kind alone.
+/// The storages of one kind: a namespace, so that an extension of ``Storage``, or of another kind,
+/// extends that kind alone.
 ///
 /// ```swift
 /// extension Storage where Key == Filename {
@@ -10,28 +11,36 @@
 /// }
 /// ```
 public enum StorageFamily<Access: StorageAccess> {
-    /// A storage of values by keys, with its type erased: the type that all transforms and compositions return.
+    /// A storage of values by keys, with its type erased: the type that all transforms and
+    /// compositions return.
     ///
     /// ```swift
     /// // Storage<String, Int>
     /// let storage = MemoryStorage<String, Int>().asStorage()
     /// ```
     ///
-    /// Written as one of its four kinds: ``Storage``, ``ReadOnlyStorage``, ``WriteOnlyStorage`` and ``RemovableStorage``. The compiler
-    /// checks that only what the kind can do is asked of it.
+    /// Written as one of its four kinds: ``Storage``, ``ReadOnlyStorage``, ``WriteOnlyStorage`` and
+    /// ``RemovableStorage``. The compiler checks that only what the kind can do is asked of it.
     ///
     /// Copying it is cheap, and copies are one storage. It can be used on any thread.
     public struct Erased<Key: Sendable, Value: Sendable>: Sendable {
-        /// The name of the storage: for compositions `front<->back` (both ways), `front<-back` (pulls) and `front->back` (pushes).
+        /// The name of the storage: for compositions `front<->back` (both ways), `front<-back`
+        /// (pulls) and `front->back` (pushes).
         public let storageName: String
         @usableFromInline let operations: StorageOperations<Key, Value>
         /// The layers of a composition, front first; empty for any other storage.
         @usableFromInline let parts: [Self]
-        /// The names of the storages that a set reaches, where the parts do not say it: a storage that is set to may be of another kind.
+        /// The names of the storages that a set reaches, where the parts do not say it: a storage
+        /// that is set to may be of another kind.
         @usableFromInline let reach: [String]?
 
         @usableFromInline
-        package init(_ storageName: String, _ operations: StorageOperations<Key, Value>, parts: [Self] = [], reach: [String]? = nil) {
+        package init(
+            _ storageName: String,
+            _ operations: StorageOperations<Key, Value>,
+            parts: [Self] = [],
+            reach: [String]? = nil
+        ) {
             self.storageName = storageName
             self.operations = operations
             self.parts = parts
@@ -39,7 +48,9 @@ public enum StorageFamily<Access: StorageAccess> {
         }
 
         /// The names of the storages that a set reaches, in that order.
-        @usableFromInline var leaves: [String] { reach ?? (parts.isEmpty ? [storageName] : parts.flatMap(\.leaves)) }
+        @usableFromInline var leaves: [String] {
+            reach ?? (parts.isEmpty ? [storageName] : parts.flatMap(\.leaves))
+        }
 
         /// The layers of a composition, front first; the storage itself, if it is no composition.
         ///
@@ -51,25 +62,37 @@ public enum StorageFamily<Access: StorageAccess> {
         @inlinable
         public var layers: [Self] { parts.isEmpty ? [self] : parts }
 
-        /// Transforms the operations of the storage, and those of each of its layers: what every transform is made of.
+        /// Transforms the operations of the storage, and those of each of its layers: what every
+        /// transform is made of.
         @inlinable
         func transforming<OtherKey, OtherValue>(
             _ transform: (StorageOperations<Key, Value>) -> StorageOperations<OtherKey, OtherValue>
         ) -> AnyStorage<Access, OtherKey, OtherValue> {
             AnyStorage<Access, OtherKey, OtherValue>(
-                storageName, transform(operations), parts: parts.map { $0.transforming(transform) }, reach: reach)
+                storageName,
+                transform(operations),
+                parts: parts.map { $0.transforming(transform) },
+                reach: reach
+            )
         }
 
         /// The same storage, as another kind.
         @inlinable
         func retyped<Other: StorageAccess>() -> AnyStorage<Other, Key, Value> {
-            AnyStorage<Other, Key, Value>(storageName, operations, parts: parts.map { $0.retyped() }, reach: reach)
+            AnyStorage<Other, Key, Value>(
+                storageName,
+                operations,
+                parts: parts.map { $0.retyped() },
+                reach: reach
+            )
         }
     }
 }
 
 /// A storage of any kind: for functions that take several kinds. See ``StorageAccess``.
-public typealias AnyStorage<Access: StorageAccess, Key: Sendable, Value: Sendable> = StorageFamily<Access>.Erased<Key, Value>
+public typealias AnyStorage<Access: StorageAccess, Key: Sendable, Value: Sendable> = StorageFamily<
+    Access
+>.Erased<Key, Value>
 
 /// A storage that values are retrieved from and set to.
 public typealias Storage = StorageFamily<StorageKind.ReadWrite>.Erased
@@ -128,7 +151,8 @@ extension AnyStorage where Access: ReadableAccess & WritableAccess {
 /// }
 /// ```
 ///
-/// A kind is chosen where a storage is made, and every transform keeps it. Kinds have no values; they are the cases of ``StorageKind``.
+/// A kind is chosen where a storage is made, and every transform keeps it. Kinds have no values;
+/// they are the cases of ``StorageKind``.
 public protocol StorageAccess: Sendable {}
 
 /// A kind of storage that values can be retrieved from.

@@ -38,7 +38,11 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 
     /// Sets the value under the key, and calls `completion` once, on any thread.
     @preconcurrency
-    func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    )
     /// Returns this storage with its type erased, to be set to.
     func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value>
 }
@@ -58,12 +62,14 @@ public protocol WritableStorageProtocol<Key, Value>: StorageDesign, Sendable {
 /// }
 /// ```
 ///
-/// Both are called on any thread, and concurrently. After an error, a composition asks its next layer and reports the error. Make your
-/// error a ``StorageMiss`` if it means that there is no value; with ``ErasableStorage/strict()``, any other error stops. If a completion
-/// is released without being called, the caller gets an error; if it is called twice, the first call counts. With `async` functions,
-/// conform to ``AsyncStorageProtocol``.
+/// Both are called on any thread, and concurrently. After an error, a composition asks its next
+/// layer and reports the error. Make your error a ``StorageMiss`` if it means that there is no
+/// value; with ``ErasableStorage/strict()``, any other error stops. If a completion is released
+/// without being called, the caller gets an error; if it is called twice, the first call counts.
+/// With `async` functions, conform to ``AsyncStorageProtocol``.
 @preconcurrency
-public protocol StorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol, ErasableStorage
+public protocol StorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol,
+    ErasableStorage
 where Access == StorageKind.ReadWrite, ErasedKey == Key, ErasedValue == Value {}
 
 /// A read-only storage of your own, made of one function.
@@ -76,9 +82,11 @@ where Access == StorageKind.ReadOnly, ErasedKey == Key, ErasedValue == Value {}
 public protocol WriteOnlyStorageProtocol<Key, Value>: WritableStorageProtocol, ErasableStorage
 where Access == StorageKind.WriteOnly, ErasedKey == Key, ErasedValue == Value {}
 
-/// A storage whose type can be erased: storages of every kind, yours included. Every transform and composition is an extension of it.
+/// A storage whose type can be erased: storages of every kind, yours included. Every transform and
+/// composition is an extension of it.
 ///
-/// Do not conform to it yourself: ``StorageProtocol``, ``ReadOnlyStorageProtocol`` and ``WriteOnlyStorageProtocol`` imply it.
+/// Do not conform to it yourself: ``StorageProtocol``, ``ReadOnlyStorageProtocol`` and
+/// ``WriteOnlyStorageProtocol`` imply it.
 @preconcurrency
 public protocol ErasableStorage: StorageDesign, Sendable {
     /// The kind of the storage.
@@ -95,21 +103,34 @@ public protocol ErasableStorage: StorageDesign, Sendable {
 extension ReadableStorageProtocol {
     /// Returns this storage with its type erased, to be retrieved from.
     public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(retrieve: retrieval, lockKey: { LockKey(of: self, key: $0) }))
+        AnyStorage(
+            storageName,
+            StorageOperations(retrieve: retrieval, lockKey: { LockKey(of: self, key: $0) })
+        )
     }
 }
 
 extension WritableStorageProtocol {
     /// Returns this storage with its type erased, to be set to.
     public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(set: setting, lockKey: { LockKey(of: self, key: $0) }))
+        AnyStorage(
+            storageName,
+            StorageOperations(set: setting, lockKey: { LockKey(of: self, key: $0) })
+        )
     }
 }
 
 extension StorageProtocol {
     /// Returns this storage with its type erased.
     public func erased() -> Storage<Key, Value> {
-        AnyStorage(storageName, StorageOperations(retrieve: retrieval, set: setting, lockKey: { LockKey(of: self, key: $0) }))
+        AnyStorage(
+            storageName,
+            StorageOperations(
+                retrieve: retrieval,
+                set: setting,
+                lockKey: { LockKey(of: self, key: $0) }
+            )
+        )
     }
 
     /// Returns this storage with its type erased.
@@ -137,11 +158,14 @@ extension WriteOnlyStorageProtocol {
 /// }
 /// ```
 ///
-/// Transforms of a ``StorageProtocol`` return a ``Storage``, which cannot remove. Begin with ``asRemovableStorage()``, and every
-/// transform and composition returns a storage that can.
+/// Transforms of a ``StorageProtocol`` return a ``Storage``, which cannot remove. Begin with
+/// ``asRemovableStorage()``, and every transform and composition returns a storage that can.
 @preconcurrency
-public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol, WritableStorageProtocol {
-    /// Removes the value under the key, if there is one, and calls `completion` once, on any thread.
+public protocol RemovableStorageProtocol<Key, Value>: ReadableStorageProtocol,
+    WritableStorageProtocol
+{
+    /// Removes the value under the key, if there is one, and calls `completion` once, on any
+    /// thread.
     @preconcurrency
     func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
     /// Removes every value, and calls `completion` once, on any thread.
@@ -158,27 +182,44 @@ extension RemovableStorageProtocol {
         return AnyStorage(
             name,
             StorageOperations(
-                retrieve: retrieval, set: setting,
-                remove: { key, call in .foreign(layer: name, key: key, call) { self.remove(forKey: key, completion: $0) } },
-                removeAll: { call in .foreign(layer: name, call) { self.removeAll(completion: $0) } },
-                lockKey: { LockKey(of: self, key: $0) }))
+                retrieve: retrieval,
+                set: setting,
+                remove: { key, call in
+                    .foreign(layer: name, key: key, call) {
+                        self.remove(forKey: key, completion: $0)
+                    }
+                },
+                removeAll: { call in
+                    .foreign(layer: name, call) { self.removeAll(completion: $0) }
+                },
+                lockKey: { LockKey(of: self, key: $0) }
+            )
+        )
     }
 }
 
 extension AnyStorage where Access == StorageKind.ReadWrite {
-    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()``
+    /// can remove.
     @available(
-        *, unavailable,
-        message:
-            "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
+        *,
+        unavailable,
+        message: """
+            A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), \
+            and compose it with storages that can.
+            """
     )
     public func remove(forKey key: Key) async throws {}
 
-    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()`` can remove.
+    /// Unavailable: only storages that begin with ``RemovableStorageProtocol/asRemovableStorage()``
+    /// can remove.
     @available(
-        *, unavailable,
-        message:
-            "A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), and compose it with storages that can."
+        *,
+        unavailable,
+        message: """
+            A Storage may be one that cannot remove. Begin its chain with asRemovableStorage(), \
+            and compose it with storages that can.
+            """
     )
     public func removeAll() async throws {}
 }

@@ -1,7 +1,8 @@
 internal import Logging
 internal import VellumCore
 
-/// Something that went wrong and that no error says, because the call succeeded or nobody waits for its outcome.
+/// Something that went wrong and that no error says, because the call succeeded or nobody waits for
+/// its outcome.
 ///
 /// ```swift
 /// let storage = memory.combined(with: disk).reporting { report in
@@ -9,8 +10,9 @@ internal import VellumCore
 /// }
 /// ```
 ///
-/// Reports are logged as well (`swift-log`, label `vellum.shallows`): one a minute for each event and layer, with the number of those
-/// in between. Their `description` quotes an error of your own storage as it describes itself, and adds no key and no value.
+/// Reports are logged as well (`swift-log`, label `vellum.shallows`): one a minute for each event
+/// and layer, with the number of those in between. Their `description` quotes an error of your own
+/// storage as it describes itself, and adds no key and no value.
 public struct StorageReport: Sendable, CustomStringConvertible {
     /// What happened.
     public enum Event: String, Sendable {
@@ -41,18 +43,25 @@ public struct StorageReport: Sendable, CustomStringConvertible {
     }
 
     /// The event, the layer and the error.
-    public var description: String { "\(event.rawValue) in \(layer)" + (error.map { " (\($0))" } ?? "") }
+    public var description: String {
+        "\(event.rawValue) in \(layer)" + (error.map { " (\($0))" } ?? "")
+    }
 
     /// Writes it to the log, unless one like it was written less than a minute ago.
     func log() {
         let now = ContinuousClock.now
-        let unlogged = StorageReport.lines.withLock { $0.note(Line(event: event, layer: layer), at: now) }
+        let unlogged = StorageReport.lines.withLock {
+            $0.note(Line(event: event, layer: layer), at: now)
+        }
         guard let unlogged else { return }
         // Many user-supplied storages answer so for a miss.
-        let fallingThrough: Logger.Level = StorageReport.isVerbose.withLock { $0 } ? .notice : .debug
+        let fallingThrough: Logger.Level =
+            StorageReport.isVerbose.withLock { $0 } ? .notice : .debug
         StorageReport.logger.log(
-            level: event == .fellThrough ? fallingThrough : .warning, "\(self)",
-            metadata: unlogged > 0 ? ["since": "\(unlogged) more"] : nil)
+            level: event == .fellThrough ? fallingThrough : .warning,
+            "\(self)",
+            metadata: unlogged > 0 ? ["since": "\(unlogged) more"] : nil
+        )
     }
 
     private static let logger = Logger(label: "vellum.shallows")

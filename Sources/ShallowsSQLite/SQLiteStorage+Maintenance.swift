@@ -2,8 +2,8 @@ public import Shallows
 internal import VellumEngine
 public import VellumCore
 
-// Calls on the storage as a whole. Each runs after the calls that were made before it; flushing, closing, suspending and resuming also in a
-// task that was cancelled.
+// Calls on the storage as a whole. Each runs after the calls that were made before it; flushing,
+// closing, suspending and resuming also in a task that was cancelled.
 
 extension SQLiteStorage {
     /// Opens the file, to find out whether that works. Every other call opens it, too.
@@ -17,14 +17,15 @@ extension SQLiteStorage {
     /// ```
     ///
     /// - Complexity: O(1), whatever the file holds.
-    /// - Throws: ``ShallowsError`` if the file cannot be created or opened or belongs to another program, a limit is zero or below,
-    ///   or the file is open with larger limits, another durability or another type.
+    /// - Throws: ``ShallowsError`` if the file cannot be created or opened or belongs to another
+    ///   program, a limit is zero or below, or the file is open with larger limits, another
+    ///   durability or another type.
     public func open() async throws(ShallowsError) {
         try await whole { (_) throws(VellumError) in }
     }
 
-    /// Returns the keys of all valid values, in normal form (NFC), most recently used first; at most `limit` of them. Does not affect the
-    /// eviction order.
+    /// Returns the keys of all valid values, in normal form (NFC), most recently used first; at
+    /// most `limit` of them. Does not affect the eviction order.
     ///
     /// - Complexity: O(limit × log n).
     /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
@@ -42,8 +43,8 @@ extension SQLiteStorage {
     /// }
     /// ```
     ///
-    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. Its calls run after those that
-    /// were made before.
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of
+    /// the caller. Its calls run after those that were made before.
     ///
     /// - Throws: The error of `work`.
     public func perform<Result: Sendable>(
@@ -53,7 +54,8 @@ extension SQLiteStorage {
         return try await Lane.visits.run { try work(storage) }
     }
 
-    /// Returns what was counted since the file was opened, and the contents of the file and of memory.
+    /// Returns what was counted since the file was opened, and the contents of the file and of
+    /// memory.
     ///
     /// - Complexity: O(1).
     /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
@@ -63,7 +65,8 @@ extension SQLiteStorage {
 
     /// Makes the results of all earlier calls survive power loss, including the eviction order.
     ///
-    /// A value that was set survives the end of the process without it, under every ``Durability`` but `.relaxed`.
+    /// A value that was set survives the end of the process without it, under every ``Durability``
+    /// but `.relaxed`.
     ///
     /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func flush() async throws(ShallowsError) {
@@ -77,11 +80,12 @@ extension SQLiteStorage {
         try flush(.waiting).wait().get()
     }
 
-    /// Flushes and closes this storage, after the calls that were made before. Later calls fail with
-    /// ``VellumError/Code/closed``. Other storages on the file stay open; the last one closes the file. A storage that is made
-    /// afterwards opens the file again.
+    /// Flushes and closes this storage, after the calls that were made before. Later calls fail
+    /// with ``VellumError/Code/closed``. Other storages on the file stay open; the last one closes
+    /// the file. A storage that is made afterwards opens the file again.
     ///
-    /// It is optional: a storage that is released closes after its calls have ended. Closing again has no effect.
+    /// It is optional: a storage that is released closes after its calls have ended. Closing again
+    /// has no effect.
     ///
     /// - Throws: ``ShallowsError`` if the disk cannot be written. Close again in that case.
     public func close() async throws(ShallowsError) {
@@ -95,9 +99,9 @@ extension SQLiteStorage {
         try layer.close(.waiting).wait().get()
     }
 
-    /// Releases every lock and file until ``resume()``, after the calls that were made before: for an app that is about to be suspended,
-    /// because the system kills apps that hold a lock then. Calls that need the disk meanwhile fail with
-    /// ``VellumError/Code/suspended``.
+    /// Releases every lock and file until ``resume()``, after the calls that were made before: for
+    /// an app that is about to be suspended, because the system kills apps that hold a lock then.
+    /// Calls that need the disk meanwhile fail with ``VellumError/Code/suspended``.
     ///
     /// - Throws: ``ShallowsError`` if the disk cannot be written.
     public func suspend() async throws(ShallowsError) {
@@ -113,21 +117,29 @@ extension SQLiteStorage {
 
     /// Reopens the file after ``suspend()``.
     ///
-    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if
+    ///   it no longer exists.
     public func resume() async throws(ShallowsError) {
         try await resume(.completing).outcome().get()
     }
 
     /// Blocking variant of ``resume()``.
     ///
-    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if it no longer exists.
+    /// - Throws: ``ShallowsError`` if the file cannot be opened; ``VellumError/Code/vanished`` if
+    ///   it no longer exists.
     public func resumeAndWait() throws(ShallowsError) {
         try resume(.waiting).wait().get()
     }
 
-    private func flush(_ call: Call) -> Reply<Void> { layer.run(call) { (store) throws(VellumError) in try store.flush() } }
-    private func suspend(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() } }
-    private func resume(_ call: Call) -> Reply<Void> { layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() } }
+    private func flush(_ call: Call) -> Reply<Void> {
+        layer.run(call) { (store) throws(VellumError) in try store.flush() }
+    }
+    private func suspend(_ call: Call) -> Reply<Void> {
+        layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() }
+    }
+    private func resume(_ call: Call) -> Reply<Void> {
+        layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() }
+    }
 
     private func whole<Result: Sendable>(
         _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result

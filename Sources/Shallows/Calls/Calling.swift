@@ -1,10 +1,15 @@
-// What callers call: with a completion, or `async`. `SyncStorage.swift` has the functions that block.
+// What callers call: with a completion, or `async`. `SyncStorage.swift` has the functions that
+// block.
 
 extension AnyStorage where Access: ReadableAccess {
-    /// Retrieves the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
+    /// Retrieves the value under the key, and calls `completion` once: before it returns if the
+    /// storage can, else on any thread.
     @preconcurrency
     @inlinable
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
         let result: ShallowsResult<Value>
         switch operations.retrieve(key, .completing) {
         case .now(.success(let value)): result = .success(value)
@@ -16,9 +21,11 @@ extension AnyStorage where Access: ReadableAccess {
 
     /// Returns the value under the key.
     ///
-    /// Does not block the thread. Ends early when the task is cancelled, if the layer that is being asked can.
+    /// Does not block the thread. Ends early when the task is cancelled, if the layer that is being
+    /// asked can.
     ///
-    /// - Throws: The error of the last layer that was asked; a ``StorageMiss`` if there is no value.
+    /// - Throws: The error of the last layer that was asked; a ``StorageMiss`` if there is no
+    ///   value.
     @inlinable
     public func retrieve(forKey key: Key) async throws -> Value {
         try await cancelling { operations.retrieve(key, $0) }.value()
@@ -26,7 +33,8 @@ extension AnyStorage where Access: ReadableAccess {
 
     /// Returns the value under the key, or `nil` if there is none.
     ///
-    /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its cause.
+    /// - Throws: A ``ShallowsError`` for every failure; the error of a user-supplied storage is its
+    ///   cause.
     @inlinable
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await cancelling { operations.retrieve(key, $0) }.valueIfPresent()
@@ -34,10 +42,15 @@ extension AnyStorage where Access: ReadableAccess {
 }
 
 extension AnyStorage where Access: WritableAccess {
-    /// Sets the value under the key, and calls `completion` once: before it returns if the storage can, else on any thread.
+    /// Sets the value under the key, and calls `completion` once: before it returns if the storage
+    /// can, else on any thread.
     @preconcurrency
     @inlinable
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         let result: ShallowsResult<Void>
         switch operations.set(value, key, .completing) {
         case .now(.success): result = .success(())
@@ -53,34 +66,51 @@ extension AnyStorage where Access: WritableAccess {
         try await cancelling { operations.set(value, key, $0) }.value()
     }
 
-    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
+    /// Sets the value under the key without a completion. A failure is reported. See
+    /// ``StorageReport``.
     ///
-    /// Not available in `async` code: an `async` function takes the other overload, but top-level code with `try await` would take
-    /// this one, which does not wait.
-    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
+    /// Not available in `async` code: an `async` function takes the other overload, but top-level
+    /// code with `try await` would take this one, which does not wait.
+    @available(
+        *,
+        noasync,
+        message: """
+            This overload does not wait: write 'try await' inside an async function, or pass a \
+            completion
+            """
+    )
     public func set(_ value: Value, forKey key: Key) {
-        let (fireAndForget, name) = (operations.fireAndForget, storageName)
+        let fireAndForget = operations.fireAndForget
+        let name = storageName
         operations.set(value, key, .completing).deliver { outcome in
-            if case .failure(let error) = outcome { fireAndForget.report(StorageReport(.setFailed, layer: name, error)) }
+            if case .failure(let error) = outcome {
+                fireAndForget.report(StorageReport(.setFailed, layer: name, error))
+            }
         }
     }
 }
 
 extension AnyStorage where Access == StorageKind.ReadWriteRemove {
-    /// Removes the value under the key from every layer, if there is one, and calls `completion` once.
+    /// Removes the value under the key from every layer, if there is one, and calls `completion`
+    /// once.
     @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func remove(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         operations.remove(key, .completing).deliver { completion($0.withUnderlyingError()) }
     }
 
     /// Removes the value under the key from every layer, if there is one.
     ///
-    /// Every layer is asked, even if one of them fails; then ``ShallowsError/succeededLayers`` names those that removed it.
+    /// Every layer is asked, even if one of them fails; then ``ShallowsError/succeededLayers``
+    /// names those that removed it.
     public func remove(forKey key: Key) async throws {
         try await cancelling { operations.remove(key, $0) }.withUnderlyingError().get()
     }
 
-    /// Removes every value from every layer, after the writes that are under way, and calls `completion` once.
+    /// Removes every value from every layer, after the writes that are under way, and calls
+    /// `completion` once.
     @preconcurrency
     public func removeAll(completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
         operations.removeAll(.completing).deliver { completion($0.withUnderlyingError()) }
@@ -97,11 +127,15 @@ extension AnyStorage where Access == StorageKind.ReadWriteRemove {
 }
 
 extension AnyStorage {
-    /// Makes a call that ends when the task is cancelled, if the layers can. A task that was cancelled before makes a cancelled call.
+    /// Makes a call that ends when the task is cancelled, if the layers can. A task that was
+    /// cancelled before makes a cancelled call.
     @inlinable
-    package func cancelling<Result: Sendable>(_ ask: (Call) -> Reply<Result>) async -> Outcome<Result> {
+    package func cancelling<Result: Sendable>(
+        _ ask: (Call) -> Reply<Result>
+    ) async -> Outcome<Result> {
         let cancellation = Cancellation()
-        // The handler below is installed only after the layers were asked, and their threads may have done the work by then.
+        // The handler below is installed only after the layers were asked, and their threads may
+        // have done the work by then.
         if Task.isCancelled { cancellation.cancel() }
         switch ask(Call(cancellation: cancellation)) {
         case .now(let outcome): return outcome
@@ -123,7 +157,8 @@ extension ReadableStorageProtocol {
         try await asReadOnlyStorage().retrieve(forKey: key)
     }
 
-    /// Returns the value under the key, or `nil` if there is none. See ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
+    /// Returns the value under the key, or `nil` if there is none. See
+    /// ``StorageFamily/Erased/retrieveIfPresent(forKey:)``.
     public func retrieveIfPresent(forKey key: Key) async throws(ShallowsError) -> Value? {
         try await asReadOnlyStorage().retrieveIfPresent(forKey: key)
     }
@@ -135,8 +170,16 @@ extension WritableStorageProtocol {
         try await asWriteOnlyStorage().set(value, forKey: key)
     }
 
-    /// Sets the value under the key without a completion. A failure is reported. See ``StorageReport``.
-    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
+    /// Sets the value under the key without a completion. A failure is reported. See
+    /// ``StorageReport``.
+    @available(
+        *,
+        noasync,
+        message: """
+            This overload does not wait: write 'try await' inside an async function, or pass a \
+            completion
+            """
+    )
     public func set(_ value: Value, forKey key: Key) {
         asWriteOnlyStorage().set(value, forKey: key)
     }
@@ -159,18 +202,23 @@ extension RemovableStorageProtocol {
 extension ReadableStorageProtocol where Key == Void {
     /// Retrieves the value, and calls `completion` once.
     @preconcurrency
-    public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) { retrieve(forKey: (), completion: completion) }
+    public func retrieve(completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+        retrieve(forKey: (), completion: completion)
+    }
 
     /// Returns the value.
     public func retrieve() async throws -> Value { try await retrieve(forKey: ()) }
     /// Returns the value, or `nil` if there is none.
-    public func retrieveIfPresent() async throws(ShallowsError) -> Value? { try await retrieveIfPresent(forKey: ()) }
+    public func retrieveIfPresent() async throws(ShallowsError) -> Value? {
+        try await retrieveIfPresent(forKey: ())
+    }
 }
 
 extension WritableStorageProtocol where Key == Void {
     /// Sets the value, and calls `completion` once.
     @preconcurrency
-    public func set(_ value: Value, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(_ value: Value, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    {
         set(value, forKey: (), completion: completion)
     }
 
@@ -178,6 +226,13 @@ extension WritableStorageProtocol where Key == Void {
     public func set(_ value: Value) async throws { try await set(value, forKey: ()) }
 
     /// Sets the value without a completion. A failure is reported.
-    @available(*, noasync, message: "This overload does not wait: write 'try await' inside an async function, or pass a completion")
+    @available(
+        *,
+        noasync,
+        message: """
+            This overload does not wait: write 'try await' inside an async function, or pass a \
+            completion
+            """
+    )
     public func set(_ value: Value) { set(value, forKey: ()) }
 }

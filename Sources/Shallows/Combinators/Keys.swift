@@ -13,28 +13,37 @@ extension ErasableStorage {
     @preconcurrency
     @inlinable
     public func mapKeys<OtherKey: Sendable>(
-        to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) throws -> ErasedKey
+        to type: OtherKey.Type = OtherKey.self,
+        _ transform: @escaping @Sendable (OtherKey) throws -> ErasedKey
     ) -> AnyStorage<Access, OtherKey, ErasedValue> {
         let name = storageName
         return erased().transforming { operations in
             operations.withKeys(
                 retrieve: { key, call in
-                    do { return operations.retrieve(try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.retrieve(try transform(key), call) } catch {
+                        return .failedTransform(error, name, key)
+                    }
                 },
                 set: { value, key, call in
-                    do { return operations.set(value, try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.set(value, try transform(key), call) } catch {
+                        return .failedTransform(error, name, key)
+                    }
                 },
                 remove: { key, call in
-                    do { return operations.remove(try transform(key), call) } catch { return .failedTransform(error, name, key) }
+                    do { return operations.remove(try transform(key), call) } catch {
+                        return .failedTransform(error, name, key)
+                    }
                 },
                 lockKey: { key in
                     // A key that cannot be transformed has nothing to update.
                     do { return operations.lockKey(try transform(key)) } catch { return nil }
-                })
+                }
+            )
         }
     }
 
-    /// Returns the storage under keys whose raw values are this storage's keys, such as the cases of an `enum`.
+    /// Returns the storage under keys whose raw values are this storage's keys, such as the cases
+    /// of an `enum`.
     @inlinable
     public func mapKeys<OtherKey: RawRepresentable & Sendable>(
         toRawRepresentableType type: OtherKey.Type
@@ -51,16 +60,27 @@ extension ErasableStorage {
     /// Returns the storage under other keys, transformed by an asynchronous function.
     @preconcurrency
     public func asyncMapKeys<OtherKey: Sendable>(
-        to type: OtherKey.Type = OtherKey.self, _ transform: @escaping @Sendable (OtherKey) async throws -> ErasedKey
+        to type: OtherKey.Type = OtherKey.self,
+        _ transform: @escaping @Sendable (OtherKey) async throws -> ErasedKey
     ) -> AnyStorage<Access, OtherKey, ErasedValue> {
-        let (name, identity) = (storageName, Identity())
+        let name = storageName
+        let identity = Identity()
         return erased().transforming { operations in
             operations.withKeys(
-                retrieve: { key, call in .transforming(key, name, key, call, transform) { operations.retrieve($0, call) } },
-                set: { value, key, call in .transforming(key, name, key, call, transform) { operations.set(value, $0, call) } },
-                remove: { key, call in .transforming(key, name, key, call, transform) { operations.remove($0, call) } },
+                retrieve: { key, call in
+                    .transforming(key, name, key, call, transform) { operations.retrieve($0, call) }
+                },
+                set: { value, key, call in
+                    .transforming(key, name, key, call, transform) {
+                        operations.set(value, $0, call)
+                    }
+                },
+                remove: { key, call in
+                    .transforming(key, name, key, call, transform) { operations.remove($0, call) }
+                },
                 // Which keys are one is not known yet: updates of all of them exclude each other.
-                lockKey: { _ in LockKey(of: identity, ()) })
+                lockKey: { _ in LockKey(of: identity, ()) }
+            )
         }
     }
 }
@@ -82,10 +102,17 @@ extension Reply {
 
     /// Goes on with the result of an asynchronous transform.
     static func transforming<Input: Sendable, Output: Sendable>(
-        _ input: Input, _ layer: String, _ key: any Sendable, _ call: Call,
-        _ transform: @escaping @Sendable (Input) async throws -> Output, _ next: @escaping @Sendable (Output) -> Reply
+        _ input: Input,
+        _ layer: String,
+        _ key: any Sendable,
+        _ call: Call,
+        _ transform: @escaping @Sendable (Input) async throws -> Output,
+        _ next: @escaping @Sendable (Output) -> Reply
     ) -> Reply {
-        Reply<Output>.foreign(layer: layer, key: key, call) { try await transform(input) }.then { outcome in
+        Reply<Output>.foreign(layer: layer, key: key, call) {
+            try await transform(input)
+        }.then {
+            outcome in
             outcome.mapError(\.strict).then(next)
         }
     }

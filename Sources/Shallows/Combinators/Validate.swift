@@ -12,7 +12,8 @@ public struct ValueValidationError: LocalizedError, StorageMiss {
 }
 
 extension ErasableStorage {
-    /// Returns a storage of valid values: retrieving an invalid value is a miss, and setting one is an error.
+    /// Returns a storage of valid values: retrieving an invalid value is a miss, and setting one is
+    /// an error.
     ///
     /// ```swift
     /// let fresh = storage.validate { article in article.date > oldest }
@@ -30,7 +31,9 @@ extension ErasableStorage {
 
     /// Returns a storage of valid values, with a synchronous check.
     @preconcurrency
-    public func validate(_ isValid: @escaping @Sendable (ErasedValue) throws -> Bool) -> AnyStorage<Access, ErasedKey, ErasedValue> {
+    public func validate(
+        _ isValid: @escaping @Sendable (ErasedValue) throws -> Bool
+    ) -> AnyStorage<Access, ErasedKey, ErasedValue> {
         let validated: @Sendable (ErasedValue) throws -> ErasedValue = { value in
             guard try isValid(value) else { throw ValueValidationError() }
             return value

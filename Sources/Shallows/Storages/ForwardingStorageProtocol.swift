@@ -1,4 +1,5 @@
-/// A storage that is a type of its own and forwards every call to another storage: one property, and it conforms.
+/// A storage that is a type of its own and forwards every call to another storage: one property,
+/// and it conforms.
 ///
 /// ```swift
 /// final class CityStorage: ForwardingStorageProtocol {
@@ -13,8 +14,8 @@
 /// }
 /// ```
 ///
-/// Where the underlying storage is a ``RemovableStorage``, the type can conform to ``RemovableStorageProtocol`` without more.
-/// The storages of this package are made this way.
+/// Where the underlying storage is a ``RemovableStorage``, the type can conform to
+/// ``RemovableStorageProtocol`` without more. The storages of this package are made this way.
 @preconcurrency
 public protocol ForwardingStorageProtocol<Key, Value>: StorageProtocol {
     /// The kind of the underlying storage.
@@ -29,31 +30,46 @@ extension ForwardingStorageProtocol {
     public func erased() -> Storage<Key, Value> { underlyingStorage.asStorage() }
 
     /// The underlying storage, as one that values are retrieved from.
-    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> { underlyingStorage.asReadOnlyStorage() }
+    public func asReadOnlyStorage() -> ReadOnlyStorage<Key, Value> {
+        underlyingStorage.asReadOnlyStorage()
+    }
 
     /// The underlying storage, as one that values are set to.
-    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> { underlyingStorage.asWriteOnlyStorage() }
+    public func asWriteOnlyStorage() -> WriteOnlyStorage<Key, Value> {
+        underlyingStorage.asWriteOnlyStorage()
+    }
 
     /// Retrieves the value under the key, and calls `completion` once.
     @preconcurrency
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
         underlyingStorage.retrieve(forKey: key, completion: completion)
     }
 
     /// Sets the value under the key, and calls `completion` once.
     @preconcurrency
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         underlyingStorage.set(value, forKey: key, completion: completion)
     }
 }
 
-extension RemovableStorageProtocol where Self: ForwardingStorageProtocol, UnderlyingAccess == StorageKind.ReadWriteRemove {
+extension RemovableStorageProtocol
+where Self: ForwardingStorageProtocol, UnderlyingAccess == StorageKind.ReadWriteRemove {
     /// The underlying storage, which can remove values.
     public func asRemovableStorage() -> RemovableStorage<Key, Value> { underlyingStorage }
 
     /// Removes the value under the key, if there is one, and calls `completion` once.
     @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func remove(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         underlyingStorage.remove(forKey: key, completion: completion)
     }
 

@@ -2,11 +2,12 @@ internal import Synchronization
 public import VellumCore
 
 extension LRUStorage: MemoryHolder {
-    /// Says which part of the values stays when the system, or the container of the process, is short of memory (`MemoryPressure`): the most
-    /// recently used. Otherwise half of them do, and an eighth if that is critical.
+    /// Says which part of the values stays when the system, or the container of the process, is
+    /// short of memory (`MemoryPressure`): the most recently used. Otherwise half of them do, and
+    /// an eighth if that is critical.
     ///
-    /// Evicts nothing itself. Values are evicted, and released, on the thread that waits for the system, or by `MemoryPressure.announce(_:)`
-    /// on its caller's: O(evicted).
+    /// Evicts nothing itself. Values are evicted, and released, on the thread that waits for the
+    /// system, or by `MemoryPressure.announce(_:)` on its caller's: O(evicted).
     ///
     /// - Parameter fraction: From 0, none, to 1, all.
     public func trimsUnderMemoryPressure(toFraction fraction: Double) {

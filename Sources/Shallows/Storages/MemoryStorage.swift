@@ -9,18 +9,21 @@ public import VellumCore
 /// let one = try await memory.retrieve(forKey: "one")
 /// ```
 ///
-/// Write the types of keys and values, unless the other layers of a composition imply them: `MemoryStorage()` alone does not compile.
+/// Write the types of keys and values, unless the other layers of a composition imply them:
+/// `MemoryStorage()` alone does not compile.
 ///
 /// Answers synchronously, on the caller's thread. ``LRUStorage`` has limits.
 ///
 /// - Complexity: O(1) for every call.
-public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: ForwardingStorageProtocol, RemovableStorageProtocol {
+public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>:
+    ForwardingStorageProtocol, RemovableStorageProtocol
+{
     /// `memory-storage-` and the types of keys and values.
     public let storageName = "memory-storage-\(Key.self):\(Value.self)"
     @usableFromInline let contents: ReadMostly<Contents, Void>
 
-    /// Not copyable, so that a reader does not retain the dictionary: its count of references is a line of memory that every other reader would
-    /// have to wait for.
+    /// Not copyable, so that a reader does not retain the dictionary: its count of references is a
+    /// line of memory that every other reader would have to wait for.
     @usableFromInline
     struct Contents: ~Copyable, Sendable {
         @usableFromInline var values: [Key: Value]
@@ -38,7 +41,8 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
 
     /// All values. Reading copies nothing until one of the copies changes.
     ///
-    /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)`` where others change the values, too.
+    /// Reading and then writing is not atomic: use ``ErasableStorage/update(forKey:_:completion:)``
+    /// where others change the values, too.
     public var storage: [Key: Value] {
         get { contents.read { contents, _ in contents.pointee.values } }
         set {
@@ -58,12 +62,15 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
                 set: { value, key, _ in .success(self.replace(value, key)) },
                 remove: { key, _ in .success(self.replace(nil, key)) },
                 removeAll: { _ in .success(self.storage = [:]) },
-                lockKey: { LockKey(of: self, $0) }))
+                lockKey: { LockKey(of: self, $0) }
+            )
+        )
     }
 
     @inlinable
     func found(_ key: Key) -> Reply<Value> {
-        guard let value = contents.read({ contents, _ in contents.pointee.value(forKey: key) }) else {
+        guard let value = contents.read({ contents, _ in contents.pointee.value(forKey: key) })
+        else {
             return .failure(.missed(key, storageName))
         }
         return .success(value)
@@ -74,8 +81,13 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     /// Retrieves the value under the key, and calls `completion` synchronously.
     @preconcurrency
     @inlinable
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
-        if let value = contents.read({ contents, _ in contents.pointee.value(forKey: key) }) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
+        if let value = contents.read(
+            { contents, _ in contents.pointee.value(forKey: key) }
+        ) {
             completion(.success(value))
         } else {
             completion(.failure(MemoryStorageError.noValue))
@@ -85,7 +97,11 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: For
     /// Sets the value under the key, and calls `completion` synchronously.
     @preconcurrency
     @inlinable
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         replace(value, key)
         completion(.success(()))
     }

@@ -8,16 +8,19 @@ public import Foundation
 ///     .toNonObjCKeys().toNonObjCValues()
 /// ```
 ///
-/// Answers synchronously, on the caller's thread. Objects that are not `Sendable`, such as `NSString` and `NSData` on Linux, must be
-/// converted before the storage is composed: the conversion happens inside the call.
+/// Answers synchronously, on the caller's thread. Objects that are not `Sendable`, such as
+/// `NSString` and `NSData` on Linux, must be converted before the storage is composed: the
+/// conversion happens inside the call.
 ///
-/// - Important: The object that is retrieved is the one that was set: do not change it. The compiler does not report such data races for
-///   objects that are not `Sendable`, neither in ``cache`` nor in the calls with completions.
+/// - Important: The object that is retrieved is the one that was set: do not change it. The
+///   compiler does not report such data races for objects that are not `Sendable`, neither in
+///   ``cache`` nor in the calls with completions.
 public final class NSCacheStorage<Key: NSObject, Value: AnyObject>: Sendable {
     /// `nscache`.
     public let storageName = "nscache"
+    // Safe because `NSCache` has its own lock.
     /// The cache itself, for its limits and for direct use.
-    public nonisolated(unsafe) let cache: NSCache<Key, Value>  // Safe because `NSCache` has its own lock.
+    public nonisolated(unsafe) let cache: NSCache<Key, Value>
 
     /// Creates a storage over a cache.
     public init(storage: NSCache<Key, Value> = NSCache()) {
@@ -28,20 +31,32 @@ public final class NSCacheStorage<Key: NSObject, Value: AnyObject>: Sendable {
 extension NSCacheStorage: StorageProtocol, RemovableStorageProtocol {
     /// Retrieves the object under the key, and calls `completion` synchronously.
     @preconcurrency
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
-        completion(cache.object(forKey: key).map { .success($0) } ?? .failure(MemoryStorageError.noValue))
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
+        completion(
+            cache.object(forKey: key).map { .success($0) } ?? .failure(MemoryStorageError.noValue)
+        )
     }
 
     /// Sets the object under the key, and calls `completion` synchronously.
     @preconcurrency
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         cache.setObject(value, forKey: key)
         completion(.success(()))
     }
 
     /// Removes the object under the key, if there is one, and calls `completion` synchronously.
     @preconcurrency
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func remove(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         cache.removeObject(forKey: key)
         completion(.success(()))
     }
@@ -54,7 +69,8 @@ extension NSCacheStorage: StorageProtocol, RemovableStorageProtocol {
     }
 }
 
-/// An object that stands for a value: `NSString` for `String`, `NSURL` for `URL`, `NSIndexPath`, `NSData` and `NSDate`.
+/// An object that stands for a value: `NSString` for `String`, `NSURL` for `URL`, `NSIndexPath`,
+/// `NSData` and `NSDate`.
 public protocol NonObjCConvertible {
     /// The type itself.
     associatedtype Object: NSObject
@@ -102,9 +118,11 @@ extension NSDate: NonObjCConvertible {
     public static func object(_ value: Date) -> NSDate { value as NSDate }
 }
 
-/// An `NSCache` whose keys or values are converted to Swift types: a storage, and a ``Storage`` once both are converted.
+/// An `NSCache` whose keys or values are converted to Swift types: a storage, and a ``Storage``
+/// once both are converted.
 ///
-/// Keys and values are converted inside the call, so that no object crosses threads that is not `Sendable`.
+/// Keys and values are converted inside the call, so that no object crosses threads that is not
+/// `Sendable`.
 public struct ConvertedNSCache<Key, Value>: StorageProtocol, RemovableStorageProtocol {
     /// `nscache`.
     public let storageName = "nscache"
@@ -114,17 +132,27 @@ public struct ConvertedNSCache<Key, Value>: StorageProtocol, RemovableStoragePro
     fileprivate let dropAll: @Sendable () -> Void
 
     /// Retrieves the value under the key, and calls `completion` synchronously.
-    public func retrieve(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Value>) -> Void) {
+    public func retrieve(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Value>) -> Void
+    ) {
         completion(get(key).map { .success($0) } ?? .failure(MemoryStorageError.noValue))
     }
 
     /// Sets the value under the key, and calls `completion` synchronously.
-    public func set(_ value: Value, forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         completion(.success(put(value, key)))
     }
 
     /// Removes the value under the key, if there is one, and calls `completion` synchronously.
-    public func remove(forKey key: Key, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    public func remove(
+        forKey key: Key,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         completion(.success(drop(key)))
     }
 
@@ -138,33 +166,46 @@ extension NSCacheStorage where Key: NonObjCConvertible, Key.Object == Key {
     /// The cache with Swift types as keys.
     public func toNonObjCKeys() -> ConvertedNSCache<Key.NonObjC, Value> {
         ConvertedNSCache(
-            get: { self.cache.object(forKey: Key.object($0)) }, put: { self.cache.setObject($0, forKey: Key.object($1)) },
-            drop: { self.cache.removeObject(forKey: Key.object($0)) }, dropAll: { self.cache.removeAllObjects() })
+            get: { self.cache.object(forKey: Key.object($0)) },
+            put: { self.cache.setObject($0, forKey: Key.object($1)) },
+            drop: { self.cache.removeObject(forKey: Key.object($0)) },
+            dropAll: { self.cache.removeAllObjects() }
+        )
     }
 
     /// The cache with Swift types as keys, as a ``Storage``: its values are `Sendable`.
     @_disfavoredOverload
-    public func toNonObjCKeys() -> Storage<Key.NonObjC, Value> where Value: Sendable { toNonObjCKeys().erased() }
+    public func toNonObjCKeys() -> Storage<Key.NonObjC, Value> where Value: Sendable {
+        toNonObjCKeys().erased()
+    }
 }
 
 extension NSCacheStorage where Value: NonObjCConvertible, Value.Object == Value {
     /// The cache with Swift types as values.
     public func toNonObjCValues() -> ConvertedNSCache<Key, Value.NonObjC> {
         ConvertedNSCache(
-            get: { self.cache.object(forKey: $0).map(Value.nonObjC) }, put: { self.cache.setObject(Value.object($0), forKey: $1) },
-            drop: { self.cache.removeObject(forKey: $0) }, dropAll: { self.cache.removeAllObjects() })
+            get: { self.cache.object(forKey: $0).map(Value.nonObjC) },
+            put: { self.cache.setObject(Value.object($0), forKey: $1) },
+            drop: { self.cache.removeObject(forKey: $0) },
+            dropAll: { self.cache.removeAllObjects() }
+        )
     }
 
     /// The cache with Swift types as values, as a ``Storage``: its keys are `Sendable`.
     @_disfavoredOverload
-    public func toNonObjCValues() -> Storage<Key, Value.NonObjC> where Key: Sendable { toNonObjCValues().erased() }
+    public func toNonObjCValues() -> Storage<Key, Value.NonObjC> where Key: Sendable {
+        toNonObjCValues().erased()
+    }
 }
 
 extension ConvertedNSCache where Key: NonObjCConvertible, Key.Object == Key, Value: Sendable {
     /// Converts the keys to Swift types; the values are Swift types already.
     public func toNonObjCKeys() -> Storage<Key.NonObjC, Value> {
         ConvertedNSCache<Key.NonObjC, Value>(
-            get: { get(Key.object($0)) }, put: { put($0, Key.object($1)) }, drop: { drop(Key.object($0)) }, dropAll: dropAll
+            get: { get(Key.object($0)) },
+            put: { put($0, Key.object($1)) },
+            drop: { drop(Key.object($0)) },
+            dropAll: dropAll
         ).erased()
     }
 }
@@ -173,14 +214,19 @@ extension ConvertedNSCache where Value: NonObjCConvertible, Value.Object == Valu
     /// Converts the values to Swift types; the keys are Swift types already.
     public func toNonObjCValues() -> Storage<Key, Value.NonObjC> {
         ConvertedNSCache<Key, Value.NonObjC>(
-            get: { get($0).map(Value.nonObjC) }, put: { put(Value.object($0), $1) }, drop: drop, dropAll: dropAll
+            get: { get($0).map(Value.nonObjC) },
+            put: { put(Value.object($0), $1) },
+            drop: drop,
+            dropAll: dropAll
         ).erased()
     }
 }
 
 extension ErasableStorage where ErasedKey: NonObjCConvertible, ErasedKey.Object == ErasedKey {
     /// The storage with Swift types as keys.
-    public func toNonObjCKeys() -> AnyStorage<Access, ErasedKey.NonObjC, ErasedValue> { mapKeys { ErasedKey.object($0) } }
+    public func toNonObjCKeys() -> AnyStorage<Access, ErasedKey.NonObjC, ErasedValue> {
+        mapKeys { ErasedKey.object($0) }
+    }
 }
 
 extension ErasableStorage where ErasedValue: NonObjCConvertible, ErasedValue.Object == ErasedValue {

@@ -26,24 +26,47 @@ struct SQLiteConfiguration: Sendable {
     /// Opens the file, or creates it. Blocks for the disk.
     func open<Value: Codable & Sendable>() throws(VellumError) -> OpenFile<Value> {
         guard hasFolder else {
-            throw VellumError(.cannotOpen, "The system has no folder of that kind. Choose another, or give the URL of a file.")
+            throw VellumError(
+                .cannotOpen,
+                "The system has no folder of that kind. Choose another, or give the URL of a file."
+            )
         }
         guard !isOutside else {
             throw VellumError(
-                .cannotOpen, "The name of a storage must not contain '..' or U+0000. Choose another, or give the URL of a file.")
+                .cannotOpen,
+                """
+                The name of a storage must not contain '..' or U+0000. Choose another, or give the \
+                URL of a file.
+                """
+            )
         }
         // Before anything is created.
         let memory = try Capacity(optional: options.memoryLimit, as: "memory")
         let disk = try Capacity(optional: options.diskLimit, as: "disk")
-        let attributes = FolderAttributes(fileProtection: options.fileProtection, excludedFromBackup: options.excludedFromBackup)
+        let attributes = FolderAttributes(
+            fileProtection: options.fileProtection,
+            excludedFromBackup: options.excludedFromBackup
+        )
         var fileHold: FileHold?
         let hold = try StoreHold<Value>.open { () throws(VellumError) in
-            let file = try FileHold.open(at: url, kind: .storage, clock: options.clock, attributes: attributes)
+            let file = try FileHold.open(
+                at: url,
+                kind: .storage,
+                clock: options.clock,
+                attributes: attributes
+            )
             fileHold = file
             var store = StoreOptions<Value>()
-            (store.memory, store.disk, store.caching, store.durability) = (memory, disk, .values, options.durability)
+            store.memory = memory
+            store.disk = disk
+            store.caching = .values
+            store.durability = options.durability
             store.defaults = .init(memory: memory ?? Self.defaultMemory, disk: .unlimited)
-            return try file.file.hold(named: "Storage", codec: StorageCodec<Value>(format: options.format), store)
+            return try file.file.hold(
+                named: "Storage",
+                codec: StorageCodec<Value>(format: options.format),
+                store
+            )
         }
         guard let fileHold else { throw .closed }
         return OpenFile(fileHold: fileHold, hold: hold)
@@ -66,7 +89,8 @@ struct OpenFile<Value>: Sendable {
 
 /// Encodes `Data` as it is, and other values in the format. Decodes every format.
 ///
-/// The type is checked at run time, so that generic code that knows `Value` only as `Codable` writes the same bytes.
+/// The type is checked at run time, so that generic code that knows `Value` only as `Codable`
+/// writes the same bytes.
 struct StorageCodec<Value: Codable>: Codec {
     let format: CodableFormat
 

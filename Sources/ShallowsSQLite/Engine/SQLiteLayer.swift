@@ -4,7 +4,8 @@ internal import VellumEngine
 
 /// The operations of a storage on a file.
 ///
-/// The first call opens the file. Everything that may block runs in the queue that all storages on the file share.
+/// The first call opens the file. Everything that may block runs in the queue that all storages on
+/// the file share.
 final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     let name: String
     let configuration: SQLiteConfiguration
@@ -21,7 +22,8 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     init(_ configuration: SQLiteConfiguration) {
         name = configuration.storageName
         self.configuration = configuration
-        expiration = configuration.options.expiration == .never ? nil : configuration.options.expiration
+        expiration =
+            configuration.options.expiration == .never ? nil : configuration.options.expiration
         file = SharedFile.shared(for: configuration.url)
     }
 
@@ -34,27 +36,43 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                 }
             },
             remove: { key, call in
-                self.write(key, call) { (store, entry) throws(VellumError) in _ = try store.remove(entry) }
+                self.write(key, call) { (store, entry) throws(VellumError) in
+                    _ = try store.remove(entry)
+                }
             },
             removeAll: { call in
-                self.file.write(nil, call) { self.run(call) { (store) throws(VellumError) in try store.removeAll() } }
+                self.file.write(nil, call) {
+                    self.run(call) { (store) throws(VellumError) in try store.removeAll() }
+                }
             },
-            lockKey: { LockKey(of: self.file, $0) })
+            lockKey: { LockKey(of: self.file, $0) }
+        )
         return StorageOperations(operations) { key, call in self.retrieveForUpdate(key, call) }
     }
 
     private func retrieveForUpdate(_ key: Filename, _ call: Call) -> Reply<UpdatableValue<Value>> {
         let entry = EntryKey(key.rawValue)
         return file.queue.run(layer: name, key: key, call) { [self] in
-            let found = answer(key) { (store) throws(VellumError) in try store.valueForUpdate(forKey: entry) }
+            let found = answer(key) { (store) throws(VellumError) in
+                try store.valueForUpdate(forKey: entry)
+            }
             return found.flatMap { found in
-                guard let value = found.value else { return .failure(.miss(forKey: key, layer: name)) }
-                return .success(UpdatableValue(value) { new, call in self.set(new, key, call, over: found) })
+                guard let value = found.value else {
+                    return .failure(.miss(forKey: key, layer: name))
+                }
+                return .success(
+                    UpdatableValue(value) { new, call in self.set(new, key, call, over: found) }
+                )
             }
         }
     }
 
-    private func set(_ value: Value, _ key: Filename, _ call: Call, over found: Store<Value>.FoundForWriting) -> Reply<Bool> {
+    private func set(
+        _ value: Value,
+        _ key: Filename,
+        _ call: Call,
+        over found: Store<Value>.FoundForWriting
+    ) -> Reply<Bool> {
         write(key, call) { (store, entry) throws(VellumError) in
             try store.record(value, forKey: entry, expiration: self.expiration, over: found)
         }
@@ -64,7 +82,10 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         let entry = EntryKey(key.rawValue)
         if let outcome = inMemory(entry, key) { return .now(outcome) }
         return file.queue.run(layer: name, key: key, call) { [self] in
-            answer(key) { (store) throws(VellumError) in try store.value(forKey: entry) }.flatMap { found in
+            answer(key) {
+                (store) throws(VellumError) in try store.value(forKey: entry)
+            }.flatMap {
+                found in
                 found.map(Result.success) ?? .failure(.miss(forKey: key, layer: name))
             }
         }
@@ -72,34 +93,56 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
 
     /// The value in memory, unless a write that has started may change it. Does not block.
     private func inMemory(_ entry: EntryKey, _ key: Filename) -> Outcome<Value>? {
-        guard case .open(let open) = state.withLock({ $0 }), !file.isWriting(entry) else { return nil }
+        guard case .open(let open) = state.withLock({ $0 }),
+            !file.isWriting(entry)
+        else {
+            return nil
+        }
         do throws(VellumError) {
-            return try open.store.valueInMemory(forKey: entry, configuration.options.clock.now(), .never).map(Result.success)
+            return try open.store.valueInMemory(
+                forKey: entry,
+                configuration.options.clock.now(),
+                .never
+            ).map(Result.success)
         } catch {
             return .failure(ShallowsError(error, layer: name, key: key))
         }
     }
 
     private func write<Result: Sendable>(
-        _ key: Filename, _ call: Call, _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Result
+        _ key: Filename,
+        _ call: Call,
+        _ body: @escaping @Sendable (Store<Value>, EntryKey) throws(VellumError) -> Result
     ) -> Reply<Result> {
         let entry = EntryKey(key.rawValue)
-        return file.write(entry, call) { run(call, of: key) { (store) throws(VellumError) in try body(store, entry) } }
+        return file.write(entry, call) {
+            run(call, of: key) { (store) throws(VellumError) in try body(store, entry) }
+        }
     }
 
     /// Runs `body` with the store, in its turn.
     func run<Result: Sendable>(
-        _ call: Call, of key: Filename? = nil, _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
+        _ call: Call,
+        of key: Filename? = nil,
+        _ body: @escaping @Sendable (Store<Value>) throws(VellumError) -> Result
     ) -> Reply<Result> {
-        file.queue.run(layer: name, key: key, call) { [self] in answer(key, body) }
+        file.queue.run(layer: name, key: key, call) { [self] in
+            answer(key, body)
+        }
     }
 
     /// The result of `body`, with the storage's own error. Blocks for the disk.
-    private func answer<Result>(_ key: Filename?, _ body: (Store<Value>) throws(VellumError) -> Result) -> Outcome<Result> {
+    private func answer<Result>(
+        _ key: Filename?,
+        _ body: (Store<Value>) throws(VellumError) -> Result
+    ) -> Outcome<Result> {
         outcome(key) { () throws(VellumError) in try body(try store()) }
     }
 
-    private func outcome<Result>(_ key: Filename? = nil, _ body: () throws(VellumError) -> Result) -> Outcome<Result> {
+    private func outcome<Result>(
+        _ key: Filename? = nil,
+        _ body: () throws(VellumError) -> Result
+    ) -> Outcome<Result> {
         do throws(VellumError) {
             return .success(try body())
         } catch {
@@ -108,8 +151,13 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     /// Runs `body`, which concerns all keys, in its turn.
-    private func inTurn(_ call: Call, _ body: @escaping @Sendable () throws(VellumError) -> Void) -> Reply<Void> {
-        file.write(nil, call) { file.queue.run(layer: name, call) { [self] in outcome(nil, body) } }
+    private func inTurn(
+        _ call: Call,
+        _ body: @escaping @Sendable () throws(VellumError) -> Void
+    ) -> Reply<Void> {
+        file.write(nil, call) {
+            file.queue.run(layer: name, call) { [self] in outcome(nil, body) }
+        }
     }
 
     // MARK: Opening and closing
@@ -142,9 +190,14 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     }
 
     /// Runs `body` with the file, in its turn, if the storage has opened it.
-    func onOpenFile(_ call: Call, _ body: @escaping @Sendable (DatabaseFile) throws(VellumError) -> Void) -> Reply<Void> {
+    func onOpenFile(
+        _ call: Call,
+        _ body: @escaping @Sendable (DatabaseFile) throws(VellumError) -> Void
+    ) -> Reply<Void> {
         inTurn(call) { [self] () throws(VellumError) in
-            if case .open(let open) = state.withLock({ $0 }) { try body(open.file) }
+            if case .open(let open) = state.withLock({ $0 }) {
+                try body(open.file)
+            }
         }
     }
 }
@@ -157,5 +210,8 @@ extension ShallowsError {
 }
 
 extension VellumError {
-    fileprivate static let closedStorage = VellumError(.closed, "The storage was closed. Make another for the same file.")
+    fileprivate static let closedStorage = VellumError(
+        .closed,
+        "The storage was closed. Make another for the same file."
+    )
 }

@@ -3,8 +3,8 @@ internal import Shallows
 internal import VellumCore
 internal import VellumEngine
 
-/// What all storages on one file share in this process, if they name it by the same path: the order of their calls, and the keys that
-/// are being written.
+/// What all storages on one file share in this process, if they name it by the same path: the order
+/// of their calls, and the keys that are being written.
 ///
 /// A storage that is made anew for every call still reads what the one before it set.
 final class SharedFile: Sendable {
@@ -22,14 +22,20 @@ final class SharedFile: Sendable {
         Self.files.removeValue(forKey: path, ifHolding: ObjectIdentifier(self))
     }
 
-    /// The shared state of a file. Reads nothing from the disk: a file with two paths may have two, each in order.
+    /// The shared state of a file. Reads nothing from the disk: a file with two paths may have two,
+    /// each in order.
     static func shared(for url: URL) -> SharedFile {
         let path = url.standardizedFileURL.path
         return files.object(forKey: path, else: SharedFile(path: path))
     }
 
-    /// Starts a write of a key, or of all keys where it is `nil`. Until it ends, ``isWriting(_:)`` returns `true`.
-    func write<Result>(_ key: EntryKey?, _ call: Call, _ start: () -> Reply<Result>) -> Reply<Result> {
+    /// Starts a write of a key, or of all keys where it is `nil`. Until it ends, ``isWriting(_:)``
+    /// returns `true`.
+    func write<Result>(
+        _ key: EntryKey?,
+        _ call: Call,
+        _ start: () -> Reply<Result>
+    ) -> Reply<Result> {
         if call.waits { return start() }  // The write has ended when this returns.
         pending.withLock { $0.begin(key) }
         return start().map { [self] outcome in
@@ -54,7 +60,9 @@ struct PendingWrites: Sendable {
 
     mutating func end(_ key: EntryKey?) {
         guard let key else { return ofAll -= 1 }
-        guard let count = ofKeys[key] else { preconditionFailure("A write ended that had not begun.") }
+        guard let count = ofKeys[key] else {
+            preconditionFailure("A write ended that had not begun.")
+        }
         ofKeys[key] = count == 1 ? nil : count - 1
     }
 

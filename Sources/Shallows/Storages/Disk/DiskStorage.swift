@@ -8,11 +8,13 @@ public import VellumCore
 /// let cities = DiskStorage.main.folder("cities", in: .cachesDirectory)
 /// ```
 ///
-/// Files are written as those of a ``DiskFolderStorage``. Calls on files of one folder are done in order, together with those of a
-/// ``DiskFolderStorage`` on the same path; folders do not wait for one another.
+/// Files are written as those of a ``DiskFolderStorage``. Calls on files of one folder are done in
+/// order, together with those of a ``DiskFolderStorage`` on the same path; folders do not wait for
+/// one another.
 ///
-/// Setting puts a new file in the place of the old one. It belongs to its owner alone (mode 0600), whatever the mode of the old one was. A
-/// link is replaced by the file, and what it led to is unchanged.
+/// Setting puts a new file in the place of the old one. It belongs to its owner alone (mode 0600),
+/// whatever the mode of the old one was. A link is replaced by the file, and what it led to is
+/// unchanged.
 public final class DiskStorage: ForwardingStorageProtocol {
     /// The URL of a file.
     public typealias Key = URL
@@ -34,12 +36,17 @@ public final class DiskStorage: ForwardingStorageProtocol {
     /// Creates a storage of files.
     ///
     /// - Parameters:
-    ///   - creatingDirectories: Whether the folder of a file, and those above it, are made where they are missing.
+    ///   - creatingDirectories: Whether the folder of a file, and those above it, are made where
+    ///     they are missing.
     ///   - durability: What a file that was set survives once the call has returned.
     public init(creatingDirectories: Bool = true, durability: Durability = .crashSafe) {
         self.creatingDirectories = creatingDirectories
         self.durability = durability
-        files = PlainFiles(makesFolders: creatingDirectories, sync: FileSync(durability), sweptFolders: .shared)
+        files = PlainFiles(
+            makesFolders: creatingDirectories,
+            sync: FileSync(durability),
+            sweptFolders: .shared
+        )
     }
 
     /// The folder of a file.
@@ -47,24 +54,35 @@ public final class DiskStorage: ForwardingStorageProtocol {
 
     /// The storage as transforms and compositions use it.
     public var underlyingStorage: Storage<URL, Data> {
-        let (name, files) = (storageName, files)
-        let folder: @Sendable (URL) -> SharedFolder = { .shared(for: Self.directoryURL(of: $0)) }
+        let name = storageName
+        let files = files
+        let folder: @Sendable (URL) -> SharedFolder = {
+            .shared(for: Self.directoryURL(of: $0))
+        }
         return Storage(
             name,
             StorageOperations(
                 retrieve: { url, call in
-                    folder(url).run(name, url, call) { () throws(FileError) in try files.read(url) }.orMiss(name, url)
+                    folder(url).run(name, url, call) {
+                        () throws(FileError) in try files.read(url)
+                    }
+                    .orMiss(name, url)
                 },
                 set: { value, url, call in
-                    folder(url).run(name, url, call) { () throws(FileError) in try files.write(value, to: url) }
+                    folder(url).run(name, url, call) { () throws(FileError) in
+                        try files.write(value, to: url)
+                    }
                 },
-                lockKey: { LockKey(of: self, $0) }))
+                lockKey: { LockKey(of: self, $0) }
+            )
+        )
     }
 }
 
 /// Files anywhere, by their URLs, written as ``FolderFiles`` writes its own.
 ///
-/// Every call blocks its thread for the file system, and may be made on any thread, concurrently with others.
+/// Every call blocks its thread for the file system, and may be made on any thread, concurrently
+/// with others.
 struct PlainFiles: Sendable {
     /// Whether a write makes the folder of its file where it is missing.
     var makesFolders = true
@@ -92,7 +110,9 @@ struct PlainFiles: Sendable {
         sweptFolders.sweepOnce(folder)
         let writer = FileWriter(folder: folder, sync: sync, makesFolders: makesFolders)
         try writer.retrying { () throws(FileError) in
-            let isWritten = try writer.write([value]) { (temporary) throws(FileError) in try writer.rename(temporary, to: name) }
+            let isWritten = try writer.write([value]) { (temporary) throws(FileError) in
+                try writer.rename(temporary, to: name)
+            }
             guard isWritten else { throw folder.error(.renaming, EISDIR, name) }
         }
     }
@@ -100,10 +120,15 @@ struct PlainFiles: Sendable {
     /// The folder of a file, and its name there.
     private func parts(of url: URL) throws(FileError) -> (folder: Folder, name: String) {
         let path = url.path
-        guard url.isFileURL, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), !path.utf8.contains(0) else {
+        guard url.isFileURL, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            !path.utf8.contains(0)
+        else {
             throw FileError(.opening, EINVAL, path, shownAs: "")
         }
         let folder = slash == path.utf8.startIndex ? "/" : String(path[..<slash])
-        return (Folder(folder, on: fileSystem), String(path[path.utf8.index(after: slash)...]))
+        return (
+            Folder(folder, on: fileSystem),
+            String(path[path.utf8.index(after: slash)...])
+        )
     }
 }

@@ -14,7 +14,8 @@ struct FileReader: Sendable {
 
     private var call: FileSystem.Calls { folder.fileSystem.call }
 
-    /// What the first call asks for. Files that are smaller need no call but opening, reading and closing.
+    /// What the first call asks for. Files that are smaller need no call but opening, reading and
+    /// closing.
     private static let first = 68 * 1024
     /// Up to this size copying costs less than a buffer that was made for more.
     private static let small = 4096
@@ -40,7 +41,8 @@ struct FileReader: Sendable {
     private func read(_ file: Int32) -> FileSystem.Answer<Data> {
         guard let buffer = malloc(Self.first) else { return .failure(-ENOMEM) }
         let count = call.read(file, buffer, Self.first)
-        // Fewer bytes than asked for are the end of a file (POSIX, `read`); none at all may be a pipe or a device.
+        // Fewer bytes than asked for are the end of a file (POSIX, `read`); none at all may be a
+        // pipe or a device.
         if count > 0, count < Self.first { return .value(Self.data(buffer, count)) }
         guard count >= 0 else {
             free(buffer)
@@ -49,8 +51,13 @@ struct FileReader: Sendable {
         return rest(of: file, buffer, count)
     }
 
-    /// Reads to the end, into a buffer that is one byte larger than the file, so that the end shows.
-    private func rest(of file: Int32, _ beginning: UnsafeMutableRawPointer, _ begun: Int) -> FileSystem.Answer<Data> {
+    /// Reads to the end, into a buffer that is one byte larger than the file, so that the end
+    /// shows.
+    private func rest(
+        of file: Int32,
+        _ beginning: UnsafeMutableRawPointer,
+        _ begun: Int
+    ) -> FileSystem.Answer<Data> {
         var buffer = beginning
         var count = begun
         func failure(_ code: Int32) -> FileSystem.Answer<Data> {
@@ -62,7 +69,9 @@ struct FileReader: Sendable {
         case .value(let value): status = value
         case .failure(let code): return failure(code)
         }
-        guard status.kind == .file else { return failure(status.kind == .folder ? -EISDIR : -EINVAL) }
+        guard status.kind == .file else {
+            return failure(status.kind == .folder ? -EISDIR : -EINVAL)
+        }
         var capacity = max(status.size, count) + 1
         while true {
             guard let larger = realloc(buffer, capacity) else { return failure(-ENOMEM) }

@@ -3,10 +3,12 @@ internal import VellumCore
 
 /// Whether a write waits for the disk (decision 47).
 enum FileSync: Sendable {
-    /// The file survives the end of the process. Power loss may take the last moments; where the file system brings names to the disk
-    /// before bytes, it may leave a file that was written lately empty, cut, or with zeros in it. Files have no checksum that shows it.
+    /// The file survives the end of the process. Power loss may take the last moments; where the
+    /// file system brings names to the disk before bytes, it may leave a file that was written
+    /// lately empty, cut, or with zeros in it. Files have no checksum that shows it.
     case none
-    /// The file survives power loss: it and its folder are synced (`fdatasync`; `F_FULLFSYNC` on Apple platforms).
+    /// The file survives power loss: it and its folder are synced (`fdatasync`; `F_FULLFSYNC` on
+    /// Apple platforms).
     case complete
 
     init(_ durability: Durability) {
@@ -14,8 +16,8 @@ enum FileSync: Sendable {
     }
 }
 
-/// Writes whole files of a folder: each into a temporary file, which is then renamed, so that a reader sees the old value or the new
-/// one.
+/// Writes whole files of a folder: each into a temporary file, which is then renamed, so that a
+/// reader sees the old value or the new one.
 struct FileWriter: Sendable {
     let folder: Folder
     let sync: FileSync
@@ -24,12 +26,16 @@ struct FileWriter: Sendable {
 
     private var call: FileSystem.Calls { folder.fileSystem.call }
 
-    /// Writes a temporary file and calls `place` with its name, to rename it. If that throws or returns `false`, the file is removed.
+    /// Writes a temporary file and calls `place` with its name, to rename it. If that throws or
+    /// returns `false`, the file is removed.
     ///
     /// - Returns: What `place` returns.
     /// - Complexity: O(size).
     @discardableResult
-    func write(_ pieces: [Data], place: (_ temporary: String) throws(FileError) -> Bool) throws(FileError) -> Bool {
+    func write(
+        _ pieces: [Data],
+        place: (_ temporary: String) throws(FileError) -> Bool
+    ) throws(FileError) -> Bool {
         let temporary = try writeTemporary(pieces)
         var isPlaced = false
         // Where removing it fails, too, a sweep removes it later.
@@ -49,21 +55,27 @@ struct FileWriter: Sendable {
         return true
     }
 
-    /// Calls `write`, and calls it again when the folder or the temporary file is missing: others may remove either.
+    /// Calls `write`, and calls it again when the folder or the temporary file is missing: others
+    /// may remove either.
     func retrying(_ write: () throws(FileError) -> Void) throws(FileError) {
         var triesLeft = 100
         var isMissing = false
         while true {
             do throws(FileError) {
-                if isMissing, makesFolders {
-                    try folder.fileSystem.makeFolders(folder.path) { (path) throws(FileError) in try syncParent(of: path) }
-                }
+                if isMissing, makesFolders { try makeFolders() }
                 return try write()
             } catch {
                 triesLeft -= 1
-                guard error.code == ENOENT, makesFolders || error.step == .renaming, triesLeft > 0 else { throw error }
+                guard error.code == ENOENT, makesFolders || error.step == .renaming, triesLeft > 0
+                else { throw error }
                 isMissing = true
             }
+        }
+    }
+
+    private func makeFolders() throws(FileError) {
+        try folder.fileSystem.makeFolders(folder.path) { (path) throws(FileError) in
+            try syncParent(of: path)
         }
     }
 
@@ -107,7 +119,8 @@ struct FileWriter: Sendable {
         }
     }
 
-    /// Writes the pieces, syncs where that is asked for, and closes the file. Returns zero, or the negated `errno`.
+    /// Writes the pieces, syncs where that is asked for, and closes the file. Returns zero, or the
+    /// negated `errno`.
     private func fill(_ file: Int32, with pieces: [Data]) -> Int32 {
         var answer: Int32 = 0
         for piece in pieces where answer == 0 { answer = write(piece, to: file) }
@@ -130,15 +143,18 @@ struct FileWriter: Sendable {
     }
 }
 
-/// Files that are being written, before they have their names; and those that a killed process left.
+/// Files that are being written, before they have their names; and those that a killed process
+/// left.
 enum TemporaryFiles {
-    /// The age in seconds at which a temporary file counts as left over. Whoever still writes it writes it again when it is gone.
+    /// The age in seconds at which a temporary file counts as left over. Whoever still writes it
+    /// writes it again when it is gone.
     static let maxAge = 60 * 60
 
     private static let process = UInt64.random(in: 0 ... .max)
     private static let count = Locked<UInt64>(0)
 
-    /// A name that no other temporary file of this process has, and that is unlikely to be one of another's.
+    /// A name that no other temporary file of this process has, and that is unlikely to be one of
+    /// another's.
     static func nextName() -> String {
         let number = count.withLock { count in
             count += 1
@@ -149,13 +165,18 @@ enum TemporaryFiles {
 
     /// Removes the temporary files of a folder that are older than ``maxAge``. Returns how many.
     ///
-    /// - Complexity: O(number of files in the folder), and two calls of the system for each temporary one.
+    /// - Complexity: O(number of files in the folder), and two calls of the system for each
+    ///   temporary one.
     @discardableResult
     static func sweep(_ folder: Folder, at now: Date = Date()) throws(FileError) -> Int {
         var count = 0
-        for entry in try folder.entries() where entry.kind == .file && entry.name.starts(with: FileName.temporaryPrefix.utf8) {
+        for entry in try folder.entries()
+        where entry.kind == .file && entry.name.starts(with: FileName.temporaryPrefix.utf8) {
             // A file that is gone was renamed by its writer.
-            guard case .value(let status) = try folder.status(of: String(decoding: entry.name, as: UTF8.self)),
+            guard
+                case .value(let status) = try folder.status(
+                    of: String(decoding: entry.name, as: UTF8.self)
+                ),
                 status.modified < WallInstant(now).advanced(byMilliseconds: Int64(-maxAge) * 1000)
             else { continue }
             let answer = try folder.unlink(entry.name)
@@ -167,7 +188,8 @@ enum TemporaryFiles {
         return count
     }
 
-    /// The folders that were swept. Each is swept before its first write, because that looks at all of its files.
+    /// The folders that were swept. Each is swept before its first write, because that looks at all
+    /// of its files.
     final class SweptFolders: Sendable {
         /// Those of this process.
         static let shared = SweptFolders()
@@ -184,7 +206,8 @@ enum TemporaryFiles {
             do throws(FileError) {
                 try sweep(folder)
             } catch {
-                // What is left is swept by the next process, and the write that follows reports what is wrong with the folder.
+                // What is left is swept by the next process, and the write that follows reports
+                // what is wrong with the folder.
             }
         }
     }

@@ -7,8 +7,9 @@ internal import Foundation
 /// folder.set(data, forKey: "summer/ideas") { _ in }
 /// ```
 ///
-/// An ``Encoder`` makes the name of the file. Every string is a key: empty, with `/`, `..` or NUL in it, emoji, 64 KiB long. Keys are
-/// compared by canonical equivalence, like Swift's `==`: `"é"` typed in either way is one key and one file.
+/// An ``Encoder`` makes the name of the file. Every string is a key: empty, with `/`, `..` or NUL
+/// in it, emoji, 64 KiB long. Keys are compared by canonical equivalence, like Swift's `==`: `"é"`
+/// typed in either way is one key and one file.
 public struct Filename: RawRepresentable, Hashable, Sendable {
     /// The key, as it was given.
     public var rawValue: String
@@ -29,7 +30,8 @@ public struct Filename: RawRepresentable, Hashable, Sendable {
         Data(rawValue.utf8).base64EncodedString()
     }
 
-    /// The UTF-8 of the key in base64 with the alphabet for URLs and file names (RFC 4648, 5), padded: `-` and `_` instead of `+` and `/`.
+    /// The UTF-8 of the key in base64 with the alphabet for URLs and file names (RFC 4648, 5),
+    /// padded: `-` and `_` instead of `+` and `/`.
     ///
     /// - Complexity: O(length).
     public func base64URLEncoded() -> String {
@@ -56,8 +58,9 @@ extension Filename {
     ///     "pages", in: .cachesDirectory, filenameEncoder: .noEncoding)
     /// ```
     ///
-    /// The result is the name wherever it is safe. The folder encodes other results once more: `".."`, those with `/` in them and those of
-    /// more than 255 bytes. So every key has a file of its own, inside the folder.
+    /// The result is the name wherever it is safe. The folder encodes other results once more:
+    /// `".."`, those with `/` in them and those of more than 255 bytes. So every key has a file of
+    /// its own, inside the folder.
     ///
     /// A folder is opened with the encoder that it was written with.
     public struct Encoder: Sendable {
@@ -65,7 +68,10 @@ extension Filename {
             case base64
             case base64URL
             case noEncoding
-            case custom(encode: @Sendable (Filename) -> String, decode: (@Sendable (String) -> Filename?)?)
+            case custom(
+                encode: @Sendable (Filename) -> String,
+                decode: (@Sendable (String) -> Filename?)?
+            )
         }
 
         let scheme: Scheme
@@ -81,20 +87,23 @@ extension Filename {
         /// The key itself.
         public static let noEncoding = Encoder(.noEncoding)
 
-        /// The result of a closure. The keys of such a folder cannot be listed; see ``custom(_:decode:)``.
+        /// The result of a closure. The keys of such a folder cannot be listed; see
+        /// ``custom(_:decode:)``.
         ///
         /// ```swift
         /// .custom { key in key.rawValue + ".json" }
         /// ```
         ///
-        /// - Parameter encode: Returns a different string for every key, and the same one each time; keys that get the same string share
-        ///   one file. It receives keys in normal form (NFC), and may be called on any thread.
+        /// - Parameter encode: Returns a different string for every key, and the same one each
+        ///   time; keys that get the same string share one file. It receives keys in normal form
+        ///   (NFC), and may be called on any thread.
         @preconcurrency
         public static func custom(_ encode: @escaping @Sendable (Filename) -> String) -> Encoder {
             Encoder(.custom(encode: encode, decode: nil))
         }
 
-        /// The result of a closure, and a second closure that decodes it, so that keys can be listed.
+        /// The result of a closure, and a second closure that decodes it, so that keys can be
+        /// listed.
         ///
         /// ```swift
         /// .custom { key in "v2-" + key.rawValue } decode: { name in
@@ -104,13 +113,16 @@ extension Filename {
         /// ```
         ///
         /// - Parameters:
-        ///   - encode: Returns a different string for every key, and the same one each time. It receives keys in normal form (NFC).
-        ///   - decode: Returns the key of such a string, and `nil` for a string that `encode` does not return.
+        ///   - encode: Returns a different string for every key, and the same one each time. It
+        ///     receives keys in normal form (NFC).
+        ///   - decode: Returns the key of such a string, and `nil` for a string that `encode` does
+        ///     not return.
         ///
         /// Both may be called on any thread.
         @preconcurrency
         public static func custom(
-            _ encode: @escaping @Sendable (Filename) -> String, decode: @escaping @Sendable (String) -> Filename?
+            _ encode: @escaping @Sendable (Filename) -> String,
+            decode: @escaping @Sendable (String) -> Filename?
         ) -> Encoder {
             Encoder(.custom(encode: encode, decode: decode))
         }
@@ -146,7 +158,10 @@ extension Filename.Encoder {
     func key(from text: String) -> Filename? {
         switch scheme {
         case .base64: Base64.decoded(text).map(Filename.init(rawValue:))
-        case .base64URL: Base64.decoded(Base64.exchanging("-_", with: "+/", in: text)).map(Filename.init(rawValue:))
+        case .base64URL:
+            Base64.decoded(Base64.exchanging("-_", with: "+/", in: text)).map(
+                Filename.init(rawValue:)
+            )
         case .noEncoding: Filename(rawValue: text)
         case .custom(_, let decode): decode?(text)
         }
@@ -159,14 +174,24 @@ enum Base64 {
     ///
     /// One `/` at the end may be missing: the original lost it, because it used the text as a path.
     static func decoded(_ text: String) -> String? {
-        Data(base64Encoded: text.utf8.count % 4 == 3 ? text + "/" : text).flatMap { String(validating: $0, as: UTF8.self) }
+        Data(base64Encoded: text.utf8.count % 4 == 3 ? text + "/" : text).flatMap {
+            String(validating: $0, as: UTF8.self)
+        }
     }
 
     /// The text with two letters of an alphabet exchanged for those of the other one.
-    static func exchanging(_ letters: StaticString, with others: StaticString, in text: String) -> String {
+    static func exchanging(
+        _ letters: StaticString,
+        with others: StaticString,
+        in text: String
+    ) -> String {
         String(
             decoding: text.utf8.map { byte in
-                byte == letters.utf8Start[0] ? others.utf8Start[0] : byte == letters.utf8Start[1] ? others.utf8Start[1] : byte
-            }, as: UTF8.self)
+                byte == letters.utf8Start[0]
+                    ? others.utf8Start[0]
+                    : byte == letters.utf8Start[1] ? others.utf8Start[1] : byte
+            },
+            as: UTF8.self
+        )
     }
 }

@@ -3,11 +3,12 @@ internal import VellumCore
 
 /// A folder, and the calls of the system on what lies in it, by name.
 ///
-/// A name is a path inside the folder, without NUL; the empty name is the folder itself. Calls return zero or the negated `errno`, and
-/// throw only if the folder's path is invalid.
+/// A name is a path inside the folder, without NUL; the empty name is the folder itself. Calls
+/// return zero or the negated `errno`, and throw only if the folder's path is invalid.
 struct Folder: Sendable {
     let fileSystem: FileSystem
-    /// The path, ending in `/`. Empty if it is invalid: relative, or with a NUL, after which the system would not read on.
+    /// The path, ending in `/`. Empty if it is invalid: relative, or with a NUL, after which the
+    /// system would not read on.
     private let bytes: [UInt8]
 
     init(_ path: String, on fileSystem: FileSystem = .system) {
@@ -27,7 +28,12 @@ struct Folder: Sendable {
     }
 
     /// The path without its last `/`.
-    var path: String { String(decoding: bytes.count > 1 ? bytes.dropLast() : bytes[...], as: UTF8.self) }
+    var path: String {
+        String(
+            decoding: bytes.count > 1 ? bytes.dropLast() : bytes[...],
+            as: UTF8.self
+        )
+    }
 
     /// The folder that this one lies in.
     var parent: Folder { Folder(FileSystem.folder(of: path), on: fileSystem) }
@@ -48,7 +54,8 @@ struct Folder: Sendable {
         }
     }
 
-    /// The error of a step on a file. Names are made of users' keys, so its description shows the folder alone.
+    /// The error of a step on a file. Names are made of users' keys, so its description shows the
+    /// folder alone.
     func error(_ step: FileError.Step, _ code: Int32, _ name: String = "") -> FileError {
         FileError(step, code, name.isEmpty ? path : path + "/" + name, shownAs: path)
     }
@@ -62,11 +69,17 @@ extension Folder {
         call.open(try path(of: name.utf8), purpose)
     }
 
-    func unlink(_ name: [UInt8]) throws(FileError) -> Int32 { call.unlink(try path(of: name)) }
+    func unlink(_ name: [UInt8]) throws(FileError) -> Int32 {
+        call.unlink(try path(of: name))
+    }
 
-    func unlink(_ name: String) throws(FileError) -> Int32 { call.unlink(try path(of: name.utf8)) }
+    func unlink(_ name: String) throws(FileError) -> Int32 {
+        call.unlink(try path(of: name.utf8))
+    }
 
-    func removeFolder(_ name: [UInt8] = []) throws(FileError) -> Int32 { call.removeFolder(try path(of: name)) }
+    func removeFolder(_ name: [UInt8] = []) throws(FileError) -> Int32 {
+        call.removeFolder(try path(of: name))
+    }
 
     func rename(_ name: String, to target: String) throws(FileError) -> Int32 {
         call.rename(try path(of: name.utf8), try path(of: target.utf8))
@@ -94,7 +107,8 @@ extension Folder {
         switch call.list(try path(of: name)) {
         case .value(let entries): return entries
         case .failure(-ENOENT): return []
-        case .failure(let code): throw error(.listing, code, String(decoding: name, as: UTF8.self))
+        case .failure(let code):
+            throw error(.listing, code, String(decoding: name, as: UTF8.self))
         }
     }
 }

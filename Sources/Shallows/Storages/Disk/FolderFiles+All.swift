@@ -6,19 +6,22 @@ internal import VellumCore
 extension FolderFiles {
     /// The keys that have a value, each once, in no particular order.
     ///
-    /// - Complexity: O(number of files); the ends of those whose keys are too long for a name are read.
+    /// - Complexity: O(number of files); the ends of those whose keys are too long for a name are
+    ///   read.
     /// - Throws: ``VellumCore/FileError/Step/decodingNames`` if the encoder cannot decode names.
     func keys() throws(FileError) -> [Filename] {
         guard names.encoder.canDecode else { throw folder.error(.decodingNames, ENOTSUP) }
         var keys: Set<Filename> = []
         for path in try paths() {
-            if let key = try key(of: path), try isRead(path, for: key) { keys.insert(key) }
+            if let key = try key(of: path), try isRead(path, for: key) {
+                keys.insert(key)
+            }
         }
         return Array(keys)
     }
 
-    /// The paths of all files in the folder and in those inside it, but for temporary files, names that are not UTF-8, and folders inside
-    /// that cannot be read.
+    /// The paths of all files in the folder and in those inside it, but for temporary files, names
+    /// that are not UTF-8, and folders inside that cannot be read.
     private func paths(in path: String = "") throws(FileError) -> [String] {
         var paths: [String] = []
         let entries: [FileSystem.Entry]
@@ -32,7 +35,8 @@ extension FolderFiles {
             guard let name = String(validating: entry.name, as: UTF8.self) else { continue }
             let inside = path.isEmpty ? name : path + "/" + name
             switch entry.kind {
-            case .file where !name.utf8.starts(with: FileName.temporaryPrefix.utf8): paths.append(inside)
+            case .file where !name.utf8.starts(with: FileName.temporaryPrefix.utf8):
+                paths.append(inside)
             case .folder: paths += try self.paths(in: inside)
             case .file, .other: break
             }
@@ -63,11 +67,18 @@ extension FolderFiles {
         }
     }
 
-    /// Whether the value of the key is read from that file. Files of other programs can have names that decode.
+    /// Whether the value of the key is read from that file. Files of other programs can have names
+    /// that decode.
     private func isRead(_ path: String, for key: Filename) throws(FileError) -> Bool {
         let file = names.file(of: key)
-        if ([file.name] + names.originalPaths(of: key, file)).contains(where: { $0.hasSameBytes(as: path) }) { return true }
-        guard file.isPlain, names.fileBesideFolder(file).name.hasSameBytes(as: path) else { return false }
+        if ([file.name] + names.originalPaths(of: key, file)).contains(where: {
+            $0.hasSameBytes(as: path)
+        }) {
+            return true
+        }
+        guard file.isPlain, names.fileBesideFolder(file).name.hasSameBytes(as: path) else {
+            return false
+        }
         return try folder.kind(of: file.name) == .folder
     }
 
@@ -75,8 +86,9 @@ extension FolderFiles {
 
     /// Removes everything in the folder, and the folder. After a failure it can be called again.
     ///
-    /// What others write meanwhile may be removed, or stay, and the folder with it. Links in the folder are removed, and what they lead
-    /// to is not. If the folder itself is a link, it stays, and leads to an empty folder.
+    /// What others write meanwhile may be removed, or stay, and the folder with it. Links in the
+    /// folder are removed, and what they lead to is not. If the folder itself is a link, it stays,
+    /// and leads to an empty folder.
     ///
     /// - Complexity: O(number of files).
     func clear() throws(FileError) {
@@ -112,5 +124,9 @@ extension FolderFiles {
 
 extension FileError.Step {
     static let decodingNames = FileError.Step(
-        "The keys cannot be listed, because the encoder cannot decode names. Use `custom(_:decode:)`", isWriting: false)
+        """
+        The keys cannot be listed, because the encoder cannot decode names. Use `custom(_:decode:)`
+        """,
+        isWriting: false
+    )
 }

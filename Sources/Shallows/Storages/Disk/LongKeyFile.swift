@@ -1,7 +1,8 @@
 internal import Foundation
 internal import VellumCore
 
-/// A file whose key is too long for its name: the value, then the encoder's text for the key, its length and a mark.
+/// A file whose key is too long for its name: the value, then the encoder's text for the key, its
+/// length and a mark.
 ///
 /// The text is in the same file, so that keys can be listed and neither exists without the other.
 enum LongKeyFile {
@@ -27,7 +28,8 @@ enum LongKeyFile {
         return contents.dropLast(endCount + length)
     }
 
-    /// The length of the text, by the last sixteen bytes of a file of this size; `nil` if they are invalid.
+    /// The length of the text, by the last sixteen bytes of a file of this size; `nil` if they are
+    /// invalid.
     static func textLength(of end: Data, size: Int) -> Int? {
         guard end.count == endCount, end.suffix(mark.count).elementsEqual(mark) else { return nil }
         let length = UInt64(littleEndian: end.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
@@ -44,19 +46,37 @@ extension FileReader {
         if file == -ENOENT { return nil }
         guard file >= 0 else { throw folder.error(.opening, file, name) }
         defer { _ = folder.fileSystem.call.close(file) }
-        guard case .value(let status) = folder.fileSystem.call.status(file), status.kind == .file, status.size >= LongKeyFile.endCount
+        guard case .value(let status) = folder.fileSystem.call.status(file),
+            status.kind == .file,
+            status.size >= LongKeyFile.endCount
         else { return nil }
-        let end = try bytes(LongKeyFile.endCount, of: file, at: status.size - LongKeyFile.endCount, name)
+        let end = try bytes(
+            LongKeyFile.endCount,
+            of: file,
+            at: status.size - LongKeyFile.endCount,
+            name
+        )
         guard let length = LongKeyFile.textLength(of: end, size: status.size) else { return nil }
-        let text = try bytes(length, of: file, at: status.size - LongKeyFile.endCount - length, name)
+        let text = try bytes(
+            length,
+            of: file,
+            at: status.size - LongKeyFile.endCount - length,
+            name
+        )
         return String(validating: text, as: UTF8.self)
     }
 
     /// - Returns: Fewer bytes if the file is shorter.
-    private func bytes(_ count: Int, of file: Int32, at offset: Int, _ name: String) throws(FileError) -> Data {
+    private func bytes(
+        _ count: Int,
+        of file: Int32,
+        at offset: Int,
+        _ name: String
+    ) throws(FileError) -> Data {
         var bytes = Data(count: count)
         let found = bytes.withUnsafeMutableBytes { buffer in
-            buffer.baseAddress.map { folder.fileSystem.call.readAt(file, $0, buffer.count, offset) } ?? 0
+            buffer.baseAddress.map { folder.fileSystem.call.readAt(file, $0, buffer.count, offset) }
+                ?? 0
         }
         guard found >= 0 else { throw folder.error(.reading, Int32(found), name) }
         return bytes.prefix(found)

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import VellumCore
 
-/// What all storages on one folder share in this process, if they name it by the same path: the order of their calls.
+/// What all storages on one folder share in this process, if they name it by the same path: the
+/// order of their calls.
 ///
 /// A storage that is made anew for every call still reads what the one before it set.
 final class SharedFolder: Sendable {
@@ -19,18 +20,25 @@ final class SharedFolder: Sendable {
         if let path { Self.folders.removeValue(forKey: path, ifHolding: ObjectIdentifier(self)) }
     }
 
-    /// The shared state of a folder. Reads nothing from the disk: a folder with two paths may have two, each in order.
+    /// The shared state of a folder. Reads nothing from the disk: a folder with two paths may have
+    /// two, each in order.
     static func shared(for url: URL) -> SharedFolder {
         let path = url.isFileURL ? url.standardizedFileURL.path : ""
         return folders.object(forKey: path, else: SharedFolder(path: path))
     }
 
-    /// Runs work on files in its turn. The folder stays in the table until the caller has the reply.
+    /// Runs work on files in its turn. The folder stays in the table until the caller has the
+    /// reply.
     func run<Value: Sendable>(
-        _ layer: String, _ key: (any Sendable)?, _ call: Call, _ work: @escaping @Sendable () throws(FileError) -> Value
+        _ layer: String,
+        _ key: (any Sendable)?,
+        _ call: Call,
+        _ work: @escaping @Sendable () throws(FileError) -> Value
     ) -> Reply<Value> {
         lane.run(layer: layer, key: key, call) { () -> Outcome<Value> in
-            do throws(FileError) { return .success(try work()) } catch { return .failure(ShallowsError(error, layer: layer, key: key)) }
+            do throws(FileError) { return .success(try work()) } catch {
+                return .failure(ShallowsError(error, layer: layer, key: key))
+            }
         }.map { [self] outcome in withExtendedLifetime(self) { outcome } }
     }
 }
@@ -49,9 +57,14 @@ extension ShallowsError {
 
 extension Reply {
     /// The reply whose `nil` is a miss.
-    func orMiss<Wrapped: Sendable>(_ layer: String, _ key: any Sendable) -> Reply<Wrapped> where Value == Wrapped? {
+    func orMiss<Wrapped: Sendable>(_ layer: String, _ key: any Sendable) -> Reply<Wrapped>
+    where Value == Wrapped? {
         map { outcome in
-            outcome.flatMap { value in value.map { .success($0) } ?? .failure(.miss(forKey: key, layer: layer)) }
+            outcome.flatMap { value in
+                value.map {
+                    .success($0)
+                } ?? .failure(.miss(forKey: key, layer: layer))
+            }
         }
     }
 }
