@@ -22,14 +22,21 @@ extension CodableFormat {
     ///
     /// - Complexity: O(n) in the number of bytes.
     /// - Throws: `DecodingError`, and any error that the type's `init(from:)` throws.
-    package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
-        CBORDecoder.isSelfDescribed(bytes) ? try cborDecoder.decode(type, from: bytes) : try JSONCoders.decoder.decode(type, from: bytes)
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from bytes: Data
+    ) throws -> Value {
+        CBORDecoder.isSelfDescribed(bytes)
+            ? try cborDecoder.decode(type, from: bytes)
+            : try JSONCoders.decoder.decode(type, from: bytes)
     }
 
-    /// Whether both values are encoded, with the same content, in whatever order their sets and dictionaries are. Of other types,
-    /// the order of properties is content: they may keep one.
+    /// Whether both values are encoded, with the same content, in whatever order their sets and
+    /// dictionaries are. Of other types, the order of properties is content: they may keep one.
     package static func isSame<Value>(_ value: Value, _ other: Value) throws -> Bool {
-        guard let value = value as? any Encodable, let other = other as? any Encodable else { return false }
+        guard let value = value as? any Encodable, let other = other as? any Encodable else {
+            return false
+        }
         return try comparingEncoder.encode(value) == comparingEncoder.encode(other)
     }
 
@@ -49,10 +56,15 @@ extension CodableFormat {
 }
 
 extension Data {
-    /// Whether these may be the same bytes as others in another order. Almost always false if they are not.
-    package func mayBeReordered(_ other: Data) -> Bool { count == other.count && sumOfSquares == other.sumOfSquares }
+    /// Whether these may be the same bytes as others in another order. Almost always false if they
+    /// are not.
+    package func mayBeReordered(_ other: Data) -> Bool {
+        count == other.count && sumOfSquares == other.sumOfSquares
+    }
 
-    private var sumOfSquares: UInt32 { withUnsafeBytes { $0.reduce(0) { $0 &+ UInt32($1) &* UInt32($1) } } }
+    private var sumOfSquares: UInt32 {
+        withUnsafeBytes { $0.reduce(0) { $0 &+ UInt32($1) &* UInt32($1) } }
+    }
 }
 
 /// The JSON coders that the whole package shares: created once, never changed, safe on any thread.
@@ -60,14 +72,20 @@ package enum JSONCoders {
     package static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+            positiveInfinity: "Infinity",
+            negativeInfinity: "-Infinity",
+            nan: "NaN"
+        )
         return encoder
     }()
 
     package static let decoder: JSONDecoder = {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+            positiveInfinity: "Infinity",
+            negativeInfinity: "-Infinity",
+            nan: "NaN"
+        )
         return decoder
     }()
 }

@@ -13,7 +13,9 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     init(_ source: DecodingSource, at array: Int, depth: Int) throws {
         guard source.isOpen else { throw source.decoderExpired }
         let head = source.reader.head(at: source.reader.content(at: array))
-        guard head.type == .array else { throw source.typeMismatch([Any].self, at: array) }
+        guard head.type == .array else {
+            throw source.typeMismatch([Any].self, at: array)
+        }
         self.source = source
         self.array = array
         self.depth = depth
@@ -27,20 +29,34 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     /// Reads the next element and advances if that succeeds.
     @inline(__always)
-    private mutating func element<Element>(_ type: Any.Type, _ read: (ItemDecoder) throws -> Element) throws -> Element {
+    private mutating func element<Element>(
+        _ type: Any.Type,
+        _ read: (ItemDecoder) throws -> Element
+    ) throws -> Element {
         guard source.isOpen else { throw source.decoderExpired }
         guard !isAtEnd else { throw endOfArray(type) }
-        source.setElement(ArrayCursor(array: array, element: next, index: currentIndex), depth: depth)
+        source.setElement(
+            ArrayCursor(array: array, element: next, index: currentIndex),
+            depth: depth
+        )
         let element = try read(ItemDecoder(source: source, offset: next, depth: depth + 1))
         next = source.end(of: next, depth: depth + 1)
         currentIndex += 1
-        if isAtEnd { source.finish(array, at: source.reader.endOfArray(array, lastEnd: next)) }
+        if isAtEnd {
+            source.finish(array, at: source.reader.endOfArray(array, lastEnd: next))
+        }
         return element
     }
 
     private func endOfArray(_ type: Any.Type) -> DecodingError {
         let path = codingPath + [CBORKey(index: currentIndex)]
-        return .valueNotFound(type, .init(codingPath: path, debugDescription: "The array has no more elements. Test 'isAtEnd' first."))
+        return .valueNotFound(
+            type,
+            .init(
+                codingPath: path,
+                debugDescription: "The array has no more elements. Test 'isAtEnd' first."
+            )
+        )
     }
 
     mutating func decodeNil() throws -> Bool {
@@ -52,38 +68,79 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 
     // MARK: Scalars
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try element(type) { try $0.source.bool(at: $0.offset) } }
-    mutating func decode(_ type: String.Type) throws -> String { try element(type) { try $0.source.string(at: $0.offset) } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try element(type) { try $0.source.double(at: $0.offset) } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try element(type) { try $0.source.float(at: $0.offset) } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try element(type) { try $0.source.integer(type, at: $0.offset) } }
+    mutating func decode(_ type: Bool.Type) throws -> Bool {
+        try element(type) { try $0.source.bool(at: $0.offset) }
+    }
+    mutating func decode(_ type: String.Type) throws -> String {
+        try element(type) { try $0.source.string(at: $0.offset) }
+    }
+    mutating func decode(_ type: Double.Type) throws -> Double {
+        try element(type) { try $0.source.double(at: $0.offset) }
+    }
+    mutating func decode(_ type: Float.Type) throws -> Float {
+        try element(type) { try $0.source.float(at: $0.offset) }
+    }
+    mutating func decode(_ type: Int.Type) throws -> Int {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt.Type) throws -> UInt {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+        try element(type) { try $0.source.integer(type, at: $0.offset) }
+    }
 
     // MARK: Values
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try element(type) { try $0.source.decode(type, at: $0.offset, depth: $0.depth) }
+        try element(type) {
+            try $0.source.decode(type, at: $0.offset, depth: $0.depth)
+        }
     }
 
     // MARK: Containers
 
-    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
         KeyedDecodingContainer(
-            try element([String: Any].self) { try CBORKeyedDecodingContainer<Nested>($0.source, at: $0.offset, depth: $0.depth) })
+            try element([String: Any].self) {
+                try CBORKeyedDecodingContainer<Nested>($0.source, at: $0.offset, depth: $0.depth)
+            }
+        )
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try element([Any].self) { try CBORUnkeyedDecodingContainer($0.source, at: $0.offset, depth: $0.depth) }
+        try element([Any].self) {
+            try CBORUnkeyedDecodingContainer($0.source, at: $0.offset, depth: $0.depth)
+        }
     }
 
     mutating func superDecoder() throws -> any Decoder {

@@ -3,15 +3,18 @@ internal import Foundation
 extension DecodingSource {
     // MARK: Coding path
 
-    /// Returns the coding path of the item. It is computed only on demand, for errors and for types that ask for it.
+    /// Returns the coding path of the item. It is computed only on demand, for errors and for types
+    /// that ask for it.
     func codingPath(of target: Int) -> [any CodingKey] {
-        codingPath(of: target, asRead: true) ?? codingPath(of: target, asRead: false) ?? []
+        codingPath(of: target, asRead: true)
+            ?? codingPath(of: target, asRead: false)
+            ?? []
     }
 
     /// Finds the path to an offset.
     ///
-    /// - Parameter asRead: Whether to follow the cursors of the containers that are being read, which is faster but finds only items in
-    ///   them. If false, the containers are searched.
+    /// - Parameter asRead: Whether to follow the cursors of the containers that are being read,
+    ///   which is faster but finds only items in them. If false, the containers are searched.
     private func codingPath(of target: Int, asRead: Bool) -> [any CodingKey]? {
         guard isOpen else { return nil }
         var path: [any CodingKey] = []
@@ -27,9 +30,17 @@ extension DecodingSource {
         return path
     }
 
-    private func entryBeingRead(in container: Int, depth: Int) -> (key: any CodingKey, value: Int)? {
-        if depth < mapCursors.count, mapCursors[depth].map == container, mapCursors[depth].isAtValue {
-            return (storedKey(at: mapCursors[depth].entry).map(pathKey) ?? CBORKey(stringValue: "?"), mapCursors[depth].offset)
+    private func entryBeingRead(
+        in container: Int,
+        depth: Int
+    ) -> (key: any CodingKey, value: Int)? {
+        if depth < mapCursors.count, mapCursors[depth].map == container, mapCursors[depth].isAtValue
+        {
+            return (
+                storedKey(at: mapCursors[depth].entry).map(pathKey)
+                    ?? CBORKey(stringValue: "?"),
+                mapCursors[depth].offset
+            )
         }
         if depth < arrayCursors.count, arrayCursors[depth].array == container {
             return (CBORKey(index: arrayCursors[depth].index), arrayCursors[depth].element)
@@ -45,10 +56,15 @@ extension DecodingSource {
     }
 
     /// Returns the coding path of the map that has an entry at the offset.
-    func codingPath(ofMapWithEntry entry: Int) -> [any CodingKey] { codingPath(of: entry, asRead: false) ?? [] }
+    func codingPath(ofMapWithEntry entry: Int) -> [any CodingKey] {
+        codingPath(of: entry, asRead: false) ?? []
+    }
 
     /// Returns the entry of a container that contains the target.
-    private func step(from container: Int, to target: Int) -> (key: any CodingKey, value: Int)? {
+    private func step(
+        from container: Int,
+        to target: Int
+    ) -> (key: any CodingKey, value: Int)? {
         let head = reader.head(at: reader.content(at: container))
         switch head.type {
         case .map:
@@ -70,15 +86,21 @@ extension DecodingSource {
     }
 
     private func pathKey(_ key: CBORKey) -> CBORKey {
-        guard case .convertFromSnakeCase = options.keyDecodingStrategy, key.intValue == nil else { return key }
+        guard case .convertFromSnakeCase = options.keyDecodingStrategy, key.intValue == nil else {
+            return key
+        }
         return CBORKey(stringValue: SnakeCase.camelCase(key.stringValue))
     }
 
     /// Returns the number of elements of an array.
     func elements(of head: ItemReader.Head) -> Int {
         guard head.isIndefinite else { return Int(head.argument) }
-        var (count, offset) = (0, head.next)
-        while !reader.isBreak(at: offset) { (count, offset) = (count + 1, reader.end(of: offset)) }
+        var count = 0
+        var offset = head.next
+        while !reader.isBreak(at: offset) {
+            count += 1
+            offset = reader.end(of: offset)
+        }
         return count
     }
 
@@ -86,12 +108,24 @@ extension DecodingSource {
 
     func typeMismatch(_ type: Any.Type, at offset: Int) -> DecodingError {
         guard isOpen else { return decoderExpired }
-        let context = context(offset, "Expected \(type), but found \(kind(at: offset)). \(advice(type, at: offset))")
-        return reader.isNil(at: offset) ? .valueNotFound(type, context) : .typeMismatch(type, context)
+        let context = context(
+            offset,
+            "Expected \(type), but found \(kind(at: offset)). \(advice(type, at: offset))"
+        )
+        return reader.isNil(at: offset)
+            ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
     func doesNotFit(_ type: Any.Type, at offset: Int) -> DecodingError {
-        .dataCorrupted(context(offset, "The number does not fit in \(type). Decode a type that can represent it, or a CBORValue."))
+        .dataCorrupted(
+            context(
+                offset,
+                """
+                The number does not fit in \(type). Decode a type that can represent it, or a \
+                CBORValue.
+                """
+            )
+        )
     }
 
     func dataCorrupted(_ description: String, at offset: Int) -> DecodingError {
@@ -100,13 +134,30 @@ extension DecodingSource {
 
     func keyNotFound(_ key: some CodingKey, in map: Int) -> DecodingError {
         guard isOpen else { return decoderExpired }
-        return .keyNotFound(key, context(map, "The map has no key '\(key.stringValue)'. Make the property optional if it may be missing."))
+        return .keyNotFound(
+            key,
+            context(
+                map,
+                """
+                The map has no key '\(key.stringValue)'. Make the property optional if it may be \
+                missing.
+                """
+            )
+        )
     }
 
     /// The error for a decoder that is used after decoding has ended.
     var decoderExpired: DecodingError {
         .dataCorrupted(
-            .init(codingPath: [], debugDescription: "The decoder was used after its value had been decoded. Use it only in 'init(from:)'."))
+            .init(
+                codingPath: [],
+                debugDescription:
+                    """
+                    The decoder was used after its value had been decoded. Use it only in \
+                    'init(from:)'.
+                    """
+            )
+        )
     }
 
     private func context(_ offset: Int, _ description: String) -> DecodingError.Context {
@@ -140,7 +191,8 @@ extension DecodingSource {
             case SimpleByte.false & 0x1F, SimpleByte.true & 0x1F: return "a boolean"
             case SimpleByte.null & 0x1F: return "null"
             case SimpleByte.undefined & 0x1F: return "undefined"
-            case SimpleByte.half & 0x1F, SimpleByte.single & 0x1F, SimpleByte.double & 0x1F: return "a floating-point number"
+            case SimpleByte.half & 0x1F, SimpleByte.single & 0x1F, SimpleByte.double & 0x1F:
+                return "a floating-point number"
             default: return "a simple value"
             }
         }

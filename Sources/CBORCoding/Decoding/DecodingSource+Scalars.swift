@@ -2,32 +2,46 @@ extension DecodingSource {
     // MARK: Integers
 
     @inline(__always)
-    func integer<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int) throws -> Number {
+    func integer<Number: FixedWidthInteger>(
+        _ type: Number.Type,
+        at offset: Int
+    ) throws -> Number {
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: offset)
-        guard head.type == .unsigned, let number = Number(exactly: head.argument) else { return try otherInteger(type, at: offset) }
+        guard head.type == .unsigned, let number = Number(exactly: head.argument) else {
+            return try otherInteger(type, at: offset)
+        }
         finish(offset, at: head.next)
         return number
     }
 
     @inline(never)
-    private func otherInteger<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int) throws -> Number {
+    private func otherInteger<Number: FixedWidthInteger>(
+        _ type: Number.Type,
+        at offset: Int
+    ) throws -> Number {
         let content = reader.content(at: offset)
         let head = reader.head(at: content)
         if let (argument, isNegative) = integerParts(at: offset) {
             let isBeyond = argument > UInt128(Int128.max)
-            let number = isNegative ? (isBeyond ? nil : Number(exactly: ~Int128(argument))) : Number(exactly: argument)
+            let number =
+                isNegative
+                ? (isBeyond ? nil : Number(exactly: ~Int128(argument)))
+                : Number(exactly: argument)
             guard let number else { throw doesNotFit(type, at: offset) }
             return number
         }
         if isBignum(at: offset) { throw doesNotFit(type, at: offset) }
-        guard head.type == .simple, let number = floatingPoint(head) else { throw typeMismatch(type, at: offset) }
+        guard head.type == .simple, let number = floatingPoint(head) else {
+            throw typeMismatch(type, at: offset)
+        }
         guard let whole = Number(exactly: number) else { throw doesNotFit(type, at: offset) }
         finish(offset, at: head.next)
         return whole
     }
 
-    /// Returns the argument of an integer of up to 128 bits, or `nil` for other items. A negative integer is `-1 - argument`.
+    /// Returns the argument of an integer of up to 128 bits, or `nil` for other items. A negative
+    /// integer is `-1 - argument`.
     func integerParts(at offset: Int) -> (argument: UInt128, isNegative: Bool)? {
         let (head, tag) = contentAndTag(at: offset)
         switch head.type {
@@ -37,7 +51,11 @@ extension DecodingSource {
         case .bytes where tag == Tag.positiveBignum || tag == Tag.negativeBignum:
             let argument: UInt128? = reader.withBytes(head) { bytes in
                 let digits = bytes.drop { $0 == 0 }
-                return digits.count > 16 ? nil : digits.reduce(0) { $0 << 8 | UInt128($1) }
+                return digits.count > 16
+                    ? nil
+                    : digits.reduce(0) {
+                        $0 << 8 | UInt128($1)
+                    }
             }
             return argument.map { ($0, tag == Tag.negativeBignum) }
         case .bytes, .text, .array, .map, .tag, .simple:
@@ -68,7 +86,9 @@ extension DecodingSource {
     func double(at offset: Int) throws -> Double {
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: offset)
-        guard head.type == .simple, let number = floatingPoint(head) else { return try integerAsDouble(at: offset) }
+        guard head.type == .simple, let number = floatingPoint(head) else {
+            return try integerAsDouble(at: offset)
+        }
         finish(offset, at: head.next)
         return number
     }
@@ -76,7 +96,9 @@ extension DecodingSource {
     private func integerAsDouble(at offset: Int) throws -> Double {
         let (head, _) = contentAndTag(at: offset)
         if head.type == .simple, let number = floatingPoint(head) { return number }
-        guard let (argument, isNegative) = integerParts(at: offset) else { return try bignumAsDouble(at: offset) }
+        guard let (argument, isNegative) = integerParts(at: offset) else {
+            return try bignumAsDouble(at: offset)
+        }
         guard isNegative else { return Double(argument) }
         let (magnitude, overflows) = argument.addingReportingOverflow(1)
         return overflows ? -0x1p128 : -Double(magnitude)
@@ -89,20 +111,31 @@ extension DecodingSource {
         let isNegative = tag == Tag.negativeBignum
         let number = reader.withBytes(head) { bytes in
             let digits = bytes.drop { $0 == 0 }
-            let (first, rest) = (digits.prefix(15).reduce(0 as UInt128) { $0 << 8 | UInt128($1) }, digits.dropFirst(15))
-            // The magnitude of a negative number is one more: either that carries into `first`, or something remains behind it.
+            let first = digits.prefix(15).reduce(0 as UInt128) {
+                $0 << 8 | UInt128($1)
+            }
+            let rest = digits.dropFirst(15)
+            // The magnitude of a negative number is one more: either that carries into `first`, or
+            // something remains behind it.
             let isWhole = rest.allSatisfy { $0 == (isNegative ? 0xFF : 0) }
             let significand = isWhole ? first + (isNegative ? 1 : 0) : first | 1
-            return Double(sign: isNegative ? .minus : .plus, exponent: rest.count * 8, significand: Double(significand))
+            return Double(
+                sign: isNegative ? .minus : .plus,
+                exponent: rest.count * 8,
+                significand: Double(significand)
+            )
         }
         guard number.isFinite else { throw doesNotFit(Double.self, at: offset) }
         return number
     }
 
-    /// Returns the nearest `Float`. Exact values, including NaN payloads, are preserved bit for bit.
+    /// Returns the nearest `Float`. Exact values, including NaN payloads, are preserved bit for
+    /// bit.
     func float(at offset: Int) throws -> Float {
         let double = try double(at: offset)
-        if let bits = FloatBits.single(exactly: double.bitPattern) { return Float(bitPattern: bits) }
+        if let bits = FloatBits.single(exactly: double.bitPattern) {
+            return Float(bitPattern: bits)
+        }
         let float = Float(double)
         guard float.isFinite || !double.isFinite else { throw doesNotFit(Float.self, at: offset) }
         return float
@@ -113,9 +146,14 @@ extension DecodingSource {
     func floatingPoint(_ head: ItemReader.Head) -> Double? {
         switch head.information {
         case AdditionalInformation.eightBytes: Double(bitPattern: head.argument)
-        case AdditionalInformation.fourBytes: Double(bitPattern: FloatBits.double(UInt32(truncatingIfNeeded: head.argument)))
+        case AdditionalInformation.fourBytes:
+            Double(bitPattern: FloatBits.double(UInt32(truncatingIfNeeded: head.argument)))
         case AdditionalInformation.twoBytes:
-            Double(bitPattern: FloatBits.double(FloatBits.single(UInt16(truncatingIfNeeded: head.argument))))
+            Double(
+                bitPattern: FloatBits.double(
+                    FloatBits.single(UInt16(truncatingIfNeeded: head.argument))
+                )
+            )
         default: nil
         }
     }
@@ -137,8 +175,12 @@ extension DecodingSource {
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         guard head.type == .text else { throw typeMismatch(String.self, at: offset) }
-        guard let text = reader.text(head) else { throw dataCorrupted("The text is not valid UTF-8.", at: offset) }
-        if !head.isIndefinite { finish(offset, at: head.next + Int(head.argument)) }
+        guard let text = reader.text(head) else {
+            throw dataCorrupted("The text is not valid UTF-8.", at: offset)
+        }
+        if !head.isIndefinite {
+            finish(offset, at: head.next + Int(head.argument))
+        }
         return text
     }
 }

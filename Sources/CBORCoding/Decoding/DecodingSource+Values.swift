@@ -3,18 +3,31 @@ internal import Foundation
 extension DecodingSource {
     /// Decodes the item at the offset, which has `depth` enclosing containers.
     @inline(__always)
-    func decode<Value: Decodable>(_ type: Value.Type, at offset: Int, depth: Int) throws -> Value {
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        at offset: Int,
+        depth: Int
+    ) throws -> Value {
         guard let known = KnownType.of(type) else {
-            (decodedItem, decodedType) = (offset, type)
+            decodedItem = offset
+            decodedType = type
             return try Value(from: ItemDecoder(source: self, offset: offset, depth: depth))
         }
         return try decodeKnown(type, known, at: offset, depth: depth)
     }
 
-    /// Decodes a value of a known type. The bit casts are safe because `KnownType.of` compared the types by identity.
-    private func decodeKnown<Value: Decodable>(_ type: Value.Type, _ known: KnownType, at offset: Int, depth: Int) throws -> Value {
+    /// Decodes a value of a known type. The bit casts are safe because `KnownType.of` compared the
+    /// types by identity.
+    private func decodeKnown<Value: Decodable>(
+        _ type: Value.Type,
+        _ known: KnownType,
+        at offset: Int,
+        depth: Int
+    ) throws -> Value {
         @inline(__always)
-        func this<Known>(_ value: Known) -> Value { unsafeBitCast(value, to: Value.self) }
+        func this<Known>(_ value: Known) -> Value {
+            unsafeBitCast(value, to: Value.self)
+        }
         switch known {
         case .bool: return this(try bool(at: offset))
         case .string: return this(try string(at: offset))
@@ -32,10 +45,24 @@ extension DecodingSource {
         case .uint32: return this(try integer(UInt32.self, at: offset))
         case .uint64: return this(try integer(UInt64.self, at: offset))
         case .uint128: return this(try integer(UInt128.self, at: offset))
-        case .ints: return this(try elements(at: offset, depth: depth) { try integer(Int.self, at: $0) })
-        case .doubles: return this(try elements(at: offset, depth: depth) { try double(at: $0) })
-        case .floats: return this(try elements(at: offset, depth: depth) { try float(at: $0) })
-        case .strings: return this(try elements(at: offset, depth: depth) { try string(at: $0) })
+        case .ints:
+            return this(
+                try elements(at: offset, depth: depth) {
+                    try integer(Int.self, at: $0)
+                }
+            )
+        case .doubles:
+            return this(
+                try elements(at: offset, depth: depth) { try double(at: $0) }
+            )
+        case .floats:
+            return this(
+                try elements(at: offset, depth: depth) { try float(at: $0) }
+            )
+        case .strings:
+            return this(
+                try elements(at: offset, depth: depth) { try string(at: $0) }
+            )
         case .byteArray: return this(try byteArray(at: offset, depth: depth))
         case .date: return this(try date(at: offset, depth: depth))
         case .data: return this(try data(at: offset, depth: depth))
@@ -48,7 +75,11 @@ extension DecodingSource {
     // MARK: Arrays
 
     @inline(__always)
-    private func elements<Element>(at offset: Int, depth: Int, _ read: (Int) throws -> Element) throws -> [Element] {
+    private func elements<Element>(
+        at offset: Int,
+        depth: Int,
+        _ read: (Int) throws -> Element
+    ) throws -> [Element] {
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
         guard head.type == .array else { throw typeMismatch([Element].self, at: offset) }
@@ -68,8 +99,12 @@ extension DecodingSource {
     private func byteArray(at offset: Int, depth: Int) throws -> [UInt8] {
         guard isOpen else { throw decoderExpired }
         let head = reader.head(at: reader.content(at: offset))
-        if head.type == .bytes, !isBignum(at: offset) { return reader.withBytes(head) { Array($0) } }
-        return try elements(at: offset, depth: depth) { try integer(UInt8.self, at: $0) }
+        if head.type == .bytes, !isBignum(at: offset) {
+            return reader.withBytes(head) { Array($0) }
+        }
+        return try elements(at: offset, depth: depth) {
+            try integer(UInt8.self, at: $0)
+        }
     }
 
     // MARK: Foundation types
@@ -82,7 +117,12 @@ extension DecodingSource {
         func parsed(_ parse: (String) -> Date?) throws -> Date {
             if let date = parse(try string(at: offset)) { return date }
             throw dataCorrupted(
-                "The text is not a date that exists: 2013-03-21T20:04:00Z, or 2013-03-21 with tag 1004 (RFC 3339).", at: offset)
+                """
+                The text is not a date that exists: 2013-03-21T20:04:00Z, or 2013-03-21 with tag \
+                1004 (RFC 3339).
+                """,
+                at: offset
+            )
         }
         func seconds() throws -> Double {
             guard head.type != .text else { throw typeMismatch(Date.self, at: offset) }
@@ -90,12 +130,15 @@ extension DecodingSource {
         }
         switch (tag, options.dateDecodingStrategy) {
         case (Tag.dayText, _): return try parsed(RFC3339.fullDate)
-        case (Tag.epochDay, _): return Date(timeIntervalSince1970: Double(try integer(Int.self, at: offset)) * 86400)
+        case (Tag.epochDay, _):
+            return Date(timeIntervalSince1970: Double(try integer(Int.self, at: offset)) * 86400)
         case (Tag.epochDate, _): return Date(timeIntervalSince1970: try seconds())
-        case (Tag.dateText, _), (_, .iso8601): return try parsed(RFC3339.date)
+        case (Tag.dateText, _), (_, .iso8601):
+            return try parsed(RFC3339.date)
         case (_, .secondsSince1970): return Date(timeIntervalSince1970: try seconds())
         case (_, .millisecondsSince1970): return Date(timeIntervalSince1970: try seconds() / 1000)
-        case (_, .deferredToDate), (_, .custom): return Date(timeIntervalSinceReferenceDate: try seconds())
+        case (_, .deferredToDate), (_, .custom):
+            return Date(timeIntervalSinceReferenceDate: try seconds())
         }
     }
 
@@ -120,9 +163,13 @@ extension DecodingSource {
     private func url(at offset: Int, depth: Int) throws -> URL {
         guard isOpen else { throw decoderExpired }
         let type = reader.head(at: reader.content(at: offset)).type
-        if type == .map { return try URL(from: ItemDecoder(source: self, offset: offset, depth: depth)) }
+        if type == .map {
+            return try URL(from: ItemDecoder(source: self, offset: offset, depth: depth))
+        }
         guard type == .text else { throw typeMismatch(URL.self, at: offset) }
-        guard let url = URL(string: try string(at: offset)) else { throw dataCorrupted("The text is not a URL.", at: offset) }
+        guard let url = URL(string: try string(at: offset)) else {
+            throw dataCorrupted("The text is not a URL.", at: offset)
+        }
         return url
     }
 
@@ -139,7 +186,9 @@ extension DecodingSource {
             guard let uuid else { throw dataCorrupted("A UUID must have 16 bytes.", at: offset) }
             return uuid
         case .text:
-            guard let uuid = UUID(uuidString: try string(at: offset)) else { throw dataCorrupted("The text is not a UUID.", at: offset) }
+            guard let uuid = UUID(uuidString: try string(at: offset)) else {
+                throw dataCorrupted("The text is not a UUID.", at: offset)
+            }
             return uuid
         case .unsigned, .negative, .array, .map, .tag, .simple:
             throw typeMismatch(UUID.self, at: offset)
@@ -154,14 +203,22 @@ extension DecodingSource {
         if tag == Tag.decimalFraction, head.type == .array {
             decimal = try fraction(head, at: offset).decimal
         } else if let parts = integerParts(at: offset) {
-            decimal = DecimalParts(argument: parts.argument, isNegative: parts.isNegative, exponent: 0)?.decimal
+            decimal =
+                DecimalParts(argument: parts.argument, isNegative: parts.isNegative, exponent: 0)?
+                .decimal
         } else if head.type == .simple, let number = floatingPoint(head) {
-            // Converted by way of text, because the conversion from `Double` adds digits that are not in the number.
+            // Converted by way of text, because the conversion from `Double` adds digits that are
+            // not in the number.
             decimal = number.isNaN ? .nan : Decimal(string: "\(number)", locale: nil)
         } else if head.type == .text {
             guard let parts = DecimalParts(try string(at: offset)) else {
                 throw dataCorrupted(
-                    "The text is not a number that fits in Decimal. Write it without spaces and separators: -1234.5.", at: offset)
+                    """
+                    The text is not a number that fits in Decimal. Write it without spaces and \
+                    separators: -1234.5.
+                    """,
+                    at: offset
+                )
             }
             decimal = parts.decimal
         } else {
@@ -173,10 +230,19 @@ extension DecodingSource {
     }
 
     private func fraction(_ head: ItemReader.Head, at offset: Int) throws -> DecimalParts {
-        guard elements(of: head) == 2 else { throw dataCorrupted("A decimal fraction must have an exponent and a mantissa.", at: offset) }
+        guard elements(of: head) == 2 else {
+            throw dataCorrupted(
+                "A decimal fraction must have an exponent and a mantissa.",
+                at: offset
+            )
+        }
         let exponent = try integer(Int.self, at: head.next)
         guard let mantissa = integerParts(at: reader.end(of: head.next)),
-            let parts = DecimalParts(argument: mantissa.argument, isNegative: mantissa.isNegative, exponent: exponent)
+            let parts = DecimalParts(
+                argument: mantissa.argument,
+                isNegative: mantissa.isNegative,
+                exponent: exponent
+            )
         else { throw doesNotFit(Decimal.self, at: offset) }
         return parts
     }

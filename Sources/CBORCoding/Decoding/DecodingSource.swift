@@ -2,8 +2,9 @@ internal import Foundation
 
 /// The validated bytes of one decoder, and the reading positions of its containers.
 ///
-/// Items are decoded lazily, when a type asks for them. Types usually ask for keys in the order in which they encoded them, so each map
-/// keeps a cursor at the next entry and searches the other entries only if the key differs.
+/// Items are decoded lazily, when a type asks for them. Types usually ask for keys in the order in
+/// which they encoded them, so each map keeps a cursor at the next entry and searches the other
+/// entries only if the key differs.
 final class DecodingSource {
     let options: CBORDecoder
     let reader: ItemReader
@@ -14,9 +15,11 @@ final class DecodingSource {
     @exclusivity(unchecked) var decodedType: Any.Type = Never.self
     /// Whether decoding is in progress. A decoder that outlives the call must not read the bytes.
     @exclusivity(unchecked) private(set) var isOpen = true
-    /// The cursors of the maps that are being read, by depth. A map whose cursor was replaced is read from its beginning again.
+    /// The cursors of the maps that are being read, by depth. A map whose cursor was replaced is
+    /// read from its beginning again.
     @exclusivity(unchecked) var mapCursors: GrowingBuffer<MapCursor>
-    /// The cursors of the arrays that are being read, by depth. They are used for the coding paths of errors.
+    /// The cursors of the arrays that are being read, by depth. They are used for the coding paths
+    /// of errors.
     @exclusivity(unchecked) var arrayCursors: GrowingBuffer<ArrayCursor>
     /// The initial memory of both buffers, large enough for most values.
     private let memory: UnsafeMutableRawPointer
@@ -32,7 +35,9 @@ final class DecodingSource {
         let depths = 6
         let arrayCursorsStart = depths * MemoryLayout<MapCursor>.stride
         memory = .allocate(
-            byteCount: arrayCursorsStart + depths * MemoryLayout<ArrayCursor>.stride, alignment: MemoryLayout<MapCursor>.alignment)
+            byteCount: arrayCursorsStart + depths * MemoryLayout<ArrayCursor>.stride,
+            alignment: MemoryLayout<MapCursor>.alignment
+        )
         mapCursors = GrowingBuffer(in: memory, capacity: depths)
         arrayCursors = GrowingBuffer(in: memory + arrayCursorsStart, capacity: depths)
     }
@@ -44,14 +49,25 @@ final class DecodingSource {
     }
 
     /// Validates the bytes, then reads a value from them with `body`.
-    static func reading<Value>(_ data: Data, _ options: CBORDecoder, _ body: (DecodingSource) throws -> Value) throws -> Value {
+    static func reading<Value>(
+        _ data: Data,
+        _ options: CBORDecoder,
+        _ body: (DecodingSource) throws -> Value
+    ) throws -> Value {
         try data.withUnsafeBytes { bytes in
             var shared = WellFormedness.Shared(nestingLimit: options.nestingLimit)
             let reader: ItemReader
             do throws(WellFormedness.Fault) {
-                reader = try WellFormedness.check(bytes.assumingMemoryBound(to: UInt8.self), &shared)
+                reader = try WellFormedness.check(
+                    bytes.assumingMemoryBound(to: UInt8.self),
+                    &shared
+                )
             } catch {
-                let problem = "The data is not a single well-formed CBOR value: at byte \(error.offset), \(error.problem)."
+                let problem =
+                    """
+                    The data is not a single well-formed CBOR value: at byte \(error.offset), \
+                    \(error.problem).
+                    """
                 throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: problem))
             }
             let source = DecodingSource(reader, options, hasOtherKeys: shared.hasOtherKeys)
@@ -77,7 +93,9 @@ final class DecodingSource {
 
     @inline(never)
     private func computedEnd(_ start: Int, depth: Int) -> Int {
-        guard depth < mapCursors.count, mapCursors[depth].map == start else { return reader.end(of: start) }
+        guard depth < mapCursors.count, mapCursors[depth].map == start else {
+            return reader.end(of: start)
+        }
         // The map was partly read. Skip its remaining entries.
         finishValue(depth: depth)
         var cursor = mapCursors[depth]

@@ -16,7 +16,9 @@ struct MapCursor: BitwiseCopyable {
     init() {}
 
     /// Creates a cursor at the first entry of a map.
-    init(_ map: Int, _ reader: ItemReader) { self.init(map, reader.head(at: reader.content(at: map))) }
+    init(_ map: Int, _ reader: ItemReader) {
+        self.init(map, reader.head(at: reader.content(at: map)))
+    }
 
     @inline(__always)
     init(_ map: Int, _ head: ItemReader.Head) {

@@ -16,22 +16,54 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     }
 
     func encodeNil(forKey key: Key) { entry(key).bytes.append(SimpleByte.null) }
-    func encode(_ value: Bool, forKey key: Key) { entry(key).bytes.append(value) }
-    func encode(_ value: String, forKey key: Key) { entry(key).bytes.append(value) }
-    func encode(_ value: Double, forKey key: Key) { entry(key).bytes.append(doubleBits: value.bitPattern) }
-    func encode(_ value: Float, forKey key: Key) { entry(key).bytes.append(singleBits: value.bitPattern) }
-    func encode(_ value: Int, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: Int8, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: Int16, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: Int32, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: Int64, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: Int128, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt8, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt16, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt32, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt64, forKey key: Key) { entry(key).bytes.append(integer: value) }
-    func encode(_ value: UInt128, forKey key: Key) { entry(key).bytes.append(integer: value) }
+    func encode(_ value: Bool, forKey key: Key) {
+        entry(key).bytes.append(value)
+    }
+    func encode(_ value: String, forKey key: Key) {
+        entry(key).bytes.append(value)
+    }
+    func encode(_ value: Double, forKey key: Key) {
+        entry(key).bytes.append(doubleBits: value.bitPattern)
+    }
+    func encode(_ value: Float, forKey key: Key) {
+        entry(key).bytes.append(singleBits: value.bitPattern)
+    }
+    func encode(_ value: Int, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: Int8, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: Int16, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: Int32, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: Int64, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: Int128, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt8, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt16, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt32, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt64, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
+    func encode(_ value: UInt128, forKey key: Key) {
+        entry(key).bytes.append(integer: value)
+    }
 
     // MARK: Values
 
@@ -51,20 +83,32 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
 
     // MARK: Containers
 
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
-        KeyedEncodingContainer(CBORKeyedEncodingContainer<Nested>(buffer: buffer, item: nested(key, .map)))
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        KeyedEncodingContainer(
+            CBORKeyedEncodingContainer<Nested>(buffer: buffer, item: nested(key, .map))
+        )
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
         CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(key, .array))
     }
 
-    func superEncoder() -> any Encoder { ItemEncoder(buffer: buffer, item: nested(CBORKey.super)) }
+    func superEncoder() -> any Encoder {
+        ItemEncoder(buffer: buffer, item: nested(CBORKey.super))
+    }
 
-    func superEncoder(forKey key: Key) -> any Encoder { ItemEncoder(buffer: buffer, item: nested(key)) }
+    func superEncoder(forKey key: Key) -> any Encoder {
+        ItemEncoder(buffer: buffer, item: nested(key))
+    }
 
     /// Returns the item for the key: an existing one, or a new one.
-    private func nested(_ key: some CodingKey, _ kind: EncodingBuffer.Item.Kind? = nil) -> Int {
+    private func nested(
+        _ key: some CodingKey,
+        _ kind: EncodingBuffer.Item.Kind? = nil
+    ) -> Int {
         buffer.resume(item)
         let savepoint = buffer.savepoint(item)
         buffer.beginEntry(in: item)

@@ -18,8 +18,12 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     func encodeNil() { element().bytes.append(SimpleByte.null) }
     func encode(_ value: Bool) { element().bytes.append(value) }
     func encode(_ value: String) { element().bytes.append(value) }
-    func encode(_ value: Double) { element().bytes.append(doubleBits: value.bitPattern) }
-    func encode(_ value: Float) { element().bytes.append(singleBits: value.bitPattern) }
+    func encode(_ value: Double) {
+        element().bytes.append(doubleBits: value.bitPattern)
+    }
+    func encode(_ value: Float) {
+        element().bytes.append(singleBits: value.bitPattern)
+    }
     func encode(_ value: Int) { element().bytes.append(integer: value) }
     func encode(_ value: Int8) { element().bytes.append(integer: value) }
     func encode(_ value: Int16) { element().bytes.append(integer: value) }
@@ -49,11 +53,17 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     // MARK: Containers
 
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        KeyedEncodingContainer(CBORKeyedEncodingContainer<Nested>(buffer: buffer, item: nested(.map)))
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> {
+        KeyedEncodingContainer(
+            CBORKeyedEncodingContainer<Nested>(buffer: buffer, item: nested(.map))
+        )
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(.array)) }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        CBORUnkeyedEncodingContainer(buffer: buffer, item: nested(.array))
+    }
 
     func superEncoder() -> any Encoder { ItemEncoder(buffer: buffer, item: nested()) }
 

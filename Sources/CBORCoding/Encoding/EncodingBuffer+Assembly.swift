@@ -2,15 +2,25 @@ internal import Foundation
 
 extension EncodingBuffer {
     /// Encodes the value with `write` and returns the assembled bytes.
-    func encoded<Value>(_ value: Value, by write: () throws -> Void) throws -> Data {
+    func encoded<Value>(
+        _ value: Value,
+        by write: () throws -> Void
+    ) throws -> Data {
         try write()
         if let failure { throw failure }
         guard items[Self.root].kind != .undecided else {
-            throw error(Self.root, "\(Value.self) did not encode anything. Encode a value or request a container in 'encode(to:)'.")
+            throw error(
+                Self.root,
+                """
+                \(Value.self) did not encode anything. Encode a value or request a container in \
+                'encode(to:)'.
+                """
+            )
         }
         closeAll()
         if !originalKeys.isEmpty { try compareConvertedKeys() }
-        let data = lateSegments.isEmpty && removedRanges.isEmpty ? inOrder() : SegmentMerger(self).data()
+        let data =
+            lateSegments.isEmpty && removedRanges.isEmpty ? inOrder() : SegmentMerger(self).data()
         guard options.isDeterministic || hasDuplicateKeys() else { return data }
         return MapNormalizer(sortsKeys: options.isDeterministic).normalize(data)
     }
@@ -43,13 +53,16 @@ extension EncodingBuffer {
 
     /// Writes the head of an item and returns the offset of its first entry.
     func appendHead(of item: Int, to output: inout GrowingBuffer<UInt8>) -> Int {
-        if let type = items[item].container { output.appendHead(type, UInt64(items[item].count)) }
+        if let type = items[item].container {
+            output.appendHead(type, UInt64(items[item].count))
+        }
         return items[item].start + 1
     }
 }
 
 extension EncodingBuffer.Item {
-    /// The kind of container, or `nil` for other items. An item without content becomes an empty map.
+    /// The kind of container, or `nil` for other items. An item without content becomes an empty
+    /// map.
     fileprivate var container: MajorType? {
         switch kind {
         case .map, .undecided: .map

@@ -13,7 +13,8 @@ extension EncodingBuffer {
         let previous = items[map].lastKey
         items[map].lastKey = keys.count
         keys.append(Key(start: start, end: bytes.count, previous: previous))
-        // If no bit is set twice, there are no duplicate keys. Collisions are checked when encoding ends.
+        // If no bit is set twice, there are no duplicate keys. Collisions are checked when encoding
+        // ends.
         let bit = KeyMask.bit(bytes.base + start, count: bytes.count - start)
         if !items[map].keyMask.insert(bit) { items[map].mayHaveDuplicates = true }
     }
@@ -23,7 +24,11 @@ extension EncodingBuffer {
         let start = bytes.count
         switch options.keyEncodingStrategy {
         case .useIntegerKeys:
-            if let integer = key.integerToEncode { bytes.append(integer: integer) } else { bytes.append(key.stringValue) }
+            if let integer = key.integerToEncode {
+                bytes.append(integer: integer)
+            } else {
+                bytes.append(key.stringValue)
+            }
         // The keys of a dictionary are data.
         case .convertToSnakeCase where !Key.isOfDictionary:
             bytes.append(SnakeCase.snakeCase(key.stringValue))
@@ -41,9 +46,12 @@ extension EncodingBuffer {
         let last = keys[items[map].lastKey]
         var key = last.previous
         while key >= 0 {
-            if slice(keys[key]) == slice(last), originalName(of: keys[key]) == originalName(of: last) {
+            if slice(keys[key]) == slice(last),
+                originalName(of: keys[key]) == originalName(of: last)
+            {
                 return (0..<items.count).first {
-                    items[$0].keyStart == keys[key].start && items[$0].parent == map && items[$0].kind != .dropped
+                    items[$0].keyStart == keys[key].start && items[$0].parent == map
+                        && items[$0].kind != .dropped
                 }
             }
             key = keys[key].previous
@@ -51,16 +59,27 @@ extension EncodingBuffer {
         return nil
     }
 
-    /// Throws if different keys of a map were converted to one, of which only the last would be kept.
+    /// Throws if different keys of a map were converted to one, of which only the last would be
+    /// kept.
     func compareConvertedKeys() throws {
         guard hasDuplicateKeys() else { return }
         for map in 0..<items.count where items[map].kind != .dropped {
             var names: [KeyIdentity: String] = [:]
             let isLost = hasKey(map) { key in
                 let name = originalName(of: key)
-                return names.updateValue(name ?? "", forKey: KeyIdentity(slice(key))).map { $0 != name } ?? false
+                return names.updateValue(name ?? "", forKey: KeyIdentity(slice(key))).map {
+                    $0 != name
+                } ?? false
             }
-            if isLost { throw error(map, "Two keys become one by the keyEncodingStrategy. Rename one, or use another strategy.") }
+            if isLost {
+                throw error(
+                    map,
+                    """
+                    Two keys become one by the keyEncodingStrategy. Rename one, or use another \
+                    strategy.
+                    """
+                )
+            }
         }
     }
 
@@ -68,10 +87,14 @@ extension EncodingBuffer {
 
     /// Whether any map has duplicate keys.
     func hasDuplicateKeys() -> Bool {
-        let someMayHaveEquivalents = (0..<keys.count).contains { slice(keys[$0]).keyMayHaveEquivalents }
+        let someMayHaveEquivalents = (0..<keys.count).contains {
+            slice(keys[$0]).keyMayHaveEquivalents
+        }
         return (0..<items.count).contains { map in
             guard items[map].kind != .dropped else { return false }
-            if someMayHaveEquivalents, hasKey(map, where: { slice($0).keyMayHaveEquivalents }) { return hasEqualKeys(map) }
+            if someMayHaveEquivalents, hasKey(map, where: { slice($0).keyMayHaveEquivalents }) {
+                return hasEqualKeys(map)
+            }
             return items[map].mayHaveDuplicates && hasSameKeys(map)
         }
     }
@@ -97,7 +120,9 @@ extension EncodingBuffer {
         return false
     }
 
-    private func slice(_ key: Key) -> ByteSlice { ByteSlice(bytes.base + key.start, count: key.end - key.start) }
+    private func slice(_ key: Key) -> ByteSlice {
+        ByteSlice(bytes.base + key.start, count: key.end - key.start)
+    }
 
     // MARK: Coding path
 
@@ -112,7 +137,8 @@ extension EncodingBuffer {
     }
 
     private func key(of item: Int) -> any CodingKey {
-        let (start, index) = (items[item].keyStart, items[item].index)
+        let start = items[item].keyStart
+        let index = items[item].index
         guard start >= 0 else { return CBORKey(index: index) }
         if let original = originalKeys[start] { return original }
         let reader = ItemReader(base: bytes.base, count: bytes.count)
@@ -122,7 +148,9 @@ extension EncodingBuffer {
 
 extension CodingKey {
     /// Whether this is the standard library's private type for dictionary keys.
-    static var isOfDictionary: Bool { _typeName(Self.self, qualified: false) == "_DictionaryCodingKey" }
+    static var isOfDictionary: Bool {
+        _typeName(Self.self, qualified: false) == "_DictionaryCodingKey"
+    }
 
     /// The integer that represents the key without loss.
     fileprivate var integerToEncode: Int? {

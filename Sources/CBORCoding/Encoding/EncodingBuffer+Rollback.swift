@@ -1,5 +1,6 @@
 extension EncodingBuffer {
-    /// The state of the buffer before a value is encoded. It is restored if the value throws and the caller catches the error.
+    /// The state of the buffer before a value is encoded. It is restored if the value throws and
+    /// the caller catches the error.
     struct Savepoint {
         /// The item that the value is encoded as, or the container that it is an entry of.
         fileprivate var item: Int
@@ -13,13 +14,22 @@ extension EncodingBuffer {
     @inline(__always)
     func savepoint(_ item: Int) -> Savepoint {
         Savepoint(
-            item: item, savedItem: items[item], bytes: bytes.count, items: items.count, keys: keys.count, lateSegments: lateSegments.count)
+            item: item,
+            savedItem: items[item],
+            bytes: bytes.count,
+            items: items.count,
+            keys: keys.count,
+            lateSegments: lateSegments.count
+        )
     }
 
-    /// Removes the container entry that was started at the savepoint. The container was current at that time.
+    /// Removes the container entry that was started at the savepoint. The container was current at
+    /// that time.
     func rollBackEntry(to savepoint: Savepoint) {
         let value = savepoint.items
-        guard value == items.count || isOnlyWriter(value, since: savepoint) else { return remove(value, since: savepoint) }
+        guard value == items.count || isOnlyWriter(value, since: savepoint) else {
+            return remove(value, since: savepoint)
+        }
         truncate(to: savepoint)
         let container = savepoint.item
         items[container].count = savepoint.savedItem.count
@@ -27,12 +37,21 @@ extension EncodingBuffer {
         current = container
     }
 
-    /// Removes everything encoded as an item since the savepoint. The item was undecided at that time.
+    /// Removes everything encoded as an item since the savepoint. The item was undecided at that
+    /// time.
     func rollBackItem(to savepoint: Savepoint) {
         let item = savepoint.item
         guard savepoint.savedItem.kind == .undecided else { return }
         guard savepoint.savedItem.end < 0, isOnlyWriter(item, since: savepoint) else {
-            return fail(error(item, "A value threw after other values had been written, and the error was caught. Let it pass."))
+            return fail(
+                error(
+                    item,
+                    """
+                    A value threw after other values had been written, and the error was caught. \
+                    Let it pass.
+                    """
+                )
+            )
         }
         truncate(to: savepoint)
         items[item] = savepoint.savedItem
@@ -41,7 +60,8 @@ extension EncodingBuffer {
 
     /// Whether everything written since the savepoint is inside the item.
     private func isOnlyWriter(_ item: Int, since savepoint: Savepoint) -> Bool {
-        items[item].end < 0 && lateSegments[savepoint.lateSegments...].allSatisfy { isItem($0.item, within: item) }
+        items[item].end < 0
+            && lateSegments[savepoint.lateSegments...].allSatisfy { isItem($0.item, within: item) }
     }
 
     private func isItem(_ item: Int, within other: Int) -> Bool {
@@ -60,7 +80,8 @@ extension EncodingBuffer {
         keys.truncate(to: savepoint.keys)
     }
 
-    /// Marks the bytes of the entry as removed. Bytes that other items have written since remain in the buffer.
+    /// Marks the bytes of the entry as removed. Bytes that other items have written since remain in
+    /// the buffer.
     private func remove(_ value: Int, since savepoint: Savepoint) {
         let container = savepoint.item
         endLateSegment()
@@ -69,7 +90,9 @@ extension EncodingBuffer {
         }
         let end = items[value].end
         removedRanges.append(savepoint.bytes..<end)
-        for item in value..<items.count where isItem(item, within: value) { drop(item, end: end) }
+        for item in value..<items.count where isItem(item, within: value) {
+            drop(item, end: end)
+        }
         items[container].count -= 1
         unlinkKey(at: savepoint.bytes, of: container)
     }
@@ -82,9 +105,17 @@ extension EncodingBuffer {
     }
 
     private func unlinkKey(at start: Int, of map: Int) {
-        var (key, following) = (items[map].lastKey, -1)
-        while key >= 0, keys[key].start != start { (key, following) = (keys[key].previous, key) }
+        var key = items[map].lastKey
+        var following = -1
+        while key >= 0, keys[key].start != start {
+            following = key
+            key = keys[key].previous
+        }
         guard key >= 0 else { return }
-        if following >= 0 { keys[following].previous = keys[key].previous } else { items[map].lastKey = keys[key].previous }
+        if following >= 0 {
+            keys[following].previous = keys[key].previous
+        } else {
+            items[map].lastKey = keys[key].previous
+        }
     }
 }

@@ -3,7 +3,11 @@ internal import Foundation
 extension EncodingBuffer {
     /// Encodes an entry of the container, which must be current.
     @inline(__always)
-    func add<Value: Encodable>(_ value: Value, to container: Int, keyStart: Int) throws {
+    func add<Value: Encodable>(
+        _ value: Value,
+        to container: Int,
+        keyStart: Int
+    ) throws {
         if let known = known(value) { return writeKnown(value, known) }
         guard items[container].depth < options.nestingLimit else { throw tooDeep(container) }
         try encode(value, to: beginItem(in: container, keyStart: keyStart))
@@ -20,7 +24,13 @@ extension EncodingBuffer {
         if Value.self == Date.self, case .custom(let encode) = options.dateEncodingStrategy {
             try encode(unsafeBitCast(value, to: Date.self), encoder)
         } else if Value.self == Date.self, case .iso8601 = options.dateEncodingStrategy {
-            throw error(item, "RFC 3339 has no text for a date outside the years 0 to 9999. Use another dateEncodingStrategy.")
+            throw error(
+                item,
+                """
+                RFC 3339 has no text for a date outside the years 0 to 9999. Use another \
+                dateEncodingStrategy.
+                """
+            )
         } else if Value.self == Data.self, case .custom(let encode) = options.dataEncodingStrategy {
             try encode(unsafeBitCast(value, to: Data.self), encoder)
         } else {
@@ -43,7 +53,11 @@ extension EncodingBuffer {
         switch known {
         case .date:
             if case .custom = options.dateEncodingStrategy { return nil }
-            if case .iso8601 = options.dateEncodingStrategy, !RFC3339.canRepresent(unsafeBitCast(value, to: Date.self)) { return nil }
+            if case .iso8601 = options.dateEncodingStrategy,
+                !RFC3339.canRepresent(unsafeBitCast(value, to: Date.self))
+            {
+                return nil
+            }
         case .data:
             switch options.dataEncodingStrategy {
             case .byteString, .base64: break
@@ -57,10 +71,13 @@ extension EncodingBuffer {
         return known
     }
 
-    /// Writes a value of a known type. The bit casts are safe because `KnownType.of` compared the types by identity.
+    /// Writes a value of a known type. The bit casts are safe because `KnownType.of` compared the
+    /// types by identity.
     private func writeKnown<Value>(_ value: Value, _ type: KnownType) {
         @inline(__always)
-        func `is`<Known>(_: Known.Type) -> Known { unsafeBitCast(value, to: Known.self) }
+        func `is`<Known>(_: Known.Type) -> Known {
+            unsafeBitCast(value, to: Known.self)
+        }
         switch type {
         case .bool: bytes.append(`is`(Bool.self))
         case .string: bytes.append(`is`(String.self))
@@ -78,11 +95,20 @@ extension EncodingBuffer {
         case .uint32: bytes.append(integer: `is`(UInt32.self))
         case .uint64: bytes.append(integer: `is`(UInt64.self))
         case .uint128: bytes.append(integer: `is`(UInt128.self))
-        case .ints: add(all: `is`([Int].self)) { $0.append(integer: $1) }
-        case .doubles: add(all: `is`([Double].self)) { $0.append(doubleBits: $1.bitPattern) }
-        case .floats: add(all: `is`([Float].self)) { $0.append(singleBits: $1.bitPattern) }
-        case .strings: add(all: `is`([String].self)) { $0.append($1) }
-        case .byteArray: add(all: `is`([UInt8].self)) { $0.append(integer: $1) }
+        case .ints:
+            add(all: `is`([Int].self)) { $0.append(integer: $1) }
+        case .doubles:
+            add(all: `is`([Double].self)) {
+                $0.append(doubleBits: $1.bitPattern)
+            }
+        case .floats:
+            add(all: `is`([Float].self)) {
+                $0.append(singleBits: $1.bitPattern)
+            }
+        case .strings:
+            add(all: `is`([String].self)) { $0.append($1) }
+        case .byteArray:
+            add(all: `is`([UInt8].self)) { $0.append(integer: $1) }
         case .date: add(`is`(Date.self))
         case .data: add(`is`(Data.self))
         case .url:
@@ -90,21 +116,29 @@ extension EncodingBuffer {
             bytes.append(`is`(URL.self).absoluteString)
         case .uuid:
             bytes.appendHead(.tag, Tag.uuid)
-            withUnsafeBytes(of: `is`(UUID.self).uuid) { bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes) }
+            withUnsafeBytes(of: `is`(UUID.self).uuid) {
+                bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes)
+            }
         case .decimal: add(`is`(Decimal.self))
         }
     }
 
     @inline(__always)
-    private func add<Element>(all elements: [Element], by write: (inout GrowingBuffer<UInt8>, Element) -> Void) {
+    private func add<Element>(
+        all elements: [Element],
+        by write: (inout GrowingBuffer<UInt8>, Element) -> Void
+    ) {
         beginKnownArray(elements.count)
         for element in elements { write(&bytes, element) }
     }
 
-    /// Writes the head of an array that is an entry of the current container, or the whole current item.
+    /// Writes the head of an array that is an entry of the current container, or the whole current
+    /// item.
     private func beginKnownArray(_ count: Int) {
         let isEntry = items[current].kind == .array || items[current].kind == .map
-        if items[current].depth + (isEntry ? 1 : 0) >= options.nestingLimit { fail(tooDeep(current)) }
+        if items[current].depth + (isEntry ? 1 : 0) >= options.nestingLimit {
+            fail(tooDeep(current))
+        }
         bytes.appendHead(.array, UInt64(count))
     }
 
@@ -113,7 +147,11 @@ extension EncodingBuffer {
         case .secondsSince1970:
             let seconds = date.timeIntervalSince1970
             bytes.appendHead(.tag, Tag.epochDate)
-            if let whole = Int64(exactly: seconds) { bytes.append(integer: whole) } else { bytes.append(doubleBits: seconds.bitPattern) }
+            if let whole = Int64(exactly: seconds) {
+                bytes.append(integer: whole)
+            } else {
+                bytes.append(doubleBits: seconds.bitPattern)
+            }
         case .millisecondsSince1970:
             bytes.append(doubleBits: (date.timeIntervalSince1970 * 1000).bitPattern)
         case .iso8601:
@@ -128,16 +166,23 @@ extension EncodingBuffer {
         if case .base64 = options.dataEncodingStrategy {
             bytes.append(data.base64EncodedString())
         } else {
-            data.withUnsafeBytes { bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes) }
+            data.withUnsafeBytes {
+                bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes)
+            }
         }
     }
 
     /// Writes a decimal fraction or a NaN.
     private func add(_ decimal: Decimal) {
-        guard let parts = DecimalParts(decimal) else { return bytes.append(doubleBits: Double.nan.bitPattern) }
+        guard let parts = DecimalParts(decimal) else {
+            return bytes.append(doubleBits: Double.nan.bitPattern)
+        }
         bytes.appendHead(.tag, Tag.decimalFraction)
         beginKnownArray(2)
         bytes.append(integer: parts.exponent)
-        bytes.append(argument: parts.mantissa - (parts.isNegative ? 1 : 0), isNegative: parts.isNegative)
+        bytes.append(
+            argument: parts.mantissa - (parts.isNegative ? 1 : 0),
+            isNegative: parts.isNegative
+        )
     }
 }

@@ -1,10 +1,12 @@
 internal import Foundation
 
-/// The output of one encoder: the encoded bytes in the order in which they were written, and a record for each item.
+/// The output of one encoder: the encoded bytes in the order in which they were written, and a
+/// record for each item.
 ///
-/// The number of entries of a container is known only when it ends, so one byte is reserved for its head, and the final head is written
-/// during assembly (`EncodingBuffer+Assembly`). Types usually finish an inner container before they continue with the outer one. Bytes
-/// that are written to a container after it was left are a late segment; assembly moves them into the container.
+/// The number of entries of a container is known only when it ends, so one byte is reserved for its
+/// head, and the final head is written during assembly (`EncodingBuffer+Assembly`). Types usually
+/// finish an inner container before they continue with the outer one. Bytes that are written to a
+/// container after it was left are a late segment; assembly moves them into the container.
 final class EncodingBuffer {
     /// An item that is written by an encoder or a container.
     struct Item: BitwiseCopyable {
@@ -24,9 +26,11 @@ final class EncodingBuffer {
         var index: Int
         /// The offset of its key, or -1 if it has no key.
         var keyStart: Int
-        /// The offset of the item. For a container, the byte at this offset is reserved for the head.
+        /// The offset of the item. For a container, the byte at this offset is reserved for the
+        /// head.
         var start: Int
-        /// The offset after its last byte, not counting late segments. Negative while the item is open.
+        /// The offset after its last byte, not counting late segments. Negative while the item is
+        /// open.
         var end = -1
         var kind = Kind.undecided
         /// The number of elements or key-value pairs.
@@ -53,7 +57,8 @@ final class EncodingBuffer {
     }
 
     let options: CBOREncoder
-    // Exclusivity checks would take as long as writing the bytes. They are unnecessary: no property is accessed while a type's code runs.
+    // Exclusivity checks would take as long as writing the bytes. They are unnecessary: no property
+    // is accessed while a type's code runs.
     @exclusivity(unchecked) var bytes: GrowingBuffer<UInt8>
     @exclusivity(unchecked) var items: GrowingBuffer<Item>
     @exclusivity(unchecked) var keys: GrowingBuffer<Key>
@@ -76,16 +81,28 @@ final class EncodingBuffer {
 
     init(_ options: CBOREncoder) {
         self.options = options
-        let (byteCount, itemCount, keyCount) = (512, 8, 16)
+        let byteCount = 512
+        let itemCount = 8
+        let keyCount = 16
         let itemsStart = byteCount
         let keysStart = itemsStart + itemCount * MemoryLayout<Item>.stride
         memory = .allocate(
-            byteCount: keysStart + keyCount * MemoryLayout<Key>.stride, alignment: MemoryLayout<Item>.alignment)
+            byteCount: keysStart + keyCount * MemoryLayout<Key>.stride,
+            alignment: MemoryLayout<Item>.alignment
+        )
         bytes = GrowingBuffer(in: memory, capacity: byteCount)
         items = GrowingBuffer(in: memory + itemsStart, capacity: itemCount)
         keys = GrowingBuffer(in: memory + keysStart, capacity: keyCount)
         if options.isSelfDescribed { bytes.appendHead(.tag, Tag.selfDescribed) }
-        items.append(Item(parent: -1, depth: 0, index: 0, keyStart: -1, start: bytes.count))
+        items.append(
+            Item(
+                parent: -1,
+                depth: 0,
+                index: 0,
+                keyStart: -1,
+                start: bytes.count
+            )
+        )
     }
 
     deinit {
@@ -115,7 +132,8 @@ final class EncodingBuffer {
         }
     }
 
-    /// Makes the parent of the current item current, or ends the late segment if the current item is its target.
+    /// Makes the parent of the current item current, or ends the late segment if the current item
+    /// is its target.
     func leaveCurrent() {
         if resumedAfterLateSegment != nil, current == lateSegments[lateSegments.count - 1].item {
             endLateSegment()
@@ -153,8 +171,17 @@ final class EncodingBuffer {
     /// Adds an item as the last entry of the container, which must be current.
     func beginItem(in container: Int, keyStart: Int) -> Int {
         let item = items.count
-        let (depth, index) = (items[container].depth + 1, items[container].count - 1)
-        items.append(Item(parent: container, depth: depth, index: index, keyStart: keyStart, start: bytes.count))
+        let depth = items[container].depth + 1
+        let index = items[container].count - 1
+        items.append(
+            Item(
+                parent: container,
+                depth: depth,
+                index: index,
+                keyStart: keyStart,
+                start: bytes.count
+            )
+        )
         current = item
         return item
     }
@@ -197,15 +224,29 @@ final class EncodingBuffer {
 
     func tooDeep(_ item: Int) -> EncodingError {
         error(
-            item, "Containers are nested deeper than 'nestingLimit', \(options.nestingLimit). Raise it, unless an object contains itself.")
+            item,
+            """
+            Containers are nested deeper than 'nestingLimit', \(options.nestingLimit). Raise it, \
+            unless an object contains itself.
+            """
+        )
     }
 
     private func secondValue(_ item: Int) -> EncodingError {
-        error(item, "A value was encoded twice, or as containers of two kinds, into one encoder. Encode one value or one container.")
+        error(
+            item,
+            """
+            A value was encoded twice, or as containers of two kinds, into one encoder. Encode one \
+            value or one container.
+            """
+        )
     }
 
     func error(_ item: Int, _ description: String) -> EncodingError {
         // Errors contain no values.
-        .invalidValue("(not shown)", .init(codingPath: codingPath(of: item), debugDescription: description))
+        .invalidValue(
+            "(not shown)",
+            .init(codingPath: codingPath(of: item), debugDescription: description)
+        )
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The `Encoder` that is passed to the `encode(to:)` of a type, and its single-value container. It encodes one item.
+/// The `Encoder` that is passed to the `encode(to:)` of a type, and its single-value container. It
+/// encodes one item.
 struct ItemEncoder: Encoder, SingleValueEncodingContainer {
     let buffer: EncodingBuffer
     let item: Int
@@ -32,20 +33,48 @@ struct ItemEncoder: Encoder, SingleValueEncodingContainer {
     func encodeNil() throws { try scalar().bytes.append(SimpleByte.null) }
     func encode(_ value: Bool) throws { try scalar().bytes.append(value) }
     func encode(_ value: String) throws { try scalar().bytes.append(value) }
-    func encode(_ value: Double) throws { try scalar().bytes.append(doubleBits: value.bitPattern) }
-    func encode(_ value: Float) throws { try scalar().bytes.append(singleBits: value.bitPattern) }
-    func encode(_ value: Int) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: Int8) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: Int16) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: Int32) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: Int64) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: Int128) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt8) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt16) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt32) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt64) throws { try scalar().bytes.append(integer: value) }
-    func encode(_ value: UInt128) throws { try scalar().bytes.append(integer: value) }
+    func encode(_ value: Double) throws {
+        try scalar().bytes.append(doubleBits: value.bitPattern)
+    }
+    func encode(_ value: Float) throws {
+        try scalar().bytes.append(singleBits: value.bitPattern)
+    }
+    func encode(_ value: Int) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: Int8) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: Int16) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: Int32) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: Int64) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: Int128) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt8) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt16) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt32) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt64) throws {
+        try scalar().bytes.append(integer: value)
+    }
+    func encode(_ value: UInt128) throws {
+        try scalar().bytes.append(integer: value)
+    }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         let savepoint = buffer.savepoint(item)

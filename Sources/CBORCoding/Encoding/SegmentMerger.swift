@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Assembles the output of a buffer with late segments or removed ranges: moves late segments into their items and skips removed ranges.
+/// Assembles the output of a buffer with late segments or removed ranges: moves late segments into
+/// their items and skips removed ranges.
 struct SegmentMerger {
     private let buffer: EncodingBuffer
     /// The items that have a head, sorted by offset.
@@ -11,7 +12,11 @@ struct SegmentMerger {
 
     init(_ buffer: EncodingBuffer) {
         self.buffer = buffer
-        items = (0..<buffer.items.count).filter { buffer.items[$0].hasHead }.sorted { buffer.items[$0].start < buffer.items[$1].start }
+        items = (0..<buffer.items.count).filter {
+            buffer.items[$0].hasHead
+        }.sorted {
+            buffer.items[$0].start < buffer.items[$1].start
+        }
         lateSegments = Dictionary(grouping: buffer.lateSegments) { $0.item }
         removedRanges = Self.sorted(buffer.removedRanges)
         output = GrowingBuffer(capacity: buffer.bytes.count * 2)
@@ -19,7 +24,9 @@ struct SegmentMerger {
 
     /// Sorts ranges by lower bound. An enclosing range comes before the ranges inside it.
     private static func sorted(_ holes: [Range<Int>]) -> ArraySlice<Range<Int>> {
-        holes.filter { !$0.isEmpty }.sorted { ($0.lowerBound, -$0.upperBound) < ($1.lowerBound, -$1.upperBound) }[...]
+        holes.filter { !$0.isEmpty }.sorted {
+            ($0.lowerBound, -$0.upperBound) < ($1.lowerBound, -$1.upperBound)
+        }[...]
     }
 
     consuming func data() -> Data {
@@ -30,14 +37,22 @@ struct SegmentMerger {
     }
 
     /// Writes a range of the bytes: each item in it with its late segments, without the holes.
-    private mutating func append(_ range: Range<Int>, without holes: ArraySlice<Range<Int>>) {
+    private mutating func append(
+        _ range: Range<Int>,
+        without holes: ArraySlice<Range<Int>>
+    ) {
         var done = range.lowerBound
         var holes = holes.drop { $0.lowerBound < done }
         while done < range.upperBound {
             // A hole that begins in this range and ends after it belongs to an enclosing range.
-            while let hole = holes.first, range.contains(hole.lowerBound), hole.upperBound > range.upperBound { holes.removeFirst() }
+            while let hole = holes.first, range.contains(hole.lowerBound),
+                hole.upperBound > range.upperBound
+            { holes.removeFirst() }
             let item = firstItem(from: done)
-            let next = min(item.map { buffer.items[$0].start } ?? .max, range.upperBound)
+            let next = min(
+                item.map { buffer.items[$0].start } ?? .max,
+                range.upperBound
+            )
             if let hole = holes.first, hole.lowerBound <= next, hole.lowerBound < range.upperBound {
                 copy(done..<hole.lowerBound)
                 done = hole.upperBound
@@ -54,7 +69,9 @@ struct SegmentMerger {
     private mutating func append(item: Int, without holes: ArraySlice<Range<Int>>) -> Int {
         let entries = buffer.appendHead(of: item, to: &output)
         append(entries..<buffer.items[item].end, without: holes)
-        for lateSegment in lateSegments[item] ?? [] { append(lateSegment.start..<lateSegment.end, without: removedRanges) }
+        for lateSegment in lateSegments[item] ?? [] {
+            append(lateSegment.start..<lateSegment.end, without: removedRanges)
+        }
         return buffer.items[item].end
     }
 
@@ -63,10 +80,15 @@ struct SegmentMerger {
     }
 
     private func firstItem(from offset: Int) -> Int? {
-        var (low, high) = (0, items.count)
+        var low = 0
+        var high = items.count
         while low < high {
             let middle = (low + high) / 2
-            if buffer.items[items[middle]].start < offset { low = middle + 1 } else { high = middle }
+            if buffer.items[items[middle]].start < offset {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         return low < items.count ? items[low] : nil
     }

@@ -5,12 +5,13 @@ package enum UnorderedCollections: Sendable {
     case asTheyAre
     /// They throw ``UnorderedCollectionError``.
     case rejected
-    /// They, and all dictionaries, become an array of byte strings, the sorted encodings of their items: only for a comparison of two values
-    /// of one type.
+    /// They, and all dictionaries, become an array of byte strings, the sorted encodings of their
+    /// items: only for a comparison of two values of one type.
     case sorted
 }
 
-/// A collection that may be encoded in the iteration order of a hash table, which differs between equal values and between launches.
+/// A collection that may be encoded in the iteration order of a hash table, which differs between
+/// equal values and between launches.
 protocol UnorderedCollection {
     /// Whether the type is encoded as an array in iteration order.
     static var isEncodedInIterationOrder: Bool { get }
@@ -24,17 +25,23 @@ protocol UnorderedCollection {
 
 extension Set: UnorderedCollection {
     static var isEncodedInIterationOrder: Bool { true }
-    func items(by encoder: CBOREncoder) throws -> [Data] { try map(encoder.encode(item:)) }
+    func items(by encoder: CBOREncoder) throws -> [Data] {
+        try map(encoder.encode(item:))
+    }
     static var keyType: Any.Type { Element.self }
     static func hasEqualKeys(_ keys: [any CodingKey]) -> Bool { false }
 }
 
 extension Dictionary: UnorderedCollection {
-    /// With these keys a dictionary is encoded as a map, whose keys the encoder may sort; with others as an array of keys and values.
+    /// With these keys a dictionary is encoded as a map, whose keys the encoder may sort; with
+    /// others as an array of keys and values.
     static var isEncodedInIterationOrder: Bool {
-        !(Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type)
+        !(Key.self == String.self || Key.self == Int.self
+            || Key.self is any CodingKeyRepresentable.Type)
     }
-    func items(by encoder: CBOREncoder) throws -> [Data] { try map { try encoder.encode(item: $0) + encoder.encode(item: $1) } }
+    func items(by encoder: CBOREncoder) throws -> [Data] {
+        try map { try encoder.encode(item: $0) + encoder.encode(item: $1) }
+    }
     static var keyType: Any.Type { Key.self }
     static func hasEqualKeys(_ keys: [any CodingKey]) -> Bool {
         let type = Key.self as? any CodingKeyRepresentable.Type
@@ -51,7 +58,9 @@ package struct UnorderedCollectionError: Error {
 extension CBOREncoder {
     /// Returns the sorted items of a set or a dictionary; `nil` for any other value.
     func sortedItems<Value>(of value: Value) throws -> [Data]? {
-        guard let type = Value.self as? any UnorderedCollection.Type, let collection = value as? any UnorderedCollection else { return nil }
+        guard let type = Value.self as? any UnorderedCollection.Type,
+            let collection = value as? any UnorderedCollection
+        else { return nil }
         guard unorderedCollections == .sorted else {
             if type.isEncodedInIterationOrder { throw UnorderedCollectionError(type: Value.self) }
             return nil
@@ -60,7 +69,9 @@ extension CBOREncoder {
     }
 
     fileprivate func encode(item: Any) throws -> Data {
-        guard let item = item as? any Encodable else { throw UnorderedCollectionError(type: type(of: item)) }
+        guard let item = item as? any Encodable else {
+            throw UnorderedCollectionError(type: type(of: item))
+        }
         return try encode(item)
     }
 }

@@ -14,13 +14,18 @@ struct ByteSlice: Hashable {
     @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         // The base address of an empty buffer may be nil. An empty slice never reads its start.
-        self.init(bytes.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped, count: bytes.count)
+        self.init(
+            bytes.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped,
+            count: bytes.count
+        )
     }
 
     /// Whether the bytes are the UTF-8 of the text.
     @inline(__always)
     func isText(_ text: String) -> Bool {
-        if let isSame = text.utf8.withContiguousStorageIfAvailable({ self == ByteSlice($0) }) { return isSame }
+        if let isSame = text.utf8.withContiguousStorageIfAvailable({ self == ByteSlice($0) }) {
+            return isSame
+        }
         var native = text
         return native.withUTF8 { self == ByteSlice($0) }
     }
@@ -43,7 +48,10 @@ struct ByteSlice: Hashable {
                 offset += 8
             }
         } else if count >= 4 {
-            high = UInt64(raw.loadUnaligned(as: UInt32.self) | raw.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+            high = UInt64(
+                raw.loadUnaligned(as: UInt32.self)
+                    | raw.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            )
         } else if count > 0 {
             high = UInt64(start[0] | start[count / 2] | start[count - 1])
         }
@@ -52,14 +60,18 @@ struct ByteSlice: Hashable {
 
     @inline(never)
     var isUTF8BeyondASCII: Bool {
-        isText(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+        isText(
+            String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        )
     }
 
-    /// Whether a text with these bytes may be equal, by Swift's `==`, to a text with different bytes.
+    /// Whether a text with these bytes may be equal, by Swift's `==`, to a text with different
+    /// bytes.
     ///
-    /// False for ASCII, Latin letters up to U+02FF, most of Cyrillic, most Chinese characters and most Korean syllables: texts that consist
-    /// only of these are equal only if their bytes are equal. The test looks at lead bytes only, so it may return true for other texts
-    /// without equivalents.
+    /// False for ASCII, Latin letters up to U+02FF, most of Cyrillic, most Chinese characters and
+    /// most Korean syllables: texts that consist only of these are equal only if their bytes are
+    /// equal. The test looks at lead bytes only, so it may return true for other texts without
+    /// equivalents.
     @inline(never)
     var mayHaveEquivalents: Bool {
         UnsafeBufferPointer(start: start, count: count).contains { byte in
@@ -67,17 +79,21 @@ struct ByteSlice: Hashable {
         }
     }
 
-    /// Whether a key with these bytes, including its head, may be equal to a key with different bytes. May return true because of the head.
+    /// Whether a key with these bytes, including its head, may be equal to a key with different
+    /// bytes. May return true because of the head.
     @inline(__always)
     var keyMayHaveEquivalents: Bool { !isASCII && mayHaveEquivalents }
 
-    /// A bit set of the lead bytes 0xD0, 0xD1, 0xD3, 0xE4 to 0xE9, 0xEB and 0xEC, where bit 0 is 0xC0. Their characters (U+0400 to U+047F,
-    /// U+04C0 to U+04FF, U+4000 to U+9FFF and U+B000 to U+CFFF) are in normal form (NFC) after any preceding character.
+    /// A bit set of the lead bytes 0xD0, 0xD1, 0xD3, 0xE4 to 0xE9, 0xEB and 0xEC, where bit 0 is
+    /// 0xC0. Their characters (U+0400 to U+047F, U+04C0 to U+04FF, U+4000 to U+9FFF and U+B000 to
+    /// U+CFFF) are in normal form (NFC) after any preceding character.
     private static var leadBytesWithoutEquivalents: UInt64 { 0x1BF0_000B_0000 }
 
     /// Whether this is an integer in a form that `description` does not have: "+1", "01", "-0".
     var mayBeAnotherNumeral: Bool {
-        count > 1 && (start[0] == UInt8(ascii: "+") || start[start[0] == UInt8(ascii: "-") ? 1 : 0] == UInt8(ascii: "0"))
+        count > 1
+            && (start[0] == UInt8(ascii: "+")
+                || start[start[0] == UInt8(ascii: "-") ? 1 : 0] == UInt8(ascii: "0"))
     }
 
     /// A number that two texts in ASCII share if they have the same camel case.
@@ -93,7 +109,8 @@ struct ByteSlice: Hashable {
 
     @inline(__always)
     static func == (left: ByteSlice, right: ByteSlice) -> Bool {
-        left.count == right.count && memcmp(left.start, right.start, left.count) == 0
+        left.count == right.count
+            && memcmp(left.start, right.start, left.count) == 0
     }
 
     func hash(into hasher: inout Hasher) {
@@ -110,7 +127,11 @@ struct DistinctSlices {
     private var set: Set<ByteSlice>?
 
     init(count: Int) {
-        if count > Self.listLimit { set = Set(minimumCapacity: count) } else { list.reserveCapacity(count) }
+        if count > Self.listLimit {
+            set = Set(minimumCapacity: count)
+        } else {
+            list.reserveCapacity(count)
+        }
     }
 
     /// Inserts the slice and returns whether it was new.

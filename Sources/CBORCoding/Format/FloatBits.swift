@@ -1,6 +1,8 @@
-/// Exact conversion between the bits of floating-point formats. Values are never rounded, and NaN payloads are preserved.
+/// Exact conversion between the bits of floating-point formats. Values are never rounded, and NaN
+/// payloads are preserved.
 enum FloatBits {
-    /// Returns the bits of the same number or NaN in single precision, or `nil` if it cannot be represented.
+    /// Returns the bits of the same number or NaN in single precision, or `nil` if it cannot be
+    /// represented.
     static func single(exactly double: UInt64) -> UInt32? {
         let sign = UInt32(truncatingIfNeeded: double >> 32) & 0x8000_0000
         let exponent = Int(double >> 52 & 0x7FF)
@@ -23,7 +25,8 @@ enum FloatBits {
         }
     }
 
-    /// Returns the bits of the same number or NaN in half precision, or `nil` if it cannot be represented.
+    /// Returns the bits of the same number or NaN in half precision, or `nil` if it cannot be
+    /// represented.
     static func half(exactly single: UInt32) -> UInt16? {
         let sign = UInt16(truncatingIfNeeded: single >> 16) & 0x8000
         let exponent = Int(single >> 23 & 0xFF)
@@ -52,7 +55,8 @@ enum FloatBits {
         let fraction = UInt64(single & 0x7F_FFFF)
         switch exponent {
         case 0xFF: return sign | 0x7FF << 52 | fraction << 29
-        case 0: return sign | Double(fraction).bitPattern &- (fraction == 0 ? 0 : 149 << 52)
+        case 0:
+            return sign | Double(fraction).bitPattern &- (fraction == 0 ? 0 : 149 << 52)
         default: return sign | (exponent + 896) << 52 | fraction << 29
         }
     }
@@ -64,7 +68,8 @@ enum FloatBits {
         let fraction = UInt32(half & 0x3FF)
         switch exponent {
         case 0x1F: return sign | 0xFF << 23 | fraction << 13
-        case 0: return sign | Float(fraction).bitPattern &- (fraction == 0 ? 0 : 24 << 23)
+        case 0:
+            return sign | Float(fraction).bitPattern &- (fraction == 0 ? 0 : 24 << 23)
         default: return sign | (exponent + 112) << 23 | fraction << 13
         }
     }

@@ -31,7 +31,8 @@ extension GrowingBuffer<UInt8> {
     /// Appends a text string as its UTF-8 bytes.
     @inline(__always)
     mutating func append(_ text: String) {
-        guard text.utf8.withContiguousStorageIfAvailable({ utf8 in append(utf8, as: .text) }) == nil else { return }
+        guard text.utf8.withContiguousStorageIfAvailable({ utf8 in append(utf8, as: .text) }) == nil
+        else { return }
         var native = text
         native.withUTF8 { append($0, as: .text) }
     }
@@ -49,18 +50,25 @@ extension GrowingBuffer<UInt8> {
         } else if integer < 0, let value = UInt64(exactly: ~integer) {
             appendHead(.negative, value)
         } else {
-            append(argument: UInt128(truncatingIfNeeded: integer < 0 ? ~integer : integer), isNegative: integer < 0)
+            append(
+                argument: UInt128(truncatingIfNeeded: integer < 0 ? ~integer : integer),
+                isNegative: integer < 0
+            )
         }
     }
 
-    /// Appends the integer `argument`, or `-1 - argument` if negative. An argument beyond 64 bits is written as a bignum: its bytes without
-    /// leading zeros (RFC 8949, 3.4.3).
+    /// Appends the integer `argument`, or `-1 - argument` if negative. An argument beyond 64 bits
+    /// is written as a bignum: its bytes without leading zeros (RFC 8949, 3.4.3).
     mutating func append(argument: UInt128, isNegative: Bool) {
-        if let argument = UInt64(exactly: argument) { return appendHead(isNegative ? .negative : .unsigned, argument) }
+        if let argument = UInt64(exactly: argument) {
+            return appendHead(isNegative ? .negative : .unsigned, argument)
+        }
         appendHead(.tag, isNegative ? Tag.negativeBignum : Tag.positiveBignum)
         let size = (UInt128.bitWidth - argument.leadingZeroBitCount + 7) / 8
         appendHead(.bytes, UInt64(size))
-        for index in (0..<size).reversed() { append(UInt8(truncatingIfNeeded: argument >> (index * 8))) }
+        for index in (0..<size).reversed() {
+            append(UInt8(truncatingIfNeeded: argument >> (index * 8)))
+        }
     }
 
     /// Appends a floating-point number in its shortest form (RFC 8949, 4.2.2).

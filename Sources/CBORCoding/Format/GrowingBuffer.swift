@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// A growable buffer without the bounds and uniqueness checks of an array. Its owner must call `free()`.
+/// A growable buffer without the bounds and uniqueness checks of an array. Its owner must call
+/// `free()`.
 struct GrowingBuffer<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -75,7 +76,11 @@ extension GrowingBuffer<UInt8> {
     mutating func takeData() -> Data {
         guard isOwner, count >= 1 << 16 else { return Data(bytes: base, count: count) }
         isOwner = false
-        return Data(bytesNoCopy: base, count: count, deallocator: .custom { bytes, _ in bytes.deallocate() })
+        return Data(
+            bytesNoCopy: base,
+            count: count,
+            deallocator: .custom { bytes, _ in bytes.deallocate() }
+        )
     }
 
     @inline(__always)

@@ -24,7 +24,12 @@ struct ItemReader {
         let type = unsafeBitCast(first >> 5, to: MajorType.self)
         let information = first & 0x1F
         guard information >= AdditionalInformation.oneByte else {
-            return Head(type: type, information: information, argument: UInt64(information), next: offset + 1)
+            return Head(
+                type: type,
+                information: information,
+                argument: UInt64(information),
+                next: offset + 1
+            )
         }
         return longHead(type, information, at: offset)
     }
@@ -34,12 +39,20 @@ struct ItemReader {
         let (argument, size): (UInt64, Int) =
             switch information {
             case AdditionalInformation.oneByte: (UInt64(base[offset + 1]), 1)
-            case AdditionalInformation.twoBytes: (UInt64(UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self))), 2)
-            case AdditionalInformation.fourBytes: (UInt64(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))), 4)
-            case AdditionalInformation.eightBytes: (UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)), 8)
+            case AdditionalInformation.twoBytes:
+                (UInt64(UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self))), 2)
+            case AdditionalInformation.fourBytes:
+                (UInt64(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))), 4)
+            case AdditionalInformation.eightBytes:
+                (UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)), 8)
             default: (0, 0)
             }
-        return Head(type: type, information: information, argument: argument, next: offset + 1 + size)
+        return Head(
+            type: type,
+            information: information,
+            argument: argument,
+            next: offset + 1 + size
+        )
     }
 
     @inline(__always)
@@ -49,7 +62,9 @@ struct ItemReader {
     @inline(__always)
     func content(at offset: Int) -> Int {
         var offset = offset
-        while base[offset] >> 5 == MajorType.tag.rawValue { offset = head(at: offset).next }
+        while base[offset] >> 5 == MajorType.tag.rawValue {
+            offset = head(at: offset).next
+        }
         return offset
     }
 
@@ -92,7 +107,9 @@ struct ItemReader {
 
     /// Returns the offset after the last byte of an array whose last element ends at `lastEnd`.
     @inline(__always)
-    func endOfArray(_ array: Int, lastEnd: Int) -> Int { head(at: content(at: array)).isIndefinite ? lastEnd + 1 : lastEnd }
+    func endOfArray(_ array: Int, lastEnd: Int) -> Int {
+        head(at: content(at: array)).isIndefinite ? lastEnd + 1 : lastEnd
+    }
 
     // MARK: Strings
 
@@ -117,8 +134,13 @@ struct ItemReader {
 
     /// Calls the closure with the bytes of a string of any form.
     @inline(__always)
-    func withBytes<Result>(_ head: Head, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-        if let slice = slice(head) { return try body(UnsafeBufferPointer(start: slice.start, count: slice.count)) }
+    func withBytes<Result>(
+        _ head: Head,
+        _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result {
+        if let slice = slice(head) {
+            return try body(UnsafeBufferPointer(start: slice.start, count: slice.count))
+        }
         return try joined(head).withUnsafeBufferPointer(body)
     }
 
@@ -126,7 +148,8 @@ struct ItemReader {
     @inline(__always)
     func text(_ head: Head) -> String? {
         withBytes(head) { bytes in
-            // `String(decoding:)` repairs invalid UTF-8, so a changed text was invalid. This is faster than the validating initializer.
+            // `String(decoding:)` repairs invalid UTF-8, so a changed text was invalid. This is
+            // faster than the validating initializer.
             let text = String(decoding: bytes, as: UTF8.self)
             return ByteSlice(bytes).isText(text) ? text : nil
         }

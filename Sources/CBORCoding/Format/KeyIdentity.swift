@@ -1,7 +1,8 @@
 /// A map key in a form that is equal for equal keys, even if their bytes differ.
 ///
-/// Texts are compared by canonical equivalence, like Swift's `==`, because a dictionary can contain only one of two equivalent texts.
-/// Numbers and strings are compared regardless of the length of their heads.
+/// Texts are compared by canonical equivalence, like Swift's `==`, because a dictionary can contain
+/// only one of two equivalent texts. Numbers and strings are compared regardless of the length of
+/// their heads.
 enum KeyIdentity: Hashable {
     case integer(MajorType, UInt64)
     case text(String)
@@ -15,7 +16,11 @@ enum KeyIdentity: Hashable {
         let head = reader.head(at: 0)
         switch head.type {
         case .unsigned, .negative: self = .integer(head.type, head.argument)
-        case .text: self = .text(reader.withBytes(head) { String(decoding: $0, as: UTF8.self) }.withSortedCombiningMarks)
+        case .text:
+            self = .text(
+                reader.withBytes(head) { String(decoding: $0, as: UTF8.self) }
+                    .withSortedCombiningMarks
+            )
         case .bytes: self = .bytes(reader.withBytes(head) { Array($0) })
         case .array, .map, .tag, .simple: self = .item(key)
         }
@@ -25,7 +30,8 @@ enum KeyIdentity: Hashable {
 extension String {
     /// An equal string in which long runs of combining marks are in canonical order.
     ///
-    /// Comparing strings takes quadratic time in the length of an unordered run: minutes for a hostile key of two megabytes.
+    /// Comparing strings takes quadratic time in the length of an unordered run: minutes for a
+    /// hostile key of two megabytes.
     fileprivate var withSortedCombiningMarks: String {
         let longestUnsortedRun = 32
         guard utf8.count > longestUnsortedRun else { return self }
@@ -36,7 +42,9 @@ extension String {
             if run.count > longestUnsortedRun {
                 hasLongRun = true
                 // Canonical ordering requires a stable sort, and `sort` is stable.
-                run.sort { $0.properties.canonicalCombiningClass < $1.properties.canonicalCombiningClass }
+                run.sort {
+                    $0.properties.canonicalCombiningClass < $1.properties.canonicalCombiningClass
+                }
             }
             sorted.append(contentsOf: run)
             run.removeAll(keepingCapacity: true)

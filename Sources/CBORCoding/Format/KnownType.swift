@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The types that are encoded without their own `Codable` conformance: types with a native CBOR form, and the most common types, for
-/// speed.
+/// The types that are encoded without their own `Codable` conformance: types with a native CBOR
+/// form, and the most common types, for speed.
 enum KnownType {
     case bool, string, double, float
     case int, int8, int16, int32, int64, int128, uint, uint8, uint16, uint32, uint64, uint128

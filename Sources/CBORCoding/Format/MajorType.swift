@@ -6,7 +6,8 @@ enum MajorType: UInt8 {
     var bits: UInt8 { rawValue << 5 }
 }
 
-/// Values of the low five bits of an item's first byte that specify where the argument is (RFC 8949, 3).
+/// Values of the low five bits of an item's first byte that specify where the argument is (RFC
+/// 8949, 3).
 enum AdditionalInformation {
     static let oneByte: UInt8 = 24
     static let twoBytes: UInt8 = 25

@@ -1,13 +1,15 @@
 internal import Foundation
 
-/// Rewrites well-formed items so that no map has duplicate keys and, on request, map keys are in the order of deterministic encoding: the
-/// lexicographic order of their bytes (RFC 8949, 4.2.1).
+/// Rewrites well-formed items so that no map has duplicate keys and, on request, map keys are in
+/// the order of deterministic encoding: the lexicographic order of their bytes (RFC 8949, 4.2.1).
 struct MapNormalizer {
     let sortsKeys: Bool
 
     func normalize(_ data: Data) -> Data {
         data.withUnsafeBytes { bytes in
-            guard let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress else { return data }
+            guard let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress else {
+                return data
+            }
             let reader = ItemReader(base: base, count: bytes.count)
             var output = GrowingBuffer<UInt8>(capacity: bytes.count)
             defer { output.free() }
@@ -17,7 +19,11 @@ struct MapNormalizer {
     }
 
     /// Writes an item of definite length and returns its end.
-    private func write(_ start: Int, of reader: ItemReader, to output: inout GrowingBuffer<UInt8>) -> Int {
+    private func write(
+        _ start: Int,
+        of reader: ItemReader,
+        to output: inout GrowingBuffer<UInt8>
+    ) -> Int {
         let head = reader.head(at: start)
         switch head.type {
         case .unsigned, .negative, .simple, .bytes, .text:
@@ -29,7 +35,9 @@ struct MapNormalizer {
             return write(head.next, of: reader, to: &output)
         case .array:
             output.append(reader.base + start, count: head.next - start)
-            return (0..<head.argument).reduce(head.next) { offset, _ in write(offset, of: reader, to: &output) }
+            return (0..<head.argument).reduce(head.next) { offset, _ in
+                write(offset, of: reader, to: &output)
+            }
         case .map:
             let (pairs, end) = pairs(head, of: reader)
             output.appendHead(.map, UInt64(pairs.count))
@@ -43,8 +51,12 @@ struct MapNormalizer {
 
     private typealias Pair = (key: ByteSlice, value: Int)
 
-    /// Returns the pairs of a map in output order. Duplicate keys are merged: the first key is kept, with the last value.
-    private func pairs(_ head: ItemReader.Head, of reader: ItemReader) -> (pairs: [Pair], end: Int) {
+    /// Returns the pairs of a map in output order. Duplicate keys are merged: the first key is
+    /// kept, with the last value.
+    private func pairs(
+        _ head: ItemReader.Head,
+        of reader: ItemReader
+    ) -> (pairs: [Pair], end: Int) {
         var pairs: [Pair] = []
         var mayHaveEquivalents = false
         var offset = head.next
@@ -61,7 +73,10 @@ struct MapNormalizer {
     }
 
     /// Returns one pair for each key, with its last value, at the position of its first occurrence.
-    private func merged<Identity: Hashable>(_ pairs: [Pair], by identity: (ByteSlice) -> Identity) -> [Pair] {
+    private func merged<Identity: Hashable>(
+        _ pairs: [Pair],
+        by identity: (ByteSlice) -> Identity
+    ) -> [Pair] {
         var merged: [Pair] = []
         var indices: [Identity: Int] = [:]
         for pair in pairs {

@@ -1,29 +1,45 @@
 internal import Foundation
 
-/// Conversion between dates and texts of RFC 3339, which use the Gregorian calendar for all years from 0 to 9999.
+/// Conversion between dates and texts of RFC 3339, which use the Gregorian calendar for all years
+/// from 0 to 9999.
 ///
 /// Foundation's style does not: before 1582 it uses the Julian calendar.
 enum RFC3339 {
     private static let epoch = Int(Date.timeIntervalBetween1970AndReferenceDate)
 
     /// Whether the date is in the years 0 to 9999.
-    static func canRepresent(_ date: Date) -> Bool { -63_145_526_400..<252_423_993_600 ~= date.timeIntervalSinceReferenceDate }
+    static func canRepresent(_ date: Date) -> Bool {
+        -63_145_526_400..<252_423_993_600 ~= date.timeIntervalSinceReferenceDate
+    }
 
     /// Returns a text in UTC and whole seconds. The date must be in the years 0 to 9999.
     static func string(from date: Date) -> String {
         let seconds = Int(date.timeIntervalSinceReferenceDate.rounded(.down)) + epoch
         let second = (seconds % 86400 + 86400) % 86400
         let (year, month, day) = Self.date(ofDay: (seconds - second) / 86400)
-        return String(format: "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day, second / 3600, second / 60 % 60, second % 60)
+        return String(
+            format: "%04d-%02d-%02dT%02d:%02d:%02dZ",
+            year,
+            month,
+            day,
+            second / 3600,
+            second / 60 % 60,
+            second % 60
+        )
     }
 
-    /// Parses a date with a time and an offset. Returns `nil` for another form, and for a date or time that does not exist.
+    /// Parses a date with a time and an offset. Returns `nil` for another form, and for a date or
+    /// time that does not exist.
     ///
     /// A leap second is accepted at the end of a month in UTC, and becomes the second after it.
     static func date(from text: String) -> Date? {
         let bytes = Array(text.utf8)
-        guard let day = day(bytes.prefix(10)), has("T00:00:00", bytes.dropFirst(10).prefix(9)) else { return nil }
-        let (hour, minute, second) = (number(bytes[11..<13]), number(bytes[14..<16]), number(bytes[17..<19]))
+        guard let day = day(bytes.prefix(10)),
+            has("T00:00:00", bytes.dropFirst(10).prefix(9))
+        else { return nil }
+        let hour = number(bytes[11..<13])
+        let minute = number(bytes[14..<16])
+        let second = number(bytes[17..<19])
         var rest = bytes[19...]
         var digits = rest.prefix(0)
         if rest.first == UInt8(ascii: ".") {
@@ -31,24 +47,42 @@ enum RFC3339 {
             guard !digits.isEmpty else { return nil }
             rest = rest[digits.endIndex...]
         }
-        guard hour < 24, minute < 60, second <= 60, let offset = offset(rest) else { return nil }
+        guard hour < 24,
+            minute < 60,
+            second <= 60,
+            let offset = offset(rest)
+        else { return nil }
         let seconds = day * 86400 + hour * 3600 + minute * 60 + second - offset
-        guard second < 60 || seconds % 86400 == 0 && date(ofDay: seconds / 86400).day == 1 else { return nil }
+        guard
+            second < 60
+                || seconds % 86400 == 0
+                    && date(ofDay: seconds / 86400).day == 1
+        else {
+            return nil
+        }
         // More digits than these do not change a `Double`.
-        let fraction = Double("0." + String(decoding: digits.prefix(20), as: UTF8.self) + "0") ?? 0
+        let decimals = String(decoding: digits.prefix(20), as: UTF8.self)
+        let fraction = Double("0." + decimals + "0") ?? 0
         return Date(timeIntervalSinceReferenceDate: Double(seconds - epoch) + fraction)
     }
 
-    /// Parses a date without a time and returns its beginning in UTC. Returns `nil` for another form, and for a day that does not exist.
+    /// Parses a date without a time and returns its beginning in UTC. Returns `nil` for another
+    /// form, and for a day that does not exist.
     static func fullDate(from text: String) -> Date? {
-        day(Array(text.utf8)[...]).map { Date(timeIntervalSince1970: Double($0 * 86400)) }
+        day(Array(text.utf8)[...]).map {
+            Date(timeIntervalSince1970: Double($0 * 86400))
+        }
     }
 
     /// Parses a date and returns the number of days since 1 January 1970.
     private static func day(_ text: ArraySlice<UInt8>) -> Int? {
         guard has("0000-00-00", text) else { return nil }
-        let (year, month, dayOfMonth) = (number(text.prefix(4)), number(text[5..<7]), number(text.suffix(2)))
-        guard 1...12 ~= month, 1..<(day(year, month + 1, 1) - day(year, month, 1) + 1) ~= dayOfMonth else { return nil }
+        let year = number(text.prefix(4))
+        let month = number(text[5..<7])
+        let dayOfMonth = number(text.suffix(2))
+        guard 1...12 ~= month,
+            1..<(day(year, month + 1, 1) - day(year, month, 1) + 1) ~= dayOfMonth
+        else { return nil }
         return day(year, month, dayOfMonth)
     }
 
@@ -56,12 +90,14 @@ enum RFC3339 {
     private static func offset(_ text: ArraySlice<UInt8>) -> Int? {
         if has("Z", text) { return 0 }
         guard has("+00:00", text) || has("-00:00", text) else { return nil }
-        let (hours, minutes) = (number(text.dropFirst().prefix(2)), number(text.suffix(2)))
+        let hours = number(text.dropFirst().prefix(2))
+        let minutes = number(text.suffix(2))
         guard hours < 24, minutes < 60 else { return nil }
         return (hours * 60 + minutes) * (text.first == UInt8(ascii: "-") ? -60 : 60)
     }
 
-    /// Whether a text has a form, in which a zero represents any digit. Letters may be in lower case.
+    /// Whether a text has a form, in which a zero represents any digit. Letters may be in lower
+    /// case.
     private static func has(_ form: StaticString, _ text: ArraySlice<UInt8>) -> Bool {
         let form = UnsafeBufferPointer(start: form.utf8Start, count: form.utf8CodeUnitCount)
         return text.elementsEqual(form) { byte, expected in
@@ -71,21 +107,38 @@ enum RFC3339 {
         }
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int { digits.reduce(0) { $0 * 10 + Int($1 & 0xF) } }
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int {
+        digits.reduce(0) { $0 * 10 + Int($1 & 0xF) }
+    }
 
     // MARK: Calendar
 
     /// Returns the number of days since 1 January 1970. Month 13 is January of the next year.
     private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        // A year that begins in March ends with its leap day. The 400 years that are added keep the divisions from negative numbers.
-        let (years, months) = (year + (month < 3 ? 399 : 400), (month + 9) % 12)
-        return years * 365 + years / 4 - years / 100 + years / 400 + (months * 153 + 2) / 5 + day - 865_566
+        // A year that begins in March ends with its leap day. The 400 years that are added keep the
+        // divisions from negative numbers.
+        let years = year + (month < 3 ? 399 : 400)
+        let months = (month + 9) % 12
+        return years * 365
+            + years / 4 - years / 100
+            + years / 400
+            + (months * 153 + 2) / 5
+            + day
+            - 865_566
     }
 
-    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+    private static func date(
+        ofDay day: Int
+    ) -> (year: Int, month: Int, day: Int) {
         let estimate = Int((Double(day) / 365.2425).rounded(.down)) + 1970
-        let year = (estimate - 1...estimate + 1).last { self.day($0, 1, 1) <= day } ?? estimate
-        let month = (1...12).last { self.day(year, $0, 1) <= day } ?? 1
+        let year =
+            (estimate - 1...estimate + 1).last {
+                self.day($0, 1, 1) <= day
+            } ?? estimate
+        let month =
+            (1...12).last {
+                self.day(year, $0, 1) <= day
+            } ?? 1
         return (year, month, day - self.day(year, month, 1) + 1)
     }
 }

@@ -1,8 +1,9 @@
-/// Validates bytes before they are decoded: they must be one well-formed item (RFC 8949, appendix C) without duplicate keys in a map,
-/// nested no deeper than the limit. Texts are compared by canonical equivalence, like Swift's `==`.
+/// Validates bytes before they are decoded: they must be one well-formed item (RFC 8949, appendix
+/// C) without duplicate keys in a map, nested no deeper than the limit. Texts are compared by
+/// canonical equivalence, like Swift's `==`.
 ///
-/// Lengths are compared with the number of remaining bytes before they are used. The only allocations are for comparing the keys of
-/// maps, in proportion to the number of keys.
+/// Lengths are compared with the number of remaining bytes before they are used. The only
+/// allocations are for comparing the keys of maps, in proportion to the number of keys.
 struct WellFormedness {
     /// A problem and its offset.
     struct Fault: Error {
@@ -21,18 +22,28 @@ struct WellFormedness {
         var hasOtherKeys = false
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ shared: UnsafeMutablePointer<Shared>) throws(Fault) {
-        guard let base = bytes.baseAddress, !bytes.isEmpty else { throw Fault(problem: "the data is empty", offset: 0) }
+    private init(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ shared: UnsafeMutablePointer<Shared>
+    ) throws(Fault) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            throw Fault(problem: "the data is empty", offset: 0)
+        }
         self.base = base
         count = bytes.count
         self.shared = shared
     }
 
     /// Validates the bytes and returns a reader for them. The reader needs no further checks.
-    static func check(_ bytes: UnsafeBufferPointer<UInt8>, _ shared: UnsafeMutablePointer<Shared>) throws(Fault) -> ItemReader {
+    static func check(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ shared: UnsafeMutablePointer<Shared>
+    ) throws(Fault) -> ItemReader {
         let check = try WellFormedness(bytes, shared)
         let end = try check.item(at: 0, level: 0)
-        guard end == bytes.count else { throw Fault(problem: "more bytes follow the value", offset: end) }
+        guard end == bytes.count else {
+            throw Fault(problem: "more bytes follow the value", offset: end)
+        }
         return ItemReader(base: check.base, count: check.count)
     }
 
@@ -40,7 +51,8 @@ struct WellFormedness {
 
     /// Validates the item and returns its end.
     private func item(at start: Int, level: Int) throws(Fault) -> Int {
-        var (offset, level) = (start, level)
+        var offset = start
+        var level = level
         while true {
             let head = try head(at: offset)
             switch head.type {
@@ -51,22 +63,39 @@ struct WellFormedness {
                 return try string(head, at: offset)
             case .array, .map:
                 guard level < shared.pointee.nestingLimit else {
-                    throw Fault(problem: "containers are nested deeper than 'nestingLimit', \(shared.pointee.nestingLimit)", offset: offset)
+                    throw Fault(
+                        problem:
+                            """
+                            containers are nested deeper than 'nestingLimit', \
+                            \(shared.pointee.nestingLimit)
+                            """,
+                        offset: offset
+                    )
                 }
-                return try head.type == .array ? array(head, level: level + 1) : map(head, at: offset, level: level + 1)
+                return try head.type == .array
+                    ? array(head, level: level + 1)
+                    : map(head, at: offset, level: level + 1)
             case .tag:
                 try rejectIndefinite(head, at: offset)
                 // Each tag inside a tag counts as a level, which bounds chains of tags.
                 if offset > start { level += 1 }
                 guard level <= shared.pointee.nestingLimit else {
-                    throw Fault(problem: "tags are nested deeper than 'nestingLimit', \(shared.pointee.nestingLimit)", offset: offset)
+                    throw Fault(
+                        problem:
+                            """
+                            tags are nested deeper than 'nestingLimit', \
+                            \(shared.pointee.nestingLimit)
+                            """,
+                        offset: offset
+                    )
                 }
                 offset = head.next
             case .simple:
                 guard head.information != AdditionalInformation.indefinite else {
                     throw Fault(problem: "there is a break instead of a value", offset: offset)
                 }
-                guard head.information != AdditionalInformation.oneByte || head.argument >= 32 else {
+                guard head.information != AdditionalInformation.oneByte || head.argument >= 32
+                else {
                     throw Fault(problem: "a simple value is one byte too long", offset: offset)
                 }
                 return head.next
@@ -77,24 +106,36 @@ struct WellFormedness {
     private func array(_ head: ItemReader.Head, level: Int) throws(Fault) -> Int {
         var offset = head.next
         if head.isIndefinite {
-            while try !isBreak(at: offset) { offset = try item(at: offset, level: level) }
+            while try !isBreak(at: offset) {
+                offset = try item(at: offset, level: level)
+            }
             return offset + 1
         }
         // Each element has at least one byte.
         guard head.argument <= UInt64(count - offset) else { throw unexpectedEnd }
-        for _ in 0..<Int(head.argument) { offset = try item(at: offset, level: level) }
+        for _ in 0..<Int(head.argument) {
+            offset = try item(at: offset, level: level)
+        }
         return offset
     }
 
-    private func map(_ head: ItemReader.Head, at start: Int, level: Int) throws(Fault) -> Int {
+    private func map(
+        _ head: ItemReader.Head,
+        at start: Int,
+        level: Int
+    ) throws(Fault) -> Int {
         var offset = head.next
         var keys = MapKeys()
         if head.isIndefinite {
-            while try !isBreak(at: offset) { offset = try pair(at: offset, level: level, &keys) }
+            while try !isBreak(at: offset) {
+                offset = try pair(at: offset, level: level, &keys)
+            }
             offset += 1
         } else {
             guard head.argument <= UInt64(count - offset) / 2 else { throw unexpectedEnd }
-            for _ in 0..<Int(head.argument) { offset = try pair(at: offset, level: level, &keys) }
+            for _ in 0..<Int(head.argument) {
+                offset = try pair(at: offset, level: level, &keys)
+            }
         }
         if !keys.findings.isEmpty { try compareKeys(head, keys) }
         return offset
@@ -102,14 +143,20 @@ struct WellFormedness {
 
     /// Validates a key and its value and returns the end of the value.
     @inline(__always)
-    private func pair(at offset: Int, level: Int, _ keys: inout MapKeys) throws(Fault) -> Int {
+    private func pair(
+        at offset: Int,
+        level: Int,
+        _ keys: inout MapKeys
+    ) throws(Fault) -> Int {
         let keyHead = try head(at: offset)
         let keyEnd: Int
         if keyHead.type == .text, !keyHead.isIndefinite {
             keyEnd = try string(keyHead, at: offset)
             let text = ByteSlice(base + keyHead.next, count: keyEnd - keyHead.next)
             if !text.isASCII {
-                guard text.isUTF8BeyondASCII else { throw Fault(problem: "a key is not valid UTF-8", offset: offset) }
+                guard text.isUTF8BeyondASCII else {
+                    throw Fault(problem: "a key is not valid UTF-8", offset: offset)
+                }
                 if text.mayHaveEquivalents { keys.findings.insert(.equivalents) }
             }
         } else {
@@ -129,11 +176,17 @@ struct WellFormedness {
         while try !isBreak(at: offset) {
             let chunk = try self.head(at: offset)
             guard chunk.type == head.type, !chunk.isIndefinite else {
-                throw Fault(problem: "a string of indefinite length contains a chunk of another type", offset: offset)
+                throw Fault(
+                    problem: "a string of indefinite length contains a chunk of another type",
+                    offset: offset
+                )
             }
             let end = try string(chunk, at: offset)
             // A character must not be split between chunks (RFC 8949, 3.2.3).
-            guard head.type == .bytes || ByteSlice(base + chunk.next, count: end - chunk.next).isUTF8 else {
+            guard
+                head.type == .bytes
+                    || ByteSlice(base + chunk.next, count: end - chunk.next).isUTF8
+            else {
                 throw Fault(problem: "a chunk of a text is not valid UTF-8", offset: offset)
             }
             offset = end
@@ -150,7 +203,9 @@ struct WellFormedness {
         if information >= AdditionalInformation.oneByte {
             switch information {
             case AdditionalInformation.oneByte...AdditionalInformation.eightBytes:
-                guard count - offset > 1 << Int(information - AdditionalInformation.oneByte) else { throw unexpectedEnd }
+                guard count - offset > 1 << Int(information - AdditionalInformation.oneByte) else {
+                    throw unexpectedEnd
+                }
             case AdditionalInformation.indefinite: break
             default: throw Fault(problem: "a head uses a reserved value", offset: offset)
             }
@@ -164,7 +219,9 @@ struct WellFormedness {
     }
 
     private func rejectIndefinite(_ head: ItemReader.Head, at offset: Int) throws(Fault) {
-        guard !head.isIndefinite else { throw Fault(problem: "a head uses a reserved value", offset: offset) }
+        guard !head.isIndefinite else {
+            throw Fault(problem: "a head uses a reserved value", offset: offset)
+        }
     }
 
     private var unexpectedEnd: Fault { Fault(problem: "the data ends too early", offset: count) }
@@ -176,7 +233,8 @@ struct WellFormedness {
         struct Findings: OptionSet {
             let rawValue: UInt8
             static let duplicates = Findings(rawValue: 1)
-            /// A key may be equal to a key with different bytes, because its head is not the shortest or its text has equivalents.
+            /// A key may be equal to a key with different bytes, because its head is not the
+            /// shortest or its text has equivalents.
             static let equivalents = Findings(rawValue: 2)
             /// A key is not a text, or is a text of indefinite length.
             static let others = Findings(rawValue: 4)
@@ -187,10 +245,18 @@ struct WellFormedness {
         var findings: Findings = []
 
         @inline(__always)
-        mutating func add(_ key: UnsafePointer<UInt8>, count size: Int, _ head: ItemReader.Head) {
+        mutating func add(
+            _ key: UnsafePointer<UInt8>,
+            count size: Int,
+            _ head: ItemReader.Head
+        ) {
             count += 1
-            if head.information >= AdditionalInformation.oneByte { if !head.isShortest { findings.insert(.equivalents) } }
-            if !mask.insert(KeyMask.bit(key, count: size)) { findings.insert(.duplicates) }
+            if head.information >= AdditionalInformation.oneByte {
+                if !head.isShortest { findings.insert(.equivalents) }
+            }
+            if !mask.insert(KeyMask.bit(key, count: size)) {
+                findings.insert(.duplicates)
+            }
         }
     }
 

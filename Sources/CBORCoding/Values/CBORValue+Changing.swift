@@ -1,5 +1,6 @@
 extension CBORValue {
-    /// The value for a key; `nil` if this value is not a map or does not contain the key. Assigning `nil` removes the key.
+    /// The value for a key; `nil` if this value is not a map or does not contain the key. Assigning
+    /// `nil` removes the key.
     ///
     /// Assigning to a value that is not a map makes it a map, as for `nil` as a dictionary would.
     ///

@@ -11,7 +11,10 @@ extension EncodingBuffer {
         switch value {
         case .integer(let integer): bytes.append(integer: integer)
         case .float(let number): bytes.append(doubleBits: number.bitPattern)
-        case .bytes(let data): data.withUnsafeBytes { bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes) }
+        case .bytes(let data):
+            data.withUnsafeBytes {
+                bytes.append($0.assumingMemoryBound(to: UInt8.self), as: .bytes)
+            }
         case .text(let text): bytes.append(text)
         case .bool(let value): bytes.append(value)
         case .null: bytes.append(SimpleByte.null)
@@ -19,7 +22,13 @@ extension EncodingBuffer {
         case .simple(let number):
             // 20 to 23 have their own cases; 24 to 31 are reserved (RFC 8949, 3.3).
             guard !(20..<32).contains(number) else {
-                throw error(item, "The simple values 20 to 31 are assigned or reserved. Use .bool, .null or .undefined.")
+                throw error(
+                    item,
+                    """
+                    The simple values 20 to 31 are assigned or reserved. Use .bool, .null or \
+                    .undefined.
+                    """
+                )
             }
             bytes.appendHead(.simple, UInt64(number))
         case .array(let elements):
@@ -29,10 +38,17 @@ extension EncodingBuffer {
         case .map(let pairs):
             guard level < options.nestingLimit else { throw tooDeep(item) }
             bytes.appendHead(.map, UInt64(pairs.count))
-            let sorted = try pairs.map { (key: try encodedKey($0.key, as: item, level: level + 1), value: $0.value) }
-                .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            let sorted = try pairs.map {
+                (
+                    key: try encodedKey($0.key, as: item, level: level + 1),
+                    value: $0.value
+                )
+            }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
             for (key, value) in sorted {
-                key.withUnsafeBufferPointer { bytes.append($0.baseAddress.unsafelyUnwrapped, count: $0.count) }
+                key.withUnsafeBufferPointer {
+                    bytes.append($0.baseAddress.unsafelyUnwrapped, count: $0.count)
+                }
                 try add(value, as: item, level: level + 1)
             }
         case .tagged(let tag, let value):
@@ -42,7 +58,11 @@ extension EncodingBuffer {
         }
     }
 
-    private func encodedKey(_ key: CBORValue, as item: Int, level: Int) throws -> [UInt8] {
+    private func encodedKey(
+        _ key: CBORValue,
+        as item: Int,
+        level: Int
+    ) throws -> [UInt8] {
         let start = bytes.count
         try add(key, as: item, level: level)
         defer { bytes.truncate(to: start) }
@@ -72,15 +92,20 @@ extension DecodingSource {
             var pairs: [CBORValue: CBORValue] = [:]
             for entry in entries(of: offset) {
                 let key = try value(at: entry)
-                // Keys that are distinct as bytes may be equal as values, for example an integer and a bignum.
-                guard pairs.updateValue(try value(at: reader.end(of: entry)), forKey: key) == nil else {
+                // Keys that are distinct as bytes may be equal as values, for example an integer
+                // and a bignum.
+                let next = try value(at: reader.end(of: entry))
+                guard pairs.updateValue(next, forKey: key) == nil else {
                     throw dataCorrupted("The map has duplicate keys.", at: offset)
                 }
             }
             return .map(pairs)
         case .tag:
-            let isBignum = head.argument == Tag.positiveBignum || head.argument == Tag.negativeBignum
-            if isBignum, let (argument, isNegative) = integerParts(at: offset), argument <= UInt128(Int128.max) {
+            let isBignum =
+                head.argument == Tag.positiveBignum || head.argument == Tag.negativeBignum
+            if isBignum, let (argument, isNegative) = integerParts(at: offset),
+                argument <= UInt128(Int128.max)
+            {
                 return .integer(isNegative ? ~Int128(argument) : Int128(argument))
             }
             return .tagged(head.argument, try value(at: head.next))

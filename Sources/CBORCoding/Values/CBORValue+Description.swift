@@ -1,17 +1,28 @@
 internal import Foundation
 
 extension CBORValue: CustomStringConvertible {
-    /// The value in diagnostic notation (RFC 8949, 8), with map entries sorted by the text of their keys.
+    /// The value in diagnostic notation (RFC 8949, 8), with map entries sorted by the text of their
+    /// keys.
     public var description: String {
         switch self {
         case .integer(let integer): return "\(integer)"
         case .float(let number): return Self.description(of: number)
-        case .bytes(let data): return "h'" + data.map { Self.hexadecimal($0, digits: 2) }.joined() + "'"
+        case .bytes(let data):
+            return "h'"
+                + data.map {
+                    Self.hexadecimal($0, digits: 2)
+                }.joined() + "'"
         case .text(let text): return Self.quoted(text)
-        case .array(let elements): return "[" + elements.map(\.description).joined(separator: ", ") + "]"
+        case .array(let elements):
+            return "[" + elements.map(\.description).joined(separator: ", ") + "]"
         case .map(let pairs):
-            let sorted = pairs.map { (key: $0.key.description, value: $0.value.description) }.sorted { $0.key < $1.key }
-            return "{" + sorted.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+            let sorted = pairs.map {
+                (key: $0.key.description, value: $0.value.description)
+            }.sorted { $0.key < $1.key }
+            return "{"
+                + sorted.map {
+                    "\($0.key): \($0.value)"
+                }.joined(separator: ", ") + "}"
         case .tagged(let tag, let value): return "\(tag)(\(value))"
         case .bool(let value): return "\(value)"
         case .null: return "null"

@@ -1,7 +1,8 @@
 package import Foundation
 
 extension CBORValue {
-    /// Whether an item is an array or a map that holds nothing but integers, byte strings, texts in ASCII, booleans, nil, and such collections.
+    /// Whether an item is an array or a map that holds nothing but integers, byte strings, texts in
+    /// ASCII, booleans, nil, and such collections.
     ///
     /// Equal values of that kind have the same deterministic form, whatever their types.
     ///
@@ -10,7 +11,11 @@ extension CBORValue {
         item.withUnsafeBytes { bytes in
             guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return false }
             let reader = ItemReader(base: base, count: bytes.count)
-            guard [.array, .map].contains(reader.head(at: 0).type) else { return false }
+            guard
+                [.array, .map].contains(
+                    reader.head(at: 0).type
+                )
+            else { return false }
             var offset = 0
             while offset < bytes.count {
                 let head = reader.head(at: offset)
@@ -22,7 +27,8 @@ extension CBORValue {
                     let end = offset + Int(head.argument)
                     guard bytes[offset..<end].allSatisfy({ $0 < 0x80 }) else { return false }
                     offset = end
-                case .simple: guard 20...22 ~= head.information else { return false }  // false, true and null
+                // false, true and null
+                case .simple: guard 20...22 ~= head.information else { return false }
                 case .tag: return false
                 }
             }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Any CBOR value. Use it for data without a matching Swift type: foreign data, tags, simple values.
+/// Any CBOR value. Use it for data without a matching Swift type: foreign data, tags, simple
+/// values.
 ///
 /// ```swift
 /// let value = try CBORDecoder().decode(CBORValue.self, from: data)
@@ -8,8 +9,9 @@ public import Foundation
 /// let name = value["name"]
 /// ```
 ///
-/// Encoding a decoded value reproduces the original data, except that numbers and lengths are written in their shortest form, and map
-/// entries in the order of deterministic encoding. Only `CBOREncoder` and `CBORDecoder` support this type; other coders throw.
+/// Encoding a decoded value reproduces the original data, except that numbers and lengths are
+/// written in their shortest form, and map entries in the order of deterministic encoding. Only
+/// `CBOREncoder` and `CBORDecoder` support this type; other coders throw.
 public enum CBORValue: Hashable, Sendable {
     /// An integer. An integer beyond 64 bits is encoded as a bignum: a byte string with tag 2 or 3.
     case integer(Int128)
@@ -45,9 +47,12 @@ public enum CBORValue: Hashable, Sendable {
         return Int(exactly: integer)
     }
 
-    /// Returns the element at an index, or `nil` if this value is not an array or the index is out of range.
+    /// Returns the element at an index, or `nil` if this value is not an array or the index is out
+    /// of range.
     public subscript(index: Int) -> CBORValue? {
-        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        guard case .array(let elements) = self,
+            elements.indices.contains(index)
+        else { return nil }
         return elements[index]
     }
 }
@@ -55,29 +60,40 @@ public enum CBORValue: Hashable, Sendable {
 extension CBORValue: Codable {
     /// Creates a value of any kind from the decoder of a ``CBORDecoder``.
     ///
-    /// - Throws: `DecodingError` if another kind of decoder is used, or if two keys of a map are equal as ``CBORValue``.
+    /// - Throws: `DecodingError` if another kind of decoder is used, or if two keys of a map are
+    ///   equal as ``CBORValue``.
     public init(from decoder: any Decoder) throws {
         guard let decoder = decoder as? ItemDecoder else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "Only a CBORDecoder can decode a CBORValue."))
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "Only a CBORDecoder can decode a CBORValue."
+                )
+            )
         }
         self = try decoder.source.value(at: decoder.offset)
     }
 
     /// Encodes this value to the encoder of a ``CBOREncoder``.
     ///
-    /// - Throws: `EncodingError` if another kind of encoder is used, if the value is nested too deep, or if it contains an invalid simple
-    ///   value.
+    /// - Throws: `EncodingError` if another kind of encoder is used, if the value is nested too
+    ///   deep, or if it contains an invalid simple value.
     public func encode(to encoder: any Encoder) throws {
         guard let encoder = encoder as? ItemEncoder else {
             throw EncodingError.invalidValue(
-                "(not shown)", .init(codingPath: encoder.codingPath, debugDescription: "Only a CBOREncoder can encode a CBORValue."))
+                "(not shown)",
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "Only a CBOREncoder can encode a CBORValue."
+                )
+            )
         }
         try encoder.buffer.add(self, as: encoder.item)
     }
 }
 
-extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
+extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
     /// Creates a ``text(_:)``.
