@@ -10,16 +10,22 @@ internal import VellumEngine
 /// let page = try await cache.async.value(forKey: url)
 /// ```
 ///
-/// Each method does what the method of ``MiniCache`` does that has its name, and throws what it throws.
+/// Each method does what the method of ``MiniCache`` does that has its name, and throws what it
+/// throws.
 ///
-/// - A value in memory is returned in place. Everything else is read by other threads: at most eight for all files, of which some are for short reads.
-/// - Keys and values are encoded in the caller's task. Values that wait to be set or removed are then committed together, and synced together under
-///   ``Durability/powerSafe``; an error of one leaves the others as they are.
-/// - A method whose task is cancelled before its turn throws `CancellationError`, and has done nothing. A write that has begun ends, and its result is
-///   returned.
+/// - A value in memory is returned in place. Everything else is read by other threads: at most
+///   eight for all files, of which some are for short reads.
+/// - Keys and values are encoded in the caller's task. Values that wait to be set or removed are
+///   then committed together, and synced together under ``Durability/powerSafe``; an error of one
+///   leaves the others as they are.
+/// - A method whose task is cancelled before its turn throws `CancellationError`, and has done
+///   nothing. A write that has begun ends, and its result is returned.
 /// - Calls that are awaited one after another take effect in that order. Nothing else is promised.
-/// - Nothing limits how many wait. ``StoreStatistics/waitingCalls`` and ``StoreStatistics/waitingWrites`` say how many do, and for how long.
-public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & SendableMetatype>: Sendable {
+/// - Nothing limits how many wait. ``StoreStatistics/waitingCalls`` and
+///   ``StoreStatistics/waitingWrites`` say how many do, and for how long.
+public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & SendableMetatype>:
+    Sendable
+{
     let cache: MiniCache<Key, Value>
 
     // MARK: Values
@@ -28,15 +34,23 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     public func value(forKey key: Key) async throws -> Value? {
         let entryKey = try cache.entryKey(of: key)
         if let value = try cache.findInMemory(entryKey) { return value }
-        return try await read { cache in try cache.unlessReplaced(nil) { () throws(MiniCacheError) in try cache.find(entryKey) } }
+        return try await read { cache in
+            try cache.unlessReplaced(nil) { () throws(MiniCacheError) in try cache.find(entryKey) }
+        }
     }
 
     /// Returns the values of the keys, by key: ``MiniCache/values(forKeys:)``.
-    public func values(forKeys keys: some Sequence<Key>) async throws -> [Key: Value] where Key: Hashable {
+    public func values(forKeys keys: some Sequence<Key>) async throws -> [Key: Value]
+    where Key: Hashable {
         let keys = Array(keys)
         let entryKeys = try keys.map(cache.entryKey(of:))
         var values: [Key: Value] = [:]
-        for (key, value) in zip(keys, try await read { try $0.values(of: entryKeys) }) { if let value { values[key] = value } }
+        for (key, value) in zip(
+            keys,
+            try await read { try $0.values(of: entryKeys) }
+        ) {
+            if let value { values[key] = value }
+        }
         return values
     }
 
@@ -56,21 +70,42 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
         try await set(value, key, maxAge?.expiration)
     }
 
-    /// Sets the value of a key, with an age that counts from the last use, for example: ``MiniCache/set(_:forKey:expiration:)``.
-    public func set(_ value: Value, forKey key: Key, expiration: Expiration) async throws { try await set(value, key, expiration) }
+    /// Sets the value of a key, with an age that counts from the last use, for example:
+    /// ``MiniCache/set(_:forKey:expiration:)``.
+    public func set(_ value: Value, forKey key: Key, expiration: Expiration) async throws {
+        try await set(value, key, expiration)
+    }
 
-    /// Sets the value of a key, and puts it into groups: ``MiniCache/set(_:forKey:maxAge:groups:)``.
-    public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil, groups: Set<String>) async throws {
+    /// Sets the value of a key, and puts it into groups:
+    /// ``MiniCache/set(_:forKey:maxAge:groups:)``.
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil,
+        groups: Set<String>
+    ) async throws {
         try await set(value, key, maxAge?.expiration, groups)
     }
 
-    /// Sets the value of a key with an age, and puts it into groups: ``MiniCache/set(_:forKey:expiration:groups:)``.
-    public func set(_ value: Value, forKey key: Key, expiration: Expiration, groups: Set<String>) async throws {
+    /// Sets the value of a key with an age, and puts it into groups:
+    /// ``MiniCache/set(_:forKey:expiration:groups:)``.
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        expiration: Expiration,
+        groups: Set<String>
+    ) async throws {
         try await set(value, key, expiration, groups)
     }
 
-    private func set(_ value: Value, _ key: Key, _ expiration: Expiration?, _ groups: Set<String> = []) async throws {
-        let (entryKey, groups) = (try cache.entryKey(of: key), try cache.core.groups(groups))
+    private func set(
+        _ value: Value,
+        _ key: Key,
+        _ expiration: Expiration?,
+        _ groups: Set<String> = []
+    ) async throws {
+        let entryKey = try cache.entryKey(of: key)
+        let groups = try cache.core.groups(groups)
         do {
             let cached = try cache.cached(value)
             try await write { (store, transaction) throws(VellumError) in
@@ -86,31 +121,50 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     /// Lets a closure change the value of a key: ``MiniCache/update(forKey:maxAge:_:)``.
     @discardableResult
     public func update<Result: Sendable>(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, _ body: @escaping @Sendable (inout Value?) throws -> Result
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil,
+        _ body: @escaping @Sendable (inout Value?) throws -> Result
     ) async throws -> Result {
         let entryKey = try cache.entryKey(of: key)
-        return try await visit { try $0.update(entryKey, AgeOfUpdated(maxAge?.expiration, ofNew: nil), body) }
+        return try await visit {
+            try $0.update(entryKey, AgeOfUpdated(maxAge?.expiration, ofNew: nil), body)
+        }
     }
 
-    /// Lets a closure change the value of a key, with an age that counts from the last use, for example.
+    /// Lets a closure change the value of a key, with an age that counts from the last use, for
+    /// example.
     @discardableResult
     public func update<Result: Sendable>(
-        forKey key: Key, expiration: Expiration, _ body: @escaping @Sendable (inout Value?) throws -> Result
+        forKey key: Key,
+        expiration: Expiration,
+        _ body: @escaping @Sendable (inout Value?) throws -> Result
     ) async throws -> Result {
         let entryKey = try cache.entryKey(of: key)
-        return try await visit { try $0.update(entryKey, AgeOfUpdated(expiration, ofNew: nil), body) }
+        return try await visit {
+            try $0.update(entryKey, AgeOfUpdated(expiration, ofNew: nil), body)
+        }
     }
 
-    /// Sets the value of a key unless there is a valid one: ``MiniCache/setIfAbsent(_:forKey:maxAge:)``.
+    /// Sets the value of a key unless there is a valid one:
+    /// ``MiniCache/setIfAbsent(_:forKey:maxAge:)``.
     @discardableResult
-    public func setIfAbsent(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) async throws -> Bool where Value: Sendable {
+    public func setIfAbsent(
+        _ value: Value,
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil
+    ) async throws -> Bool where Value: Sendable {
         let entryKey = try cache.entryKey(of: key)
         return try await visit { try $0.setIfAbsent(value, entryKey, maxAge?.expiration) }
     }
 
-    /// Sets the value of a key unless there is a valid one, with an age that counts from the last use, for example.
+    /// Sets the value of a key unless there is a valid one, with an age that counts from the last
+    /// use, for example.
     @discardableResult
-    public func setIfAbsent(_ value: Value, forKey key: Key, expiration: Expiration) async throws -> Bool where Value: Sendable {
+    public func setIfAbsent(
+        _ value: Value,
+        forKey key: Key,
+        expiration: Expiration
+    ) async throws -> Bool where Value: Sendable {
         let entryKey = try cache.entryKey(of: key)
         return try await visit { try $0.setIfAbsent(value, entryKey, expiration) }
     }
@@ -122,7 +176,9 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     public func removeValue(forKey key: Key) async throws -> Bool {
         let entryKey = try cache.entryKey(of: key)
         defer { cache.core.didWrite(entryKey) }
-        return try await write { (store, transaction) throws(VellumError) in transaction.remove(entryKey, in: store) }[0]
+        return try await write { (store, transaction) throws(VellumError) in
+            transaction.remove(entryKey, in: store)
+        }[0]
     }
 
     /// Removes every value of the cache: ``MiniCache/removeAll()``.
@@ -130,11 +186,15 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
 
     /// Removes every value of a group: ``MiniCache/removeAll(group:)``.
     @discardableResult
-    public func removeAll(group: String) async throws -> Int { try await visit { try $0.removeAll(group: group) } }
+    public func removeAll(group: String) async throws -> Int {
+        try await visit { try $0.removeAll(group: group) }
+    }
 
     /// Removes every value whose key begins with a text: ``MiniCache/removeAll(prefix:)``.
     @discardableResult
-    public func removeAll(prefix: String) async throws -> Int where Key == String { try await visit { try $0.removeAll(prefix: prefix) } }
+    public func removeAll(prefix: String) async throws -> Int where Key == String {
+        try await visit { try $0.removeAll(prefix: prefix) }
+    }
 
     // MARK: All entries
 
@@ -142,38 +202,55 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     public func count() async throws -> Int { try await read { try $0.count() } }
 
     /// Returns the keys of valid values: ``MiniCache/keys(limit:)``.
-    public func keys(limit: Int = .max) async throws -> [Key] { try await query { try $0.keys(limit: limit) } }
+    public func keys(limit: Int = .max) async throws -> [Key] {
+        try await query { try $0.keys(limit: limit) }
+    }
 
     /// Returns the keys of the valid values of a group: ``MiniCache/keys(group:limit:)``.
-    public func keys(group: String, limit: Int = .max) async throws -> [Key] { try await query { try $0.keys(group: group, limit: limit) } }
+    public func keys(group: String, limit: Int = .max) async throws -> [Key] {
+        try await query { try $0.keys(group: group, limit: limit) }
+    }
 
     /// Returns the keys of valid values that begin with a text: ``MiniCache/keys(prefix:limit:)``.
-    public func keys(prefix: String, limit: Int = .max) async throws -> [String] where Key == String {
+    public func keys(prefix: String, limit: Int = .max) async throws -> [String]
+    where Key == String {
         try await query { try $0.keys(prefix: prefix, limit: limit) }
     }
 
-    /// Returns what the cache holds, and what it did since it was opened: ``MiniCache/statistics()``.
-    public func statistics() async throws -> StoreStatistics { try await read { try $0.statistics() } }
+    /// Returns what the cache holds, and what it did since it was opened:
+    /// ``MiniCache/statistics()``.
+    public func statistics() async throws -> StoreStatistics {
+        try await read { try $0.statistics() }
+    }
 
     // MARK: Steps
 
-    private func read<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+    private func read<Result>(
+        _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
+    ) async throws -> Result {
         // A file is opened where that delays no read.
         if cache.openedStore == nil { _ = try await visit { try $0.openStore() } }
         return try await Lane.read { [cache] in try work(cache) }
     }
 
-    private func query<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+    private func query<Result>(
+        _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
+    ) async throws -> Result {
         try await Lane.query { [cache] in try work(cache) }
     }
 
-    private func visit<Result>(_ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result) async throws -> Result {
+    private func visit<Result>(
+        _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
+    ) async throws -> Result {
         try await Lane.visit { [cache] in try work(cache) }
     }
 
-    /// Commits writes, once more in a new file if the file was deleted, replaced or renamed while it was open.
+    /// Commits writes, once more in a new file if the file was deleted, replaced or renamed while
+    /// it was open.
     @discardableResult
-    private func write(_ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void) async throws -> [Bool] {
+    private func write(
+        _ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void
+    ) async throws -> [Bool] {
         try Task.checkCancellation()
         do {
             do {
@@ -188,7 +265,8 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
 
     /// - Parameter store: `nil` to open it.
     private func write(
-        _ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void, in store: Store<CachedValue>?
+        _ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void,
+        in store: Store<CachedValue>?
     ) async throws -> [Bool] {
         let store = if let store { store } else { try await visit { try $0.openStore() } }
         var transaction = StoreTransaction()

@@ -7,11 +7,13 @@ package import VellumCore
 /// let week: CacheMaxAge = .days(7)
 /// ```
 ///
-/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity means that values never expire. A negative
-/// age counts as zero, such as `.timeInterval(expires.timeIntervalSinceNow)` of a date in the past: values expire as soon as they are set.
-/// NaN is an error with the code ``VellumError/Code/invalidDuration``.
+/// Ages are counted by the wall clock, in whole milliseconds; less than one rounds up. Infinity
+/// means that values never expire. A negative age counts as zero, such as
+/// `.timeInterval(expires.timeIntervalSinceNow)` of a date in the past: values expire as soon as
+/// they are set. NaN is an error with the code ``VellumError/Code/invalidDuration``.
 ///
-/// An ``Expiration`` says more: ages that count from the last use, and ages that differ at random. Caches and values take either.
+/// An ``Expiration`` says more: ages that count from the last use, and ages that differ at random.
+/// Caches and values take either.
 public enum CacheMaxAge: Sendable {
     /// A number of hours.
     case hours(_ hours: TimeInterval)
@@ -24,7 +26,9 @@ public enum CacheMaxAge: Sendable {
     public static func seconds(_ seconds: TimeInterval) -> CacheMaxAge { .timeInterval(seconds) }
 
     /// Returns an age of a number of minutes.
-    public static func minutes(_ minutes: TimeInterval) -> CacheMaxAge { .timeInterval(minutes * 60) }
+    public static func minutes(_ minutes: TimeInterval) -> CacheMaxAge {
+        .timeInterval(minutes * 60)
+    }
 
     /// An age under which values never expire.
     public static let forever = CacheMaxAge.timeInterval(.infinity)

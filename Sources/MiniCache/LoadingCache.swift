@@ -1,6 +1,7 @@
 public import VellumCore
 
-/// A cache that loads what is missing: of this process alone (``MiniCache``), or of many machines (`SharedCache` of `MiniCacheValkey`).
+/// A cache that loads what is missing: of this process alone (``MiniCache``), or of many machines
+/// (`SharedCache` of `MiniCacheValkey`).
 ///
 /// ```swift
 /// struct Prices<Cache: LoadingCache<String, Price>> {
@@ -19,21 +20,34 @@ public protocol LoadingCache<Key, Value>: Sendable {
 
     /// Returns the value of a key and its source, and loads it if there is no valid one.
     func load(
-        _ key: Key, maxAge: CacheMaxAge?, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
+        _ key: Key,
+        maxAge: CacheMaxAge?,
+        staleWhileRevalidate: Duration,
+        staleIfError: Duration,
+        options: LoadOptions,
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value>
 
-    /// Returns the value of a key and its source, and loads it if there is no valid one, with a loader that may return `nil`.
+    /// Returns the value of a key and its source, and loads it if there is no valid one, with a
+    /// loader that may return `nil`.
     @_disfavoredOverload  // A closure without a declared type returns a value.
     func load(
-        _ key: Key, maxAge: CacheMaxAge?, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
+        _ key: Key,
+        maxAge: CacheMaxAge?,
+        staleWhileRevalidate: Duration,
+        staleIfError: Duration,
+        options: LoadOptions,
         orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?>
 
-    /// Returns the value of a key and its source. If there is no valid one, a loader gets the one that is there, however old, and says for how long
-    /// its result is valid.
+    /// Returns the value of a key and its source. If there is no valid one, a loader gets the one
+    /// that is there, however old, and says for how long its result is valid.
     func load(
-        _ key: Key, maxAge: CacheMaxAge?, staleWhileRevalidate: Duration, staleIfError: Duration, options: LoadOptions,
+        _ key: Key,
+        maxAge: CacheMaxAge?,
+        staleWhileRevalidate: Duration,
+        staleIfError: Duration,
+        options: LoadOptions,
         orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Loaded<Value?>
 }
@@ -42,35 +56,63 @@ extension LoadingCache {
     /// Returns the value of a key, and loads it if there is no valid one.
     @inlinable
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await self.load(
-            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+            key,
+            maxAge: maxAge,
+            staleWhileRevalidate: staleWhileRevalidate,
+            staleIfError: staleIfError,
+            options: options,
+            orLoad: load
         ).value
     }
 
-    /// Returns the value of a key, and loads it if there is no valid one, with a loader that may return `nil`.
+    /// Returns the value of a key, and loads it if there is no valid one, with a loader that may
+    /// return `nil`.
     @inlinable
     @_disfavoredOverload  // A closure without a declared type returns a value.
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
         try await self.load(
-            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+            key,
+            maxAge: maxAge,
+            staleWhileRevalidate: staleWhileRevalidate,
+            staleIfError: staleIfError,
+            options: options,
+            orLoad: load
         ).value
     }
 
-    /// Returns the value of a key. If there is no valid one, a loader gets the one that is there, however old, and says for how long its result is
-    /// valid.
+    /// Returns the value of a key. If there is no valid one, a loader gets the one that is there,
+    /// however old, and says for how long its result is valid.
     @inlinable
     public func value(
-        forKey key: Key, maxAge: CacheMaxAge? = nil, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable (_ previous: Value?) async throws -> LoadResult<Value>
     ) async throws -> Value? {
         try await self.load(
-            key, maxAge: maxAge, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError, options: options, orLoad: load
+            key,
+            maxAge: maxAge,
+            staleWhileRevalidate: staleWhileRevalidate,
+            staleIfError: staleIfError,
+            options: options,
+            orLoad: load
         ).value
     }
 }

@@ -5,19 +5,28 @@ package import VellumEngine
 // For metrics and a test kit.
 
 extension MiniCache {
-    /// What the handles of the cache share, and its store while it is open, which may be another one later.
-    package var shared: (owner: any AnyObject & Sendable, store: @Sendable () -> Store<CachedValue>?) {
+    /// What the handles of the cache share, and its store while it is open, which may be another
+    /// one later.
+    package var shared:
+        (owner: any AnyObject & Sendable, store: @Sendable () -> Store<CachedValue>?)
+    {
         (core, { [weak core] in core?.opened })
     }
 
     /// The file and the archive.
-    package var fileAndArchive: (file: DatabaseFile, archive: Archive) { get throws(MiniCacheError) { try openStore().fileAndArchive } }
+    package var fileAndArchive: (file: DatabaseFile, archive: Archive) {
+        get throws(MiniCacheError) { try openStore().fileAndArchive }
+    }
 
     /// How many callers wait for loads.
-    package var waitingCallers: Int { get throws(MiniCacheError) { try openStore().waitingCallers } }
+    package var waitingCallers: Int {
+        get throws(MiniCacheError) { try openStore().waitingCallers }
+    }
 
     /// Makes everything durable that this process has written.
-    package func flush() throws(MiniCacheError) { try withStore { (store) throws(VellumError) in try store.flush() } }
+    package func flush() throws(MiniCacheError) {
+        try withStore { (store) throws(VellumError) in try store.flush() }
+    }
 
     /// Stores what a program encoded whose type had this version.
     package func store(encoded bytes: Data, version: Int64, _ key: Key) throws(MiniCacheError) {

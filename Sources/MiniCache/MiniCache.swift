@@ -14,19 +14,23 @@ public import VellumEngine
 /// let value = cache["foo"]
 /// ```
 ///
-/// The subscript never throws: it logs failures, sends them to ``failures``, and reads `nil`. The throwing methods throw them. Values are
-/// held in memory and in a file. Both have a limit, beyond which the least recently used values are evicted. A value that is older than the
-/// age of the handle that reads it is not returned, except to a load that accepts stale values.
+/// The subscript never throws: it logs failures, sends them to ``failures``, and reads `nil`. The
+/// throwing methods throw them. Values are held in memory and in a file. Both have a limit, beyond
+/// which the least recently used values are evicted. A value that is older than the age of the
+/// handle that reads it is not returned, except to a load that accepts stale values.
 ///
-/// A cache works from any thread, whatever its types are: values are encoded and decoded on the caller's thread. Memory keeps decoded values
-/// of `Sendable` types that are not classes; values of other types are kept encoded, so that every reader gets its own.
+/// A cache works from any thread, whatever its types are: values are encoded and decoded on the
+/// caller's thread. Memory keeps decoded values of `Sendable` types that are not classes; values of
+/// other types are kept encoded, so that every reader gets its own.
 ///
-/// Keys are compared by their normalized encoding: strings by canonical equivalence, like Swift's `==`, and numbers by value, so that 1.0 is
-/// 1 and -0.0 is 0. A type whose equal values may be encoded differently, such as a `Set`, cannot be a key or part of one, nor can a number
-/// that is infinite or NaN.
+/// Keys are compared by their normalized encoding: strings by canonical equivalence, like Swift's
+/// `==`, and numbers by value, so that 1.0 is 1 and -0.0 is 0. A type whose equal values may be
+/// encoded differently, such as a `Set`, cannot be a key or part of one, nor can a number that is
+/// infinite or NaN.
 ///
-/// - Note: Every method is synchronous and blocks for the disk for some microseconds, or for a sync under ``Durability/powerSafe``. A task awaits
-///   them by ``async``, and blocks no thread that runs tasks.
+/// - Note: Every method is synchronous and blocks for the disk for some microseconds, or for a sync
+///   under ``Durability/powerSafe``. A task awaits them by ``async``, and blocks no thread that
+///   runs tasks.
 public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline let core: CacheCore
     /// How long values without an age of their own are valid for this handle.
@@ -37,8 +41,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Whether memory may keep decoded values.
     @usableFromInline let keepsDecoded: Bool
     private let opening: Opening
-    /// The store, if it could be opened when the handle was made, for reading: counting a reference to a weakly held object would cost as much
-    /// as the rest of a hit.
+    /// The store, if it could be opened when the handle was made, for reading: counting a reference
+    /// to a weakly held object would cost as much as the rest of a hit.
     @usableFromInline let ready: UnretainedStore<CachedValue>?
     /// Whether the manager of this handle was closed, or the file of ``ready`` has vanished.
     @usableFromInline let mark: ClosedMark
@@ -62,9 +66,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         coding = ValueCoding(core.format)
         self.opening = opening
         if case .opened(let hold) = opening {
-            (ready, mark) = (UnretainedStore(hold.store), hold.mark)
+            ready = UnretainedStore(hold.store)
+            mark = hold.mark
         } else {
-            (ready, mark) = (nil, .open)
+            ready = nil
+            mark = .open
         }
     }
 
@@ -72,10 +78,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// Accesses the value of a key.
     ///
-    /// Reading returns `nil` if there is no valid value or it cannot be read. It makes the value the most recently used one, and does not write
-    /// to the disk immediately. A value that cannot be decoded is reported once, until it is set again.
+    /// Reading returns `nil` if there is no valid value or it cannot be read. It makes the value
+    /// the most recently used one, and does not write to the disk immediately. A value that cannot
+    /// be decoded is reported once, until it is set again.
     ///
-    /// Setting `nil` removes the value. If `Value` is itself optional, `cache["foo"] = .some(nil)` stores a `nil`, which reads as `.some(nil)`.
+    /// Setting `nil` removes the value. If `Value` is itself optional, `cache["foo"] = .some(nil)`
+    /// stores a `nil`, which reads as `.some(nil)`.
     @inlinable
     public subscript(key: Key) -> Value? {
         get {
@@ -105,12 +113,18 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// let visits = cache["visits", default: 0]
     /// ```
     ///
-    /// Reads as `cache["visits"]` does, and sets nothing. It cannot be set, because `cache["visits", default: 0] += 1` would lose what others
-    /// write between reading and writing: ``update(forKey:maxAge:_:)`` is atomic.
+    /// Reads as `cache["visits"]` does, and sets nothing. It cannot be set, because
+    /// `cache["visits", default: 0] += 1` would lose what others write between reading and writing:
+    /// ``update(forKey:maxAge:_:)`` is atomic.
     @inlinable
     public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
         get { self[key] ?? value() }
-        @available(*, unavailable, message: "Call update, which is atomic: try cache.update(forKey: key) { $0 = ($0 ?? 0) + 1 }")
+        @available(
+            *,
+            unavailable,
+            message:
+                "Call update, which is atomic: try cache.update(forKey: key) { $0 = ($0 ?? 0) + 1 }"
+        )
         set {}
     }
 
@@ -121,7 +135,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// The value becomes the most recently used one.
     ///
     /// - Complexity: O(1) in memory, O(log n) on disk.
-    /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is damaged or not a `Value`.
+    /// - Throws: ``MiniCacheError`` if the key is invalid, the disk fails, or the stored value is
+    ///   damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
         try unlessReplaced(nil) { () throws(MiniCacheError) in try find(entryKey(of: key)) }
@@ -129,21 +144,26 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// Sets the value of a key, replacing any existing value.
     ///
-    /// The value becomes the most recently used one. When the call returns, the value is as durable as the manager's
-    /// ``MiniCacheManager/durability`` says.
+    /// The value becomes the most recently used one. When the call returns, the value is as durable
+    /// as the manager's ``MiniCacheManager/durability`` says.
     ///
     /// - Parameters:
     ///   - value: The value. Encoded once, on this thread.
     ///   - key: The key.
     ///   - maxAge: How long the value is valid for every reader; `nil` leaves that to each reader.
     /// - Complexity: O(log n), and O(log n) for each value that is evicted.
-    /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger than every limit, or the disk fails. Then
-    ///   the old value stays.
-    public func set(_ value: Value, forKey key: Key, maxAge: CacheMaxAge? = nil) throws(MiniCacheError) {
+    /// - Throws: ``MiniCacheError`` if the key is invalid, the value cannot be encoded or is larger
+    ///   than every limit, or the disk fails. Then the old value stays.
+    public func set(
+        _ value: Value,
+        forKey key: Key,
+        maxAge: CacheMaxAge? = nil
+    ) throws(MiniCacheError) {
         try store(value, key, maxAge?.expiration)
     }
 
-    /// Sets the value of a key, replacing any existing value, with an age that counts from the last use, for example.
+    /// Sets the value of a key, replacing any existing value, with an age that counts from the last
+    /// use, for example.
     ///
     /// ```swift
     /// try cache.set(
@@ -151,7 +171,8 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// ```
     ///
     /// Everything else is as in ``set(_:forKey:maxAge:)``.
-    public func set(_ value: Value, forKey key: Key, expiration: Expiration) throws(MiniCacheError) {
+    public func set(_ value: Value, forKey key: Key, expiration: Expiration) throws(MiniCacheError)
+    {
         try store(value, key, expiration)
     }
 
@@ -181,20 +202,28 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Decodes nothing, and does not affect the eviction order.
     ///
     /// - Throws: ``MiniCacheError`` if the key is invalid or the disk fails.
-    public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? { try metadata(of: entryKey(of: key)) }
+    public func metadata(forKey key: Key) throws(MiniCacheError) -> EntryMetadata? {
+        try metadata(of: entryKey(of: key))
+    }
 
     func metadata(of entryKey: EntryKey) throws(MiniCacheError) -> EntryMetadata? {
         try unlessReplaced(nil) { () throws(MiniCacheError) in
             try withStore { (store) throws(VellumError) in
-                guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else { return nil }
-                return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store) ? nil : metadata
+                guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else {
+                    return nil
+                }
+                return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store)
+                    ? nil : metadata
             }
         }
     }
 
     /// Runs a read, which finds nothing once the cache was opened with another version.
     @inlinable
-    func unlessReplaced<Result>(_ nothing: Result, _ read: () throws(MiniCacheError) -> Result) throws(MiniCacheError) -> Result {
+    func unlessReplaced<Result>(
+        _ nothing: Result,
+        _ read: () throws(MiniCacheError) -> Result
+    ) throws(MiniCacheError) -> Result {
         do throws(MiniCacheError) {
             return try read()
         } catch {
@@ -204,7 +233,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     /// Returns whether an entry of this size is a remembered miss.
-    func isTombstone(_ key: EntryKey, bytes: Int, in store: Store<CachedValue>) throws(VellumError) -> Bool {
+    func isTombstone(
+        _ key: EntryKey,
+        bytes: Int,
+        in store: Store<CachedValue>
+    ) throws(VellumError) -> Bool {
         guard bytes == EncodedForm.tombstone.bytes.count else { return false }
         do throws(VellumError) {
             return try store.peek(key)?.isTombstone ?? false
@@ -215,14 +248,16 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         }
     }
 
-    /// Runs `work` on a thread that may block, for callers that must not: several calls in one visit. One call is awaited by ``async``.
+    /// Runs `work` on a thread that may block, for callers that must not: several calls in one
+    /// visit. One call is awaited by ``async``.
     ///
     /// ```swift
     /// try await cache.perform { try $0.set(page, forKey: url) }
     /// ```
     ///
-    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of the caller. In generic code the types of
-    /// the cache must be `Sendable`, or at least `SendableMetatype`.
+    /// `work` runs to its end even if the caller's task is cancelled, with the task-local values of
+    /// the caller. In generic code the types of the cache must be `Sendable`, or at least
+    /// `SendableMetatype`.
     ///
     /// - Throws: The error of `work`.
     public func perform<Result: Sendable>(
@@ -236,12 +271,21 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Returns the valid value of a key, and sets `isDue` if the given part of its age is over.
     @inlinable
     func find(
-        _ entryKey: EntryKey, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+        _ entryKey: EntryKey,
+        refreshAhead part: Double? = nil,
+        isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(MiniCacheError) -> Value? {
         guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, part, isDue) }
         let cached: CachedValue
         do throws(VellumError) {
-            guard let found = try ready.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue) else { return nil }
+            guard
+                let found = try ready.value(
+                    forKey: entryKey,
+                    under: expiration,
+                    refreshAhead: part,
+                    isDue: isDue
+                )
+            else { return nil }
             cached = found
         } catch {
             guard error.code == .vanished else { throw error }
@@ -250,13 +294,21 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         return try value(of: cached, entryKey)
     }
 
-    /// Returns the valid value of a key if memory has it, and sets `isDue` as ``find(_:refreshAhead:isDue:)`` does.
+    /// Returns the valid value of a key if memory has it, and sets `isDue` as
+    /// ``find(_:refreshAhead:isDue:)`` does.
     @inlinable
     func findInMemory(
-        _ entryKey: EntryKey, refreshAhead part: Double? = nil, isDue: UnsafeMutablePointer<Bool>? = nil
+        _ entryKey: EntryKey,
+        refreshAhead part: Double? = nil,
+        isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(MiniCacheError) -> Value? {
         guard let ready, !mark.isClosed,
-            let cached = try ready.valueInMemory(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
+            let cached = try ready.valueInMemory(
+                forKey: entryKey,
+                under: expiration,
+                refreshAhead: part,
+                isDue: isDue
+            )
         else {
             return nil
         }
@@ -265,12 +317,16 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     @usableFromInline
     func findAfterOpening(
-        _ entryKey: EntryKey, _ part: Double?, _ isDue: UnsafeMutablePointer<Bool>?
+        _ entryKey: EntryKey,
+        _ part: Double?,
+        _ isDue: UnsafeMutablePointer<Bool>?
     ) throws(MiniCacheError) -> Value? {
         let cached = try withStore { (store) throws(VellumError) in
             try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
         }
-        return try cached.flatMap { (cached) throws(MiniCacheError) in try value(of: cached, entryKey) }
+        return try cached.flatMap { (cached) throws(MiniCacheError) in
+            try value(of: cached, entryKey)
+        }
     }
 
     @inlinable
@@ -293,12 +349,19 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             throw MiniCacheError(
                 .notDecodable,
                 """
-                The stored value cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, conform it to \
-                VersionedArchive and migrate it, or use another version of the cache, or set the value again.
-                """, cause: error)
+                The stored value cannot be decoded as \(Value.self): \(codingReason(error)). If \
+                the type has changed, conform it to VersionedArchive and migrate it, or use \
+                another version of the cache, or set the value again.
+                """,
+                cause: error
+            )
         }
         if keepsDecoded, cached.form is EncodedForm {
-            try openStore().refine(key, to: CachedValue(DecodedForm(value, coding)), where: { $0.form === cached.form })
+            try openStore().refine(
+                key,
+                to: CachedValue(DecodedForm(value, coding)),
+                where: { $0.form === cached.form }
+            )
         }
         return value
     }
@@ -306,8 +369,14 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     // MARK: Writing
 
     @usableFromInline
-    func store(_ value: Value, _ key: Key, _ expiration: Expiration?, _ groups: Set<String> = []) throws(MiniCacheError) {
-        let (entryKey, groups) = (try entryKey(of: key), try core.groups(groups))
+    func store(
+        _ value: Value,
+        _ key: Key,
+        _ expiration: Expiration?,
+        _ groups: Set<String> = []
+    ) throws(MiniCacheError) {
+        let entryKey = try entryKey(of: key)
+        let groups = try core.groups(groups)
         do throws(MiniCacheError) {
             let cached = try cached(value)
             try withStore { (store) throws(VellumError) in
@@ -322,7 +391,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     /// Returns the value as the store keeps it, decoded or encoded.
     func cached(_ value: Value) throws(MiniCacheError) -> CachedValue {
         do {
-            return CachedValue(keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value))
+            return CachedValue(
+                keepsDecoded ? DecodedForm(value, coding) : try coding.encoded(value)
+            )
         } catch {
             throw notEncodable(error)
         }
@@ -334,8 +405,14 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let cause = (error as? VellumError)?.cause ?? error
         return core.located(
             MiniCacheError(
-                .notEncodable, "A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old value is still there.",
-                cause: cause))
+                .notEncodable,
+                """
+                A value of type \(Value.self) cannot be encoded: \(codingReason(cause)). The old \
+                value is still there.
+                """,
+                cause: cause
+            )
+        )
     }
 
     // MARK: The store
@@ -355,7 +432,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     /// The store, if it is open.
     var openedStore: Store<CachedValue>? {
-        if case .opened(let hold) = opening, !mark.isClosed, !hold.store.isClosed { hold.store } else { nil }
+        if case .opened(let hold) = opening, !mark.isClosed, !hold.store.isClosed {
+            hold.store
+        } else {
+            nil
+        }
     }
 
     /// Returns the store, opened if that failed before, or if its file has vanished.
@@ -363,12 +444,17 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func openStore() throws(MiniCacheError) -> Store<CachedValue> {
         if let openedStore { return openedStore }
         if case .invalid(let error) = opening { throw error }
-        return try core.locatingErrors { () throws(VellumError) in try core.hold(for: expiration, keyedBy: Key.self).store }
+        return try core.locatingErrors { () throws(VellumError) in
+            try core.hold(for: expiration, keyedBy: Key.self).store
+        }
     }
 
-    /// Runs `body` with the store, and once more with a new one if the file was deleted, replaced or renamed while it was open.
+    /// Runs `body` with the store, and once more with a new one if the file was deleted, replaced
+    /// or renamed while it was open.
     @usableFromInline
-    func withStore<Result>(_ body: (Store<CachedValue>) throws(VellumError) -> Result) throws(MiniCacheError) -> Result {
+    func withStore<Result>(
+        _ body: (Store<CachedValue>) throws(VellumError) -> Result
+    ) throws(MiniCacheError) -> Result {
         let store = try openStore()
         return try core.locatingErrors { () throws(VellumError) in
             do throws(VellumError) {
@@ -382,10 +468,12 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     // MARK: Failures
 
-    /// The failures from now on that no caller receives: those of the subscript, and those in the background.
+    /// The failures from now on that no caller receives: those of the subscript, and those in the
+    /// background.
     ///
-    /// It has every failure. The log has one line when a file can no longer be used, and one with the number of failed calls when it is opened
-    /// or written again; of other failures with one code, it has the 1st, 10th, 100th and so on.
+    /// It has every failure. The log has one line when a file can no longer be used, and one with
+    /// the number of failed calls when it is opened or written again; of other failures with one
+    /// code, it has the 1st, 10th, 100th and so on.
     ///
     /// If the file was set aside while it was opened, the first observer learns of it.
     public var failures: some AsyncSequence<MiniCacheError, Never> & Sendable { core.stream() }
@@ -407,7 +495,11 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
 
     func report(_ error: MiniCacheError, _ operation: StaticString) {
         // Once for each handle.
-        if error.code == .cacheVersionChanged, hasReportedReplacement.withLock({ exchange(&$0, with: true) }) { return }
+        if error.code == .cacheVersionChanged,
+            hasReportedReplacement.withLock({ exchange(&$0, with: true) })
+        {
+            return
+        }
         core.log(error, operation, Value.self)
         core.failures.send(error)
     }

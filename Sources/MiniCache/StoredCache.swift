@@ -6,7 +6,8 @@ internal import VellumEngine
 public struct StoredCache: Hashable, Sendable {
     /// The name of the cache.
     public let name: String
-    /// The version of the cache: the text of ``CacheVersion/custom(_:)``, or that which ``CacheVersion/appVersion`` stands for.
+    /// The version of the cache: the text of ``CacheVersion/custom(_:)``, or that which
+    /// ``CacheVersion/appVersion`` stands for.
     public let version: String
     /// How many values there are, and the sum of their encoded bytes.
     public let usage: StorageUsage
@@ -15,7 +16,8 @@ public struct StoredCache: Hashable, Sendable {
 }
 
 extension MiniCacheManager {
-    /// Returns the caches in the manager's file that hold values, in the order of their creation; none if there is no file.
+    /// Returns the caches in the manager's file that hold values, in the order of their creation;
+    /// none if there is no file.
     ///
     /// ```swift
     /// for cache in try manager.caches() {
@@ -29,21 +31,29 @@ extension MiniCacheManager {
     /// - Throws: ``MiniCacheError`` if the file cannot be opened or read.
     public func caches() throws(MiniCacheError) -> [StoredCache] {
         guard file.exists else { return [] }
-        return try file.open().archiveList().filter { $0.usage.entries > 0 }.map { archive in
-            StoredCache(name: archive.name, version: archive.cacheVersion ?? "", usage: archive.usage, lastUsed: archive.lastUsed)
+        return try file.open().archiveList().filter {
+            $0.usage.entries > 0
+        }.map { archive in
+            StoredCache(
+                name: archive.name,
+                version: archive.cacheVersion ?? "",
+                usage: archive.usage,
+                lastUsed: archive.lastUsed
+            )
         }
     }
 
-    /// Deletes a cache with all its values and its limit, in one transaction. Their space is returned in the background.
+    /// Deletes a cache with all its values and its limit, in one transaction. Their space is
+    /// returned in the background.
     ///
-    /// Blocks for the disk; survives `kill -9` once it has returned. Another program that has the cache open finds it empty, and keeps its
-    /// disk limit.
+    /// Blocks for the disk; survives `kill -9` once it has returned. Another program that has the
+    /// cache open finds it empty, and keeps its disk limit.
     ///
     /// - Parameter name: As ``caches()`` lists it.
     /// - Returns: Whether there was such a cache.
     /// - Complexity: O(log n).
-    /// - Throws: ``MiniCacheError``, with the code ``VellumError/Code/contradiction`` if the cache is open in this program, or if the disk
-    ///   fails. Nothing is deleted then.
+    /// - Throws: ``MiniCacheError``, with the code ``VellumError/Code/contradiction`` if the cache
+    ///   is open in this program, or if the disk fails. Nothing is deleted then.
     @discardableResult
     public func drop(cacheNamed name: String) throws(MiniCacheError) -> Bool {
         guard file.exists else { return false }

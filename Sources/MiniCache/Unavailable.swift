@@ -5,9 +5,18 @@ public import VellumCore
 extension MiniCacheManager {
     /// A cache whose types are missing.
     @_disfavoredOverload
-    @available(*, unavailable, message: "Name the types of the cache: let cache: MiniCache<String, User> = manager.cache(…)")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Name the types of the cache: let cache: MiniCache<String, User> = manager.cache(…)"
+    )
     public func cache(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge, memoryLimit: DataSize? = nil, diskLimit: DataSize? = nil
+        cacheName: String,
+        cacheVersion: CacheVersion,
+        maxAge: CacheMaxAge,
+        memoryLimit: DataSize? = nil,
+        diskLimit: DataSize? = nil
     ) -> MiniCache<String, Int> {
         preconditionFailure()
     }
@@ -15,7 +24,12 @@ extension MiniCacheManager {
 
 extension MiniCache {
     /// A cache without a manager.
-    @available(*, unavailable, message: "A manager makes caches: MiniCacheManager(name:).cache(cacheName:cacheVersion:maxAge:)")
+    @available(
+        *,
+        unavailable,
+        message:
+            "A manager makes caches: MiniCacheManager(name:).cache(cacheName:cacheVersion:maxAge:)"
+    )
     public convenience init(name: String) {
         preconditionFailure()
     }

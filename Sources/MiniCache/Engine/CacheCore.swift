@@ -2,7 +2,8 @@ internal import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// Which cache of a file a handle is for: its name and its version. Each name is an archive, which holds one version.
+/// Which cache of a file a handle is for: its name and its version. Each name is an archive, which
+/// holds one version.
 @usableFromInline
 struct CacheLocation: Hashable, Sendable {
     let name: String
@@ -27,7 +28,8 @@ final class CacheCore: Sendable {
         var disk: Capacity?
         var isForwardingEvents = false
         var isClosed = false
-        /// Whether the cache was opened before. Opening it again, because its file has vanished, must not remove another version's values.
+        /// Whether the cache was opened before. Opening it again, because its file has vanished,
+        /// must not remove another version's values.
         var wasOpened = false
         /// The ages of handles, and those that the store does not know of yet.
         var expirations: Set<Expiration> = []
@@ -43,7 +45,10 @@ final class CacheCore: Sendable {
     init(_ location: CacheLocation, memory: Capacity?, disk: Capacity?, in file: CacheFile) {
         self.location = location
         self.file = file
-        state.withLock { ($0.memory, $0.disk) = (memory, disk) }
+        state.withLock {
+            $0.memory = memory
+            $0.disk = disk
+        }
     }
 
     // MARK: Limits
@@ -51,7 +56,9 @@ final class CacheCore: Sendable {
     /// The limits of memory and disk, or those that will be requested when the file can be opened.
     var limits: (memory: Capacity, disk: Capacity) {
         if let opened { return opened.capacities }
-        return state.withLock { ($0.memory ?? CacheFile.defaults.memory, $0.disk ?? CacheFile.defaults.disk) }
+        return state.withLock {
+            ($0.memory ?? CacheFile.defaults.memory, $0.disk ?? CacheFile.defaults.disk)
+        }
     }
 
     /// Applies the limits of another handle as far as possible, and reports the rest.
@@ -70,20 +77,33 @@ final class CacheCore: Sendable {
 
     // MARK: Opening and closing
 
-    /// Returns a hold on the store, opened if necessary and prepared for a handle with this age and this type of keys.
-    func hold<Key: Codable>(for expiration: Expiration, keyedBy type: Key.Type) throws(VellumError) -> StoreHold<CachedValue> {
+    /// Returns a hold on the store, opened if necessary and prepared for a handle with this age and
+    /// this type of keys.
+    func hold<Key: Codable>(
+        for expiration: Expiration,
+        keyedBy type: Key.Type
+    ) throws(VellumError) -> StoreHold<CachedValue> {
         let hold = try openHold()
         let store = hold.store
         let (new, window, isNewKeyType) = state.withLock { state in
-            if state.expirations.insert(expiration).inserted { state.newExpirations.insert(expiration) }
-            return (exchange(&state.newExpirations, with: []), state.staleWindow, !state.keyTypes.contains(ObjectIdentifier(type)))
+            if state.expirations.insert(expiration).inserted {
+                state.newExpirations.insert(expiration)
+            }
+            return (
+                exchange(&state.newExpirations, with: []), state.staleWindow,
+                !state.keyTypes.contains(ObjectIdentifier(type))
+            )
         }
         for expiration in new {
-            // If this fails, values may be removed earlier than this handle would; until then they are found.
-            reportingFailure { () throws(VellumError) in try store.setRetention(expiration, staleWindow: window) }
+            // If this fails, values may be removed earlier than this handle would; until then they
+            // are found.
+            reportingFailure { () throws(VellumError) in
+                try store.setRetention(expiration, staleWindow: window)
+            }
         }
         if isNewKeyType {
-            // If this fails, the cache works without what is not imported yet, and the next call tries it again.
+            // If this fails, the cache works without what is not imported yet, and the next call
+            // tries it again.
             reportingFailure { () throws(VellumError) in
                 try file.importOriginal(location, keyedBy: type, into: store)
                 state.withLock { _ = $0.keyTypes.insert(ObjectIdentifier(type)) }
@@ -92,26 +112,38 @@ final class CacheCore: Sendable {
         return hold
     }
 
-    /// Keeps expired values for so long, for every handle, from the next ``hold(for:keyedBy:)`` on. The longest duration counts.
+    /// Keeps expired values for so long, for every handle, from the next ``hold(for:keyedBy:)`` on.
+    /// The longest duration counts.
     func keepExpired(for window: Duration) {
         state.withLock { state in
             guard window > state.staleWindow else { return }
-            (state.staleWindow, state.newExpirations) = (window, state.expirations)
+            state.staleWindow = window
+            state.newExpirations = state.expirations
         }
     }
 
     private func openHold() throws(VellumError) -> StoreHold<CachedValue> {
-        let (old, memory, disk, isClosed, wasOpened) = state.withLock { ($0.hold, $0.memory, $0.disk, $0.isClosed, $0.wasOpened) }
+        let (old, memory, disk, isClosed, wasOpened) = state.withLock {
+            ($0.hold, $0.memory, $0.disk, $0.isClosed, $0.wasOpened)
+        }
         guard !isClosed else { throw Self.closed }
         if let old, !old.store.isClosed { return old }
         // Handles that read through the old hold notice here that its file has vanished.
         old?.mark.set(true)
-        let new = try file.openStore(location, memory: memory, disk: disk, mayReplaceVersion: !wasOpened)
+        let new = try file.openStore(
+            location,
+            memory: memory,
+            disk: disk,
+            mayReplaceVersion: !wasOpened
+        )
         let (hold, isObserved) = state.withLock { state -> (StoreHold<CachedValue>?, Bool) in
             // The manager may have been closed, or another thread may have been faster.
             if !state.isClosed, state.hold === old {
-                (state.hold, state.wasOpened) = (new, true)
-                (state.newExpirations, state.keyTypes, state.isForwardingEvents) = (state.expirations, [], false)
+                state.hold = new
+                state.wasOpened = true
+                state.newExpirations = state.expirations
+                state.keyTypes = []
+                state.isForwardingEvents = false
             }
             return (state.isClosed ? nil : state.hold, failures.isObserved)
         }
@@ -122,20 +154,27 @@ final class CacheCore: Sendable {
     }
 
     private static var closed: VellumError {
-        VellumError(.closed, "The cache or its manager was closed. Request the cache from a manager again.")
+        VellumError(
+            .closed,
+            "The cache or its manager was closed. Request the cache from a manager again."
+        )
     }
 
-    func removeAll(in store: Store<CachedValue>) throws(VellumError) { try file.removeAll(of: location.name, in: store) }
+    func removeAll(in store: Store<CachedValue>) throws(VellumError) {
+        try file.removeAll(of: location.name, in: store)
+    }
 
     private var hold: StoreHold<CachedValue>? { state.withLock { $0.hold } }
 
     /// The store, if it is open.
     var opened: Store<CachedValue>? { hold?.store }
 
-    /// Whether the cache was opened with another version since. Its handles then find nothing and store nothing.
+    /// Whether the cache was opened with another version since. Its handles then find nothing and
+    /// store nothing.
     var isReplaced: Bool { opened?.isReplaced ?? false }
 
-    /// Finds out whether another process opened the cache with another version: then ``isReplaced`` is true.
+    /// Finds out whether another process opened the cache with another version: then ``isReplaced``
+    /// is true.
     func lookForReplacement() {
         do throws(VellumError) {
             _ = try opened?.count()
@@ -147,7 +186,8 @@ final class CacheCore: Sendable {
     /// Whether the manager closed it, so that it opens no store any more.
     var isClosedForGood: Bool { state.withLock { $0.isClosed } }
 
-    /// Prepares for a handle that is requested anew: if the file has vanished, the next one may be emptied of another version.
+    /// Prepares for a handle that is requested anew: if the file has vanished, the next one may be
+    /// emptied of another version.
     func willBeRequested() {
         state.withLock { state in
             if state.hold?.store.isClosed ?? false { state.wasOpened = false }
@@ -155,7 +195,9 @@ final class CacheCore: Sendable {
     }
 
     /// Whether the store was open and is closed.
-    var isClosed: Bool { state.withLock { $0.isClosed } || hold.map { $0.store.isClosed } ?? false }
+    var isClosed: Bool {
+        state.withLock { $0.isClosed } || hold.map { $0.store.isClosed } ?? false
+    }
 
     func close() throws(VellumError) {
         let hold = state.withLock { state in
@@ -238,7 +280,9 @@ final class CacheCore: Sendable {
     }
 
     /// Runs `body`. An error of it names this cache and its file.
-    func locatingErrors<Result>(_ body: () throws(VellumError) -> Result) throws(VellumError) -> Result {
+    func locatingErrors<Result>(
+        _ body: () throws(VellumError) -> Result
+    ) throws(VellumError) -> Result {
         do throws(VellumError) {
             return try body()
         } catch {
@@ -255,19 +299,28 @@ final class CacheCore: Sendable {
 }
 
 extension MiniCacheError {
-    /// The failure that an event of the store means, if it means one that is not reported elsewhere.
+    /// The failure that an event of the store means, if it means one that is not reported
+    /// elsewhere.
     fileprivate init?(_ event: StoreEvent) {
         switch event {
         case .failure(let error): self = error
         case .setAside(_, let salvaged):
-            self.init(.damagedFile, "The file was set aside for a new one; \(salvaged) entries of it were salvaged.")
+            self.init(
+                .damagedFile,
+                "The file was set aside for a new one; \(salvaged) entries of it were salvaged."
+            )
         case .onNetwork: self = .onNetwork
         case .versionReplaced(let change):
             self.init(
                 .cacheVersionChanged,
-                "The cache was opened with another version than before. Values that were removed: \(change.removed.entries).")
+                """
+                The cache was opened with another version than before. Values that were removed: \
+                \(change.removed.entries).
+                """
+            )
         // Readers of a damaged entry report it.
-        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .imported, .skippedUndecodable, .limitLowered,
+        case .damagedEntry, .recorded, .removed, .removedAll, .indexed, .migrated, .imported,
+            .skippedUndecodable, .limitLowered,
             .logHeldBack:
             return nil
         }
@@ -281,7 +334,8 @@ private struct ReportedEntries {
     /// Beyond this many, all are forgotten, and failures may be reported again.
     private static let limit = 1024
 
-    /// Returns whether the failure of the entry to be decoded as the type has not been reported yet.
+    /// Returns whether the failure of the entry to be decoded as the type has not been reported
+    /// yet.
     mutating func insert(_ key: EntryKey, _ type: Any.Type) -> Bool {
         if types.count >= Self.limit { types = [:] }
         return types[key, default: []].insert(ObjectIdentifier(type)).inserted

@@ -3,7 +3,8 @@ internal import Originals
 internal import VellumCore
 internal import VellumEngine
 
-/// The file of a manager. Opened on first use, and again after opening failed or the file was closed.
+/// The file of a manager. Opened on first use, and again after opening failed or the file was
+/// closed.
 final class CacheFile: Sendable {
     let url: URL
     let durability: Durability
@@ -15,14 +16,24 @@ final class CacheFile: Sendable {
     private let file: Locked<FileHold?> = Locked(nil)
     /// The limits of a cache without given sizes.
     static let defaults = DatabaseFile.DefaultLimits(
-        memory: Capacity(bytes: 1.megaByte.bytes, entries: .max), disk: Capacity(bytes: 20.megaByte.bytes, entries: .max))
+        memory: Capacity(bytes: 1.megaByte.bytes, entries: .max),
+        disk: Capacity(bytes: 20.megaByte.bytes, entries: .max)
+    )
 
     init(
-        _ url: URL, attributes: FolderAttributes = .unchanged, temporary: TemporaryFolder? = nil, durability: Durability = .crashSafe,
-        format: CodableFormat = .cbor, clock: WallClock
+        _ url: URL,
+        attributes: FolderAttributes = .unchanged,
+        temporary: TemporaryFolder? = nil,
+        durability: Durability = .crashSafe,
+        format: CodableFormat = .cbor,
+        clock: WallClock
     ) {
-        (self.url, self.attributes, self.temporary) = (url, attributes, temporary)
-        (self.durability, self.format, self.clock) = (durability, format, clock)
+        self.url = url
+        self.attributes = attributes
+        self.temporary = temporary
+        self.durability = durability
+        self.format = format
+        self.clock = clock
     }
 
     deinit {
@@ -35,15 +46,22 @@ final class CacheFile: Sendable {
         }
     }
 
-    /// Opens the store of a cache, and the file if necessary. If the cache holds another version, it is emptied.
+    /// Opens the store of a cache, and the file if necessary. If the cache holds another version,
+    /// it is emptied.
     ///
-    /// - Parameter mayReplaceVersion: Whether it may be emptied; otherwise opening another version fails.
+    /// - Parameter mayReplaceVersion: Whether it may be emptied; otherwise opening another version
+    ///   fails.
     func openStore(
-        _ location: CacheLocation, memory: Capacity?, disk: Capacity?, mayReplaceVersion: Bool
+        _ location: CacheLocation,
+        memory: Capacity?,
+        disk: Capacity?,
+        mayReplaceVersion: Bool
     ) throws(VellumError) -> StoreHold<CachedValue> {
         var options = options
-        (options.memory, options.disk) = (memory, disk)
-        (options.cacheVersion, options.mayReplaceVersion) = (location.version, mayReplaceVersion)
+        options.memory = memory
+        options.disk = disk
+        options.cacheVersion = location.version
+        options.mayReplaceVersion = mayReplaceVersion
         return try StoreHold.open { [options] () throws(VellumError) in
             try open().hold(named: location.name, codec: CachedValueCodec(), options)
         }
@@ -51,25 +69,37 @@ final class CacheFile: Sendable {
 
     private var options: StoreOptions<CachedValue> {
         var options = StoreOptions<CachedValue>()
-        (options.defaults, options.caching) = (Self.defaults, .values)
-        (options.durability, options.policy) = (durability, .share)
+        options.defaults = Self.defaults
+        options.caching = .values
+        options.durability = durability
+        options.policy = .share
         return options
     }
 
-    /// Imports the entries of the original MiniCache whose keys can be decoded as the type. Their values stay JSON.
+    /// Imports the entries of the original MiniCache whose keys can be decoded as the type. Their
+    /// values stay JSON.
     func importOriginal<Key: Codable>(
-        _ location: CacheLocation, keyedBy type: Key.Type, into store: Store<CachedValue>
+        _ location: CacheLocation,
+        keyedBy type: Key.Type,
+        into store: Store<CachedValue>
     ) throws(VellumError) {
         guard let originals = OriginalCaches(besides: url) else { return }
         guard let file = opened else { throw .closed }
         try originals.importEntries(
-            of: (location.name, location.version), into: store, of: file, key: { CacheKey.decodingOriginal($0, as: Key.self) },
-            value: { json in CachedValue(EncodedForm(try JSONText.checked(json))) })
+            of: (location.name, location.version),
+            into: store,
+            of: file,
+            key: { CacheKey.decodingOriginal($0, as: Key.self) },
+            value: { json in CachedValue(EncodedForm(try JSONText.checked(json))) }
+        )
     }
 
-    /// Removes all entries of a cache, also those of the original MiniCache that wait for a handle of their type.
+    /// Removes all entries of a cache, also those of the original MiniCache that wait for a handle
+    /// of their type.
     func removeAll(of name: String, in store: Store<CachedValue>) throws(VellumError) {
-        guard let originals = OriginalCaches(besides: url), let file = opened else { return try store.removeAll() }
+        guard let originals = OriginalCaches(besides: url), let file = opened else {
+            return try store.removeAll()
+        }
         var transaction = StoreTransaction()
         transaction.removeAll(in: store)
         try originals.commit(transaction, forgetting: name, of: file)
@@ -92,8 +122,13 @@ final class CacheFile: Sendable {
         guard temporary?.isOfThisProcess ?? true else { throw .forked }
         temporary?.make()
         let hold = try FileHold.open(
-            at: url, kind: .caches, ifNotADatabase: .setAside, movingAside: OriginalCaches.moveAside, clock: clock,
-            attributes: attributes)
+            at: url,
+            kind: .caches,
+            ifNotADatabase: .setAside,
+            movingAside: OriginalCaches.moveAside,
+            clock: clock,
+            attributes: attributes
+        )
         // The previous one is released outside the lock.
         withExtendedLifetime(file.withLock { exchange(&$0, with: hold) }) {}
         return hold.file
@@ -121,7 +156,8 @@ final class CacheFile: Sendable {
         // Kept alive until the transaction is committed.
         var stores: [Store<CachedValue>] = []
         for name in try file.archiveNames() where name != importProgressName {
-            // The open one, of whatever version, or one that is shared with a caller that opens the same cache now.
+            // The open one, of whatever version, or one that is shared with a caller that opens the
+            // same cache now.
             let store = try file.store(named: name, codec: CachedValueCodec(), options)
             transaction.removeAll(in: store)
             stores.append(store)

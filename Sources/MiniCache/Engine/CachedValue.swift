@@ -4,7 +4,8 @@ internal import VellumEngine
 
 /// A value as the store of a cache holds it: decoded, or encoded, or a tombstone.
 ///
-/// Handles with different types of values share one store, so a reader checks the type: by identity, without a dynamic cast.
+/// Handles with different types of values share one store, so a reader checks the type: by
+/// identity, without a dynamic cast.
 @usableFromInline
 package struct CachedValue: Sendable {
     @usableFromInline let form: ValueForm
@@ -20,13 +21,15 @@ package struct CachedValue: Sendable {
     /// Returns the decoded value, if it is of this type.
     @inlinable
     func decoded<Value: Codable>(as type: Value.Type) -> DecodedForm<Value>? {
-        Swift.type(of: form) == DecodedForm<Value>.self ? unsafeDowncast(form, to: DecodedForm<Value>.self) : nil
+        Swift.type(of: form) == DecodedForm<Value>.self
+            ? unsafeDowncast(form, to: DecodedForm<Value>.self) : nil
     }
 }
 
 /// The base of the forms of a value.
 ///
-/// Unchecked because a form is protected by never being changed, and ``DecodedForm`` is made of `Sendable` values only.
+/// Unchecked because a form is protected by never being changed, and ``DecodedForm`` is made of
+/// `Sendable` values only.
 @usableFromInline
 class ValueForm: @unchecked Sendable {
     /// The version of the type that the value was recorded with.
@@ -69,7 +72,8 @@ final class EncodedForm: ValueForm, @unchecked Sendable {
     private let coding: (any ValueComparing)?
 
     init(_ bytes: Data, version: Int64 = 0, _ coding: (any ValueComparing)? = nil) {
-        (self.bytes, self.coding) = (bytes, coding)
+        self.bytes = bytes
+        self.coding = coding
         super.init(version: version)
     }
 
@@ -77,6 +81,7 @@ final class EncodedForm: ValueForm, @unchecked Sendable {
 
     override var comparing: (any ValueComparing)? { coding }
 
-    /// A remembered miss: 64 bytes, so that the limits bound how many there are. No format begins with such a byte.
+    /// A remembered miss: 64 bytes, so that the limits bound how many there are. No format begins
+    /// with such a byte.
     static let tombstone = EncodedForm(Data([2]) + Data(count: 63))
 }

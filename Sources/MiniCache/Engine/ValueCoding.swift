@@ -8,7 +8,8 @@ protocol ValueComparing: Sendable {
     func isSame(_ new: Data, as old: Data) throws -> Bool
 }
 
-/// The bytes of values, for all values of a handle: in the manager's format, and `Data` unchanged after a zero byte, with which no format begins.
+/// The bytes of values, for all values of a handle: in the manager's format, and `Data` unchanged
+/// after a zero byte, with which no format begins.
 @usableFromInline
 package final class ValueCoding<Value: Codable>: ValueComparing {
     let format: CodableFormat
@@ -31,11 +32,16 @@ package final class ValueCoding<Value: Codable>: ValueComparing {
         return bytes
     }
 
-    func encoded(_ value: Value) throws -> EncodedForm { EncodedForm(try encode(value), version: version, self) }
+    func encoded(_ value: Value) throws -> EncodedForm {
+        EncodedForm(try encode(value), version: version, self)
+    }
 
     func isSame(_ new: Data, as old: Data) throws -> Bool {
         try Value.self != Data.self
-            && CodableFormat.isSame(CodableFormat.decode(Value.self, from: new), CodableFormat.decode(Value.self, from: old))
+            && CodableFormat.isSame(
+                CodableFormat.decode(Value.self, from: new),
+                CodableFormat.decode(Value.self, from: old)
+            )
     }
 
     /// Decodes a value, and migrates it if it is of an older version.
@@ -54,13 +60,17 @@ package final class ValueCoding<Value: Codable>: ValueComparing {
             case .removed: nil
             }
         }
-        if Value.self == Data.self, bytes.first == dataMark, let value = Data(bytes.dropFirst()) as? Value { return value }
+        if Value.self == Data.self, bytes.first == dataMark,
+            let value = Data(bytes.dropFirst()) as? Value
+        {
+            return value
+        }
         return try CodableFormat.decode(Value.self, from: bytes)
     }
 }
 
-/// The codec of the store: bytes from the disk stay encoded until a handle decodes them as its type, and migrates them if they are of an older
-/// version of it.
+/// The codec of the store: bytes from the disk stay encoded until a handle decodes them as its
+/// type, and migrates them if they are of an older version of it.
 struct CachedValueCodec: Codec {
     func encode(_ value: CachedValue) throws -> Data { try value.form.encoded() }
 
@@ -68,7 +78,9 @@ struct CachedValueCodec: Codec {
         bytes == EncodedForm.tombstone.bytes ? .tombstone : CachedValue(EncodedForm(bytes))
     }
 
-    func isSame(_ value: CachedValue, _ new: Data, as old: Data) throws -> Bool { try value.form.comparing?.isSame(new, as: old) ?? false }
+    func isSame(_ value: CachedValue, _ new: Data, as old: Data) throws -> Bool {
+        try value.form.comparing?.isSame(new, as: old) ?? false
+    }
 
     func version(of value: CachedValue) -> Int64 { value.form.version }
 

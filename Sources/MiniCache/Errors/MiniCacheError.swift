@@ -12,6 +12,7 @@ public import VellumCore
 public typealias MiniCacheError = VellumError
 
 extension VellumError.Code {
-    /// Equal keys of the type may be encoded differently, or the key contains a number that is infinite or NaN.
+    /// Equal keys of the type may be encoded differently, or the key contains a number that is
+    /// infinite or NaN.
     public static let invalidKey = VellumError.Code("invalidKey")
 }

@@ -8,7 +8,12 @@ enum Report {
     /// - Parameters:
     ///   - count: How many failures with its code there were; see ``FailureRuns``.
     ///   - type: The type of the values, if the failure is one of a handle.
-    static func failure(_ error: MiniCacheError, count: Int = 1, operation: StaticString, _ type: Any.Type? = nil) {
+    static func failure(
+        _ error: MiniCacheError,
+        count: Int = 1,
+        operation: StaticString,
+        _ type: Any.Type? = nil
+    ) {
         let line = error.line(count: count)
         var metadata: Logger.Metadata = ["operation": "\(operation)"]
         if let type { metadata["type"] = "\(type)" }

@@ -11,21 +11,25 @@ internal import VellumEngine
 /// | --- | --- |
 /// | a string | the string; U+0001 and the string if it begins with U+0001 |
 /// | an integer | U+0001 and its decimal digits |
-/// | anything else | U+0001, `:` and the Base64 of its deterministic CBOR, normalized (RFC 8949, 4.2) |
+/// | anything else | U+0001, `:` and the Base64 of its deterministic CBOR, normalized |
 ///
-/// Two keys are equal if their normalized CBOR is. So the integer 1 and the string "1" are different keys, while an `Int` and an `Int64`, or
-/// an enum and its raw value, are equal.
+/// Deterministic CBOR is that of RFC 8949, 4.2. Two keys are equal if their normalized CBOR is. So
+/// the integer 1 and the string "1" are different keys, while an `Int` and an `Int64`, or an enum
+/// and its raw value, are equal.
 @usableFromInline
 package enum CacheKey {
     /// Returns the engine's key of a key.
     ///
-    /// - Throws: ``VellumError/Code/invalidKey`` if equal values of the type may be encoded differently, or a number is not finite;
-    ///   ``VellumError/Code/notEncodable`` if the key cannot be encoded.
+    /// - Throws: ``VellumError/Code/invalidKey`` if equal values of the type may be encoded
+    ///   differently, or a number is not finite; ``VellumError/Code/notEncodable`` if the key
+    ///   cannot be encoded.
     @inlinable
     package static func of<Key: Codable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         // Decided at compile time, where the caller's types are known.
         if Key.self == String.self { return text(unsafeBitCast(key, to: String.self)) }
-        if Key.self == Int.self { return integer(Int64(unsafeBitCast(key, to: Int.self))) }
+        if Key.self == Int.self {
+            return integer(Int64(unsafeBitCast(key, to: Int.self)))
+        }
         return try encoded(key)
     }
 
@@ -62,18 +66,22 @@ package enum CacheKey {
                 if value < 0 { bytes[1] = UInt8(ascii: "-") }
                 var rest = value.magnitude
                 for position in 1...count {
-                    bytes[length - position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    bytes[length - position] =
+                        UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                     rest /= 10
                 }
                 return length
-            })
+            }
+        )
     }
 
     @usableFromInline
     static func encoded<Key: Encodable>(_ key: Key) throws(MiniCacheError) -> EntryKey {
         do {
             let bytes = try encoder.encode(key)
-            if CBORValue.isPlainCollection(bytes) { return EntryKey("\u{1}:" + bytes.base64EncodedString()) }
+            if CBORValue.isPlainCollection(bytes) {
+                return EntryKey("\u{1}:" + bytes.base64EncodedString())
+            }
             let value = try decoder.decode(CBORValue.self, from: bytes).normalized()
             switch value {
             case .text(let text): return self.text(text)
@@ -86,11 +94,16 @@ package enum CacheKey {
             throw MiniCacheError(
                 .invalidKey,
                 """
-                \(error.type) cannot be part of a key, because equal values may be encoded in different orders. Use a sorted array, or a \
-                dictionary with String or Int keys.
-                """)
+                \(error.type) cannot be part of a key, because equal values may be encoded in \
+                different orders. Use a sorted array, or a dictionary with String or Int keys.
+                """
+            )
         } catch {
-            throw MiniCacheError(.notEncodable, "A key of type \(Key.self) cannot be encoded.", cause: error)
+            throw MiniCacheError(
+                .notEncodable,
+                "A key of type \(Key.self) cannot be encoded.",
+                cause: error
+            )
         }
     }
 
@@ -108,7 +121,10 @@ package enum CacheKey {
     /// Returns the key that an entry is stored under.
     ///
     /// - Throws: ``VellumError/Code/notDecodable`` if it is not a `Key`.
-    static func decoded<Key: Decodable>(_ entryKey: EntryKey, as type: Key.Type) throws(MiniCacheError) -> Key {
+    static func decoded<Key: Decodable>(
+        _ entryKey: EntryKey,
+        as type: Key.Type
+    ) throws(MiniCacheError) -> Key {
         func key(_ content: some Encodable) throws -> Key {
             if let key = content as? Key { return key }
             return try decoder.decode(Key.self, from: encoder.encode(content))
@@ -119,7 +135,9 @@ package enum CacheKey {
             // By bytes, because a combining mark forms one character with the U+0001 before it.
             let rest = bytes.dropFirst()
             if rest.first == mark { return try key(String(Substring(rest))) }
-            if rest.first == UInt8(ascii: ":"), let bytes = Data(base64Encoded: String(Substring(rest.dropFirst()))) {
+            if rest.first == UInt8(ascii: ":"),
+                let bytes = Data(base64Encoded: String(Substring(rest.dropFirst())))
+            {
                 return try decoder.decode(Key.self, from: bytes)
             }
             // Of any other content, ``CacheKey`` makes no key.
@@ -131,13 +149,19 @@ package enum CacheKey {
         }
     }
 
-    private static func notDecodable(_ type: Any.Type, cause: (any Error)? = nil) -> MiniCacheError {
-        MiniCacheError(.notDecodable, "A key in the cache is not a \(type). A cache with another key type may have set it.", cause: cause)
+    private static func notDecodable(_ type: Any.Type, cause: (any Error)? = nil) -> MiniCacheError
+    {
+        MiniCacheError(
+            .notDecodable,
+            "A key in the cache is not a \(type). A cache with another key type may have set it.",
+            cause: cause
+        )
     }
 
     // MARK: Keys of the original MiniCache
 
-    /// Returns the engine's key for a key of the original, which is JSON; `nil` if it is not a `Key`.
+    /// Returns the engine's key for a key of the original, which is JSON; `nil` if it is not a
+    /// `Key`.
     static func decodingOriginal<Key: Codable>(_ json: String, as type: Key.Type) -> EntryKey? {
         do {
             return try of(JSONCoders.decoder.decode(Key.self, from: Data(json.utf8)))
