@@ -15,7 +15,8 @@ struct Metric: Hashable, Sendable {
 struct Figures: Equatable, Sendable {
     var values: [Metric: Int64] = [:]
 
-    /// Returns the present gauges, and by how much the counters grew. One that went back has begun again at zero.
+    /// Returns the present gauges, and by how much the counters grew. One that went back has begun
+    /// again at zero.
     func changes(since earlier: Figures) -> Figures {
         var changes = self
         for (metric, value) in values where metric.kind != .gauge {
@@ -26,10 +27,27 @@ struct Figures: Equatable, Sendable {
     }
 
     /// Adds those of another source: archives of one name, in several files, are one series.
-    mutating func add(_ other: Figures) { values.merge(other.values) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 } }
+    mutating func add(_ other: Figures) {
+        values.merge(other.values) {
+            $0.addingReportingOverflow($1).overflow ? .max : $0 + $1
+        }
+    }
 
-    mutating func add(_ label: String, _ value: Int, _ kind: Metric.Kind = .counter, _ dimensions: [String: String]...) {
-        values[Metric(label: label, kind: kind, dimensions: dimensions.reduce(into: [:]) { $0.merge($1) { $1 } })] = Int64(value)
+    mutating func add(
+        _ label: String,
+        _ value: Int,
+        _ kind: Metric.Kind = .counter,
+        _ dimensions: [String: String]...
+    ) {
+        values[
+            Metric(
+                label: label,
+                kind: kind,
+                dimensions: dimensions.reduce(into: [:]) {
+                    $0.merge($1) { $1 }
+                }
+            )
+        ] = Int64(value)
     }
 
     mutating func add(_ counters: StoreStatistics, of cache: [String: String]) {
@@ -42,7 +60,13 @@ struct Figures: Equatable, Sendable {
         add("cache.evicted.size", counters.evictedSize.bytes, .counter, cache)
         for cause in RemovalCause.allCases {
             let reason = cause == .limitLowered ? "limit_lowered" : "\(cause)"
-            add("cache.removals", counters.removals[cause] ?? 0, .counter, cache, ["cache.reason": reason])
+            add(
+                "cache.removals",
+                counters.removals[cause] ?? 0,
+                .counter,
+                cache,
+                ["cache.reason": reason]
+            )
         }
         add(counters.loading, of: cache)
     }
@@ -58,24 +82,41 @@ struct Figures: Equatable, Sendable {
     }
 
     private mutating func add(_ loads: LoadStatistics, of cache: [String: String]) {
-        let results = ["loaded": loads.loads - loads.failures, "failed": loads.failures, "joined": loads.joined]
-        for (result, count) in results { add("cache.loads", count, .counter, cache, ["cache.result": result]) }
-        let stale = [
-            "revalidating": loads.staleWhileRevalidating, "error": loads.staleIfError, "slow": loads.staleIfSlow, "outage": loads.inOutage,
+        let results = [
+            "loaded": loads.loads - loads.failures, "failed": loads.failures,
+            "joined": loads.joined,
         ]
-        for (reason, count) in stale { add("cache.stale", count, .counter, cache, ["cache.reason": reason]) }
+        for (result, count) in results {
+            add("cache.loads", count, .counter, cache, ["cache.result": result])
+        }
+        let stale = [
+            "revalidating": loads.staleWhileRevalidating, "error": loads.staleIfError,
+            "slow": loads.staleIfSlow, "outage": loads.inOutage,
+        ]
+        for (reason, count) in stale {
+            add("cache.stale", count, .counter, cache, ["cache.reason": reason])
+        }
         add("cache.load.time", Int(loads.time.nanoseconds), .seconds, cache)
     }
 
     /// - Parameter limit: `.unlimited` is no metric.
-    mutating func add(_ usage: StorageUsage, _ limit: Capacity?, in tier: String, of cache: [String: String]) {
+    mutating func add(
+        _ usage: StorageUsage,
+        _ limit: Capacity?,
+        in tier: String,
+        of cache: [String: String]
+    ) {
         add("cache.entries", usage.entries, .gauge, cache, ["cache.tier": tier])
         add("cache.size", usage.bytes, .gauge, cache, ["cache.tier": tier])
-        if let limit, limit.bytes < .max { add("cache.limit", limit.bytes, .gauge, cache, ["cache.tier": tier]) }
+        if let limit, limit.bytes < .max {
+            add("cache.limit", limit.bytes, .gauge, cache, ["cache.tier": tier])
+        }
     }
 }
 
 extension Duration {
     /// Wraps after 292 years.
-    var nanoseconds: Int64 { components.seconds &* 1_000_000_000 &+ components.attoseconds / 1_000_000_000 }
+    var nanoseconds: Int64 {
+        components.seconds &* 1_000_000_000 &+ components.attoseconds / 1_000_000_000
+    }
 }

@@ -2,7 +2,8 @@
     internal import CoreMetrics
     internal import VellumCore
 
-    /// The instruments of a backend. Each is made once: making one takes a lock of the backend, and some allocate.
+    /// The instruments of a backend. Each is made once: making one takes a lock of the backend, and
+    /// some allocate.
     final class Instruments: Sendable {
         private enum Instrument: Sendable {
             case counter(Counter), seconds(FloatingPointCounter), gauge(Meter), timer(Timer)
@@ -17,7 +18,9 @@
         func record(_ figures: Figures) {
             for (metric, value) in figures.values { record(value, as: metric) }
             let ended = made.withLock { made in
-                let ended = made.filter { $0.key.kind == .gauge && figures.values[$0.key] == nil }
+                let ended = made.filter {
+                    $0.key.kind == .gauge && figures.values[$0.key] == nil
+                }
                 for metric in ended.keys { made[metric] = nil }
                 return ended.values
             }
@@ -38,12 +41,19 @@
         }
 
         private func make(_ metric: Metric) -> Instrument {
-            let (label, factory) = (metric.label, factory ?? MetricsSystem.factory)
-            let dimensions = metric.dimensions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            let label = metric.label
+            let factory = factory ?? MetricsSystem.factory
+            let dimensions = metric.dimensions.sorted { $0.key < $1.key }.map {
+                ($0.key, $0.value)
+            }
             let instrument: Instrument =
                 switch metric.kind {
-                case .counter: .counter(Counter(label: label, dimensions: dimensions, factory: factory))
-                case .seconds: .seconds(FloatingPointCounter(label: label, dimensions: dimensions, factory: factory))
+                case .counter:
+                    .counter(Counter(label: label, dimensions: dimensions, factory: factory))
+                case .seconds:
+                    .seconds(
+                        FloatingPointCounter(label: label, dimensions: dimensions, factory: factory)
+                    )
                 case .gauge: .gauge(Meter(label: label, dimensions: dimensions, factory: factory))
                 case .timer: .timer(Timer(label: label, dimensions: dimensions, factory: factory))
                 }

@@ -17,11 +17,13 @@ internal import VellumEngine
 /// await reporter.run()
 /// ```
 ///
-/// A report compares `statistics()` with those of the last one, so that a hit costs no more. Make one reporter in a program, after
-/// `MetricsSystem.bootstrap`. The guide *In production* has the names. Dimensions are names of caches and files; no key and no value.
+/// A report compares `statistics()` with those of the last one, so that a hit costs no more. Make
+/// one reporter in a program, after `MetricsSystem.bootstrap`. The guide *In production* has the
+/// names. Dimensions are names of caches and files; no key and no value.
 ///
-/// It keeps no archive and no cache open. The gauges of one that is closed or released are set to zero and destroyed; its counters stay, and go
-/// on when it is opened and added again. What cannot be read is left out, and the next report tries again.
+/// It keeps no archive and no cache open. The gauges of one that is closed or released are set to
+/// zero and destroyed; its counters stay, and go on when it is opened and added again. What cannot
+/// be read is left out, and the next report tries again.
 public final class MetricsReporter: Sendable {
     private let interval: Duration
     private let sources = Locked<[Source]>([])
@@ -31,17 +33,28 @@ public final class MetricsReporter: Sendable {
         /// Creates a reporter without archives and caches.
         ///
         /// - Parameters:
-        ///   - interval: How long ``run()`` waits between two reports: a tenth of a second to a day.
+        ///   - interval: How long ``run()`` waits between two reports: a tenth of a second to a
+        ///     day.
         ///   - factory: The backend; `nil` for that of `MetricsSystem`.
-        public init(every interval: Duration = .seconds(10), factory: (any MetricsFactory)? = nil) {
-            self.interval = min(max(interval, .milliseconds(100)), .seconds(86_400))
+        public init(
+            every interval: Duration = .seconds(10),
+            factory: (any MetricsFactory)? = nil
+        ) {
+            self.interval = min(
+                max(interval, .milliseconds(100)),
+                .seconds(86_400)
+            )
             instruments = Instruments(factory)
         }
     #else
         /// Needs the package trait `Metrics`.
         @available(
-            *, unavailable,
-            message: "Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to the .package line of Vellum."
+            *,
+            unavailable,
+            message: """
+                Metrics need the trait 'Metrics'. In Package.swift, add traits: [\"Metrics\"] to \
+                the .package line of Vellum.
+                """
         )
         public init(every interval: Duration = .seconds(10)) { self.interval = interval }
     #endif
@@ -49,13 +62,28 @@ public final class MetricsReporter: Sendable {
     /// Reports an archive from now on, whichever handle uses it. Adding it again has no effect.
     public func add<Archive>(_ archive: ArchiveStore<Archive>) {
         let store = archive.engineStore
-        add(store) { [weak store] in store.map { Reading($0, of: ["cache.name": Log.displayed($0.name), "cache.kind": "archive"]) } }
+        add(store) { [weak store] in
+            store.map {
+                Reading(
+                    $0,
+                    of: ["cache.name": Log.displayed($0.name), "cache.kind": "archive"]
+                )
+            }
+        }
     }
 
-    /// Reports a cache from now on, whichever handle uses it, and whenever it is open. Adding it again has no effect.
+    /// Reports a cache from now on, whichever handle uses it, and whenever it is open. Adding it
+    /// again has no effect.
     public func add<Key, Value>(_ cache: MiniCache<Key, Value>) {
         let (owner, store) = cache.shared
-        add(owner) { store().map { Reading($0, of: ["cache.name": Log.displayed($0.name), "cache.kind": "cache"]) } }
+        add(owner) {
+            store().map {
+                Reading(
+                    $0,
+                    of: ["cache.name": Log.displayed($0.name), "cache.kind": "cache"]
+                )
+            }
+        }
     }
 
     /// Reports a shared cache from now on. Adding it again has no effect.
@@ -64,38 +92,56 @@ public final class MetricsReporter: Sendable {
         add(store) { [weak store] in
             guard let store else { return nil }
             var reading = Reading(store: store)
-            reading.figures.add(store.statistics, of: ["cache.name": store.name, "cache.kind": "shared"])
+            reading.figures.add(
+                store.statistics,
+                of: ["cache.name": store.name, "cache.kind": "shared"]
+            )
             return reading
         }
     }
 
-    private func add(_ owner: any AnyObject & Sendable, read: @escaping @Sendable () -> Reading?) {
+    private func add(
+        _ owner: any AnyObject & Sendable,
+        read: @escaping @Sendable () -> Reading?
+    ) {
         let present = sources.withLock { sources in
             let owners = sources.map { $0.owner() }
             sources = zip(sources, owners).filter { $1 != nil }.map(\.0)
-            if !owners.contains(where: { $0 === owner }) { sources.append(Source(owner: { [weak owner] in owner }, read: read)) }
+            if !owners.contains(where: { $0 === owner }) {
+                sources.append(Source(owner: { [weak owner] in owner }, read: read))
+            }
             return owners
         }
         withExtendedLifetime(present) {}
     }
 
-    /// Reports once, for tests and for a backend that is asked. Blocks for the disk, some microseconds for each archive.
+    /// Reports once, for tests and for a backend that is asked. Blocks for the disk, some
+    /// microseconds for each archive.
     ///
     /// - Complexity: O(archives and caches).
     public func report() {
         let (figures, readings) = sources.withLock { sources in
-            var (figures, readings, files) = (Figures(), [Reading](), [ObjectIdentifier: DatabaseFile]())
+            var figures = Figures()
+            var readings = [Reading]()
+            var files = [ObjectIdentifier: DatabaseFile]()
             for index in sources.indices {
                 guard let reading = sources[index].read() else { continue }
                 // Another store counts from zero.
-                let last = sources[index].store === reading.store ? sources[index].last : Figures()
+                let last =
+                    sources[index].store === reading.store
+                    ? sources[index].last
+                    : Figures()
                 figures.add(reading.figures.changes(since: last))
-                (sources[index].store, sources[index].last) = (reading.store, reading.figures)
+                sources[index].store = reading.store
+                sources[index].last = reading.figures
                 readings.append(reading)
                 if let file = reading.file { files[ObjectIdentifier(file)] = file }
             }
             for file in files.values {
-                let name = ["vellum.file": file.path.split(separator: "/").last.map(String.init) ?? ""]
+                let name = [
+                    "vellum.file": file.path.split(separator: "/").last.map(String.init)
+                        ?? ""
+                ]
                 var all = Figures()
                 all.add("vellum.file.size", file.fileSize.bytes, .gauge, name)
                 all.add("vellum.file.log.size", file.logSize.bytes, .gauge, name)
@@ -104,16 +150,19 @@ public final class MetricsReporter: Sendable {
             }
             return (figures, readings)
         }
-        // One of them may be the last reference to its store, whose values are not released under the lock, as in `add`.
+        // One of them may be the last reference to its store, whose values are not released under
+        // the lock, as in `add`.
         withExtendedLifetime(readings) {}
         #if Metrics
             instruments.record(figures)
         #endif
     }
 
-    /// Reports now, at each interval and at the end, until the task is cancelled. Blocks a thread of tasks at the end only.
+    /// Reports now, at each interval and at the end, until the task is cancelled. Blocks a thread
+    /// of tasks at the end only.
     ///
-    /// It is the `run()` of a service of swift-service-lifecycle: run it inside of `cancelWhenGracefulShutdown`.
+    /// It is the `run()` of a service of swift-service-lifecycle: run it inside of
+    /// `cancelWhenGracefulShutdown`.
     public func run() async {
         repeat {
             do {
@@ -142,7 +191,10 @@ private struct Reading: Sendable {
 }
 
 extension Reading {
-    init<Value>(_ store: Store<Value>, of cache: [String: String]) {
+    init<Value>(
+        _ store: Store<Value>,
+        of cache: [String: String]
+    ) {
         self.init(store: store)
         let counters = store.counters
         figures.add(counters, of: cache)
@@ -151,7 +203,12 @@ extension Reading {
         file = store.fileAndArchive.file
         figures.add(counters.memory, store.capacities.memory, in: "memory", of: cache)
         do throws(VellumError) {
-            figures.add(try store.statistics().disk, store.capacities.disk, in: "disk", of: cache)
+            figures.add(
+                try store.statistics().disk,
+                store.capacities.disk,
+                in: "disk",
+                of: cache
+            )
         } catch {}  // The file is suspended, or fails: its callers have the error.
     }
 }

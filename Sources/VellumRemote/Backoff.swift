@@ -1,6 +1,7 @@
-/// How long to wait before the next attempt to connect, or to send a removal: twice as long after each failure, at random between nothing and
-/// all of it, so that clients of a server that comes back do not arrive together
-/// (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter, full jitter).
+/// How long to wait before the next attempt to connect, or to send a removal: twice as long after
+/// each failure, at random between nothing and all of it, so that clients of a server that comes
+/// back do not arrive together (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter,
+/// full jitter).
 package struct Backoff: Sendable {
     /// In milliseconds.
     package static let shortest: Int64 = 50

@@ -16,7 +16,8 @@ final class ChangeSignals: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in changes { return } }
                 group.addTask {
-                    do { try await sleep(milliseconds) } catch {}  // Cancelled: there is nothing to wait for any more.
+                    // Cancelled: there is nothing to wait for any more.
+                    do { try await sleep(milliseconds) } catch {}
                 }
                 await group.next()
                 group.cancelAll()
@@ -32,7 +33,10 @@ final class ChangeSignals: Sendable {
     private let state = Locked(State())
 
     func subscribe(to key: EntryKey) -> Subscription {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, continuation) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         let number = state.withLock { state in
             state.last += 1
             state.subscribers[key, default: [:]][state.last] = continuation
@@ -44,14 +48,18 @@ final class ChangeSignals: Sendable {
     func end(_ subscription: Subscription) {
         state.withLock { state in
             state.subscribers[subscription.key]?[subscription.number] = nil
-            if state.subscribers[subscription.key]?.isEmpty == true { state.subscribers[subscription.key] = nil }
+            if state.subscribers[subscription.key]?.isEmpty == true {
+                state.subscribers[subscription.key] = nil
+            }
         }
     }
 
     /// - Parameter keys: `nil` for all keys.
     func signal(_ keys: [EntryKey]?) {
         let continuations = state.withLock { state in
-            keys.map { keys in keys.flatMap { state.subscribers[$0].map { Array($0.values) } ?? [] } }
+            keys.map { keys in
+                keys.flatMap { state.subscribers[$0].map { Array($0.values) } ?? [] }
+            }
                 ?? state.subscribers.values.flatMap(\.values)
         }
         for continuation in continuations { continuation.yield() }

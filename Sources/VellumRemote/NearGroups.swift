@@ -1,9 +1,11 @@
 internal import VellumCore
 
-/// The groups of the values that a process has in memory, and their epochs as far as it knows them (decision 82). A pure value.
+/// The groups of the values that a process has in memory, and their epochs as far as it knows them
+/// (decision 82). A pure value.
 ///
-/// An epoch is known from a reply until the server says that its key has changed, which it says before any later reply. So an entry whose epochs
-/// are known when it arrives was valid when the server sent it.
+/// An epoch is known from a reply until the server says that its key has changed, which it says
+/// before any later reply. So an entry whose epochs are known when it arrives was valid when the
+/// server sent it.
 struct NearGroups: Sendable {
     private struct Group: Sendable {
         var epoch: UInt64?
@@ -26,11 +28,16 @@ struct NearGroups: Sendable {
     func knows(_ group: GroupEpoch) -> Bool { groups[group.name]?.epoch == group.epoch }
 
     /// Remembers epochs, unless a group changed since.
-    mutating func learn(_ epochs: [EntryKey: UInt64], of place: (EntryKey) -> Int?, since changes: UInt64) {
+    mutating func learn(
+        _ epochs: [EntryKey: UInt64],
+        of place: (EntryKey) -> Int?,
+        since changes: UInt64
+    ) {
         guard self.changes == changes else { return }
         for (name, epoch) in epochs {
             var group = groups[name] ?? Group()
-            (group.epoch, group.place) = (epoch, place(name))
+            group.epoch = epoch
+            group.place = place(name)
             groups[name] = group
         }
         insertions -= epochs.count
@@ -42,7 +49,8 @@ struct NearGroups: Sendable {
         insertions -= names.count
     }
 
-    /// Forgets what memory does not have any more. O(n) when it is due, which is O(1) for each insertion over many.
+    /// Forgets what memory does not have any more. O(n) when it is due, which is O(1) for each
+    /// insertion over many.
     ///
     /// - Parameter isThere: Whether memory still has the value of a key that was written then.
     mutating func prune(_ isThere: (EntryKey, WallInstant) -> Bool) {
@@ -57,7 +65,9 @@ struct NearGroups: Sendable {
     /// Forgets groups that changed, and returns the keys of their values.
     mutating func remove(_ names: [EntryKey]) -> [EntryKey] {
         changes += 1
-        return names.flatMap { groups.removeValue(forKey: $0)?.keys.keys.map { $0 } ?? [] }
+        return names.flatMap {
+            groups.removeValue(forKey: $0)?.keys.keys.map { $0 } ?? []
+        }
     }
 
     /// Forgets the groups of a primary. Their values are no answers any more.
@@ -66,5 +76,9 @@ struct NearGroups: Sendable {
         groups = groups.filter { $0.value.place != place }
     }
 
-    mutating func removeAll() { (groups, changes, insertions) = ([:], changes + 1, Self.mostInsertions) }
+    mutating func removeAll() {
+        groups = [:]
+        changes += 1
+        insertions = Self.mostInsertions
+    }
 }

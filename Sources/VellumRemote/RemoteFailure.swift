@@ -4,7 +4,8 @@ public import VellumCore
 package enum RemoteFailure: Error, Hashable {
     /// There is no connection. The command was not sent.
     case unreachable(String)
-    /// The connection was lost, or the deadline passed, after the command was sent: it may have been executed.
+    /// The connection was lost, or the deadline passed, after the command was sent: it may have
+    /// been executed.
     case unanswered(String)
     /// Too many commands or bytes wait already. The command was not sent.
     case overloaded
@@ -14,7 +15,8 @@ package enum RemoteFailure: Error, Hashable {
     case cancelled
     /// This process closed the connection. A command that was sent may have been executed.
     case closed
-    /// The configuration of the server or of this process does not allow it. Trying again does not help.
+    /// The configuration of the server or of this process does not allow it. Trying again does not
+    /// help.
     case refused(String)
     /// The server's memory is full, and its policy evicts nothing.
     case full
@@ -23,7 +25,8 @@ package enum RemoteFailure: Error, Hashable {
 }
 
 extension RemoteFailure {
-    /// The same failure for a command that was sent: a lost connection leaves open whether it was executed.
+    /// The same failure for a command that was sent: a lost connection leaves open whether it was
+    /// executed.
     package var afterSending: RemoteFailure {
         if case .unreachable(let reason) = self { .unanswered(reason) } else { self }
     }
@@ -41,13 +44,16 @@ extension RemoteFailure {
 }
 
 extension VellumError.Code {
-    /// The server cannot be reached. Nothing was changed, except that a removal is sent as soon as the server is there again.
+    /// The server cannot be reached. Nothing was changed, except that a removal is sent as soon as
+    /// the server is there again.
     public static let unreachable = VellumError.Code("unreachable")
-    /// The server did not answer in time, or the connection was lost: the command may have been executed.
+    /// The server did not answer in time, or the connection was lost: the command may have been
+    /// executed.
     public static let outcomeUnknown = VellumError.Code("outcomeUnknown")
     /// Too many calls wait for the server already. Nothing was changed.
     public static let overloaded = VellumError.Code("overloaded")
-    /// The server cannot be used as it is configured, or as this program is. Trying again does not help.
+    /// The server cannot be used as it is configured, or as this program is. Trying again does not
+    /// help.
     public static let refused = VellumError.Code("refused")
     /// The server's memory is full, and its policy evicts nothing.
     public static let serverFull = VellumError.Code("serverFull")
@@ -62,12 +68,25 @@ extension VellumError {
             switch failure {
             case .unreachable(let reason): VellumError(.unreachable, reason)
             case .unanswered(let reason): VellumError(.outcomeUnknown, reason)
-            case .overloaded: VellumError(.overloaded, "Too many calls wait for the server already. Make fewer at once.")
+            case .overloaded:
+                VellumError(
+                    .overloaded,
+                    "Too many calls wait for the server already. Make fewer at once."
+                )
             case .tooLarge: VellumError(.tooLarge, "The value is larger than a connection takes.")
-            case .cancelled: VellumError(.cancelled, "The caller was cancelled. A write may have happened.")
-            case .closed: VellumError(.closed, "The connection to the server was closed by this program.")
+            case .cancelled:
+                VellumError(.cancelled, "The caller was cancelled. A write may have happened.")
+            case .closed:
+                VellumError(.closed, "The connection to the server was closed by this program.")
             case .refused(let reason): VellumError(.refused, reason)
-            case .full: VellumError(.serverFull, "The server's memory is full. Set maxmemory-policy to allkeys-lru, or raise maxmemory.")
+            case .full:
+                VellumError(
+                    .serverFull,
+                    """
+                    The server's memory is full. Set maxmemory-policy to allkeys-lru, or raise \
+                    maxmemory.
+                    """
+                )
             case .failed(let message): VellumError(.serverFailed, "The server failed: \(message)")
             }
         self = error.located(archive: cache, path: nil)

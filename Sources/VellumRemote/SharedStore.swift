@@ -2,9 +2,11 @@ package import Foundation
 internal import Synchronization
 public import VellumCore
 
-/// A cache on a server, with its near cache in this process, and the loads of missing values (decision 58).
+/// A cache on a server, with its near cache in this process, and the loads of missing values
+/// (decision 58).
 ///
-/// Ages count by the server's clock. A read or a write sends one command; a near hit sends none. Every call has a deadline.
+/// Ages count by the server's clock. A read or a write sends one command; a near hit sends none.
+/// Every call has a deadline.
 @usableFromInline package final class SharedStore<Value: Sendable>: Sendable {
     /// How values become bytes.
     package struct Coding: Sendable {
@@ -14,39 +16,53 @@ public import VellumCore
 
         /// - Parameter decode: Returns `nil` if a migration drops the value.
         package init(
-            typeVersion: Int64, encode: @escaping @Sendable (Value) throws -> Data,
+            typeVersion: Int64,
+            encode: @escaping @Sendable (Value) throws -> Data,
             decode: @escaping @Sendable (Data, _ typeVersion: Int64, EntryKey) throws -> Value?
         ) {
-            (self.typeVersion, self.encode, self.decode) = (typeVersion, encode, decode)
+            self.typeVersion = typeVersion
+            self.encode = encode
+            self.decode = decode
         }
     }
 
     /// The waiting that tests replace.
     package struct Times: Sendable {
-        /// After how many milliseconds a caller stops waiting for another process's loader, and runs its own; `nil`: a little after a loader
-        /// must have ended.
+        /// After how many milliseconds a caller stops waiting for another process's loader, and
+        /// runs its own; `nil`: a little after a loader must have ended.
         package var longestWait: Int64?
-        /// For how many milliseconds a value is remembered that was loaded while the server was out of reach.
+        /// For how many milliseconds a value is remembered that was loaded while the server was out
+        /// of reach.
         package var outageMaxAge: Int64 = 10_000
-        package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+        package var sleep: @Sendable (_ milliseconds: Int64) async throws -> Void = {
+            try await Task.sleep(for: .milliseconds($0))
+        }
         /// Waits before removals are sent again.
-        package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+        package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = {
+            try await Task.sleep(for: .milliseconds($0))
+        }
         package var clock = CoarseClock.system
 
         package init() {}
 
         /// - Parameter loadTimeout: How long a loader may run; `nil` for any time.
-        func longestWait(for loadTimeout: Int64?) -> Int64 { longestWait ?? (loadTimeout ?? 30_000) + 1000 }
+        func longestWait(for loadTimeout: Int64?) -> Int64 {
+            longestWait ?? (loadTimeout ?? 30_000) + 1000
+        }
 
-        /// Throws if a caller would stop waiting for another process's loader before that must have ended, or its lease.
+        /// Throws if a caller would stop waiting for another process's loader before that must have
+        /// ended, or its lease.
         func check(_ loadTimeout: Int64, lease: Int64) throws(VellumError) {
             guard let longestWait, longestWait < max(loadTimeout, lease) else { return }
             throw VellumError(
                 .contradiction,
                 """
-                A longestWait of \(longestWait) ms is shorter than the loadTimeout of \(loadTimeout) ms or the lease of \(lease) ms: callers would \
-                load beside a loader that may still run. Set a shorter loadTimeout in LoadOptions, or a longer longestWait, or none.
-                """)
+                A longestWait of \(longestWait) ms is shorter than the loadTimeout of \
+                \(loadTimeout) ms or the lease of \(lease) ms: callers would load beside a loader \
+                that may still run. Set a shorter loadTimeout in LoadOptions, or a longer \
+                longestWait, or none.
+                """
+            )
         }
     }
 
@@ -69,26 +85,42 @@ public import VellumCore
     let pending = Locked(PendingRemovals())
     /// The leases of loads whose values are in groups.
     let leases = Locked<[LeaseToken: (key: EntryKey, groups: [EntryKey])]>([:])
-    private let removing = Locked<[PendingRemovals.Lot: Task<Result<Void, RemoteFailure>, Never>]>([:])
+    let removing = Locked<[PendingRemovals.Lot: Task<Result<Void, RemoteFailure>, Never>]>(
+        [:])
     /// Failures that no caller receives.
     package let failures = EventHub<VellumError>()
-    /// For how many milliseconds the server keeps entries past their age: the longest that a handle or a caller has asked for so far.
+    /// For how many milliseconds the server keeps entries past their age: the longest that a handle
+    /// or a caller has asked for so far.
     private let longestStaleness = Atomic<Int64>(0)
     let counts = Counts()
 
     /// - Parameters:
     ///   - name: The name of the cache, for errors.
     ///   - near: The values in memory.
-    package init(name: String, near: NearCache<Value>, backend: any RemoteBackend, coding: Coding, times: Times = Times()) {
-        (self.name, self.near, self.backend, self.coding, self.times) = (name, near, backend, coding, times)
+    package init(
+        name: String,
+        near: NearCache<Value>,
+        backend: any RemoteBackend,
+        coding: Coding,
+        times: Times = Times()
+    ) {
+        self.name = name
+        self.near = near
+        self.backend = backend
+        self.coding = coding
+        self.times = times
         // Not by the server's clock, which is unknown before the first connection.
-        answers = RememberedAnswers(watching: near.memory) { WallInstant(rawValue: times.clock.now()) }
+        answers = RememberedAnswers(watching: near.memory) {
+            WallInstant(rawValue: times.clock.now())
+        }
     }
 
     var places: Places { near.places }
 
     /// The time of the server that has the key; `nil` before the first connection to it.
-    func time(of key: EntryKey) -> WallInstant? { near.trusts.time(at: places.ofKey(key)) }
+    func time(of key: EntryKey) -> WallInstant? {
+        near.trusts.time(at: places.ofKey(key))
+    }
 
     /// A moment of that server by the steady clock.
     func steady(_ instant: WallInstant, of key: EntryKey) -> WallInstant {
@@ -98,15 +130,20 @@ public import VellumCore
     /// Counts since the store was made.
     package var statistics: SharedCacheStatistics {
         SharedCacheStatistics(
-            nearHits: near.hits, serverReads: counts.reads.load(ordering: .relaxed), loading: loads.statistics.withLock { $0 },
+            nearHits: near.hits,
+            serverReads: counts.reads.load(ordering: .relaxed),
+            loading: loads.statistics.withLock { $0 },
             declinedFills: counts.declinedFills.load(ordering: .relaxed),
             loadsAfterLongestWait: counts.loadsAfterLongestWait.load(ordering: .relaxed),
-            pendingRemovals: pending.withLock { $0.count }, memory: near.usage)
+            pendingRemovals: pending.withLock { $0.count },
+            memory: near.usage
+        )
     }
 
     // MARK: Reading
 
-    /// Returns the valid value of a key; `nil` if there is none. Affects the eviction order of memory and server.
+    /// Returns the valid value of a key; `nil` if there is none. Affects the eviction order of
+    /// memory and server.
     ///
     /// - Parameter asksServer: Whether the server is asked even if there is a near hit.
     package func value(forKey key: EntryKey, asksServer: Bool) async throws(VellumError) -> Value? {
@@ -115,14 +152,18 @@ public import VellumCore
     }
 
     /// Asks the server for the valid value of a key, whatever is remembered.
-    @usableFromInline package func valueOnServer(forKey key: EntryKey) async throws(VellumError) -> Value? {
+    @usableFromInline package func valueOnServer(
+        forKey key: EntryKey
+    ) async throws(VellumError) -> Value? {
         let ticket = near.ticket(forKey: key)
         var entry: RemoteEntry
         do throws(RemoteFailure) {
             if pending.withLock({ !$0.isEmpty }) { try await finishRemovals(of: key) }
             do throws(RemoteFailure) {
                 entry = try await backend.entry(forKey: key)
-                if entry.isInGroups { entry = try await withoutRemoved([entry], of: [key], ticket.changes)[0] }
+                if entry.isInGroups {
+                    entry = try await withoutRemoved([entry], of: [key], ticket.changes)[0]
+                }
             } catch {
                 throw error.beforeSending  // Reading leaves nothing open.
             }
@@ -132,9 +173,12 @@ public import VellumCore
         return try receive(entry, key, ticket) ?? nil
     }
 
-    /// Returns the valid values of the keys, in their order, and asks the server once for those that memory does not have. Affects the eviction order
-    /// of memory and server.
-    package func values(forKeys keys: [EntryKey], asksServer: Bool) async throws(VellumError) -> [Value?] {
+    /// Returns the valid values of the keys, in their order, and asks the server once for those
+    /// that memory does not have. Affects the eviction order of memory and server.
+    package func values(
+        forKeys keys: [EntryKey],
+        asksServer: Bool
+    ) async throws(VellumError) -> [Value?] {
         var values: [Value?] = []
         var missed: [(index: Int, key: EntryKey, ticket: NearCache<Value>.Ticket)] = []
         for (index, key) in keys.enumerated() {
@@ -144,14 +188,20 @@ public import VellumCore
         }
         guard let first = missed.first else { return values }
         let asked = missed.map(\.key)
-        let entries = try await reading(asked, first.ticket) { () throws(RemoteFailure) in try await backend.entries(forKeys: asked) }
-        for (place, entry) in zip(missed, entries) { values[place.index] = try receive(entry, place.key, place.ticket) ?? nil }
+        let entries = try await reading(asked, first.ticket) { () throws(RemoteFailure) in
+            try await backend.entries(forKeys: asked)
+        }
+        for (place, entry) in zip(missed, entries) {
+            values[place.index] = try receive(entry, place.key, place.ticket) ?? nil
+        }
         return values
     }
 
     /// Asks the server when it has executed the removals of the keys.
     private func reading(
-        _ keys: [EntryKey], _ ticket: NearCache<Value>.Ticket, _ ask: () async throws(RemoteFailure) -> [RemoteEntry]
+        _ keys: [EntryKey],
+        _ ticket: NearCache<Value>.Ticket,
+        _ ask: () async throws(RemoteFailure) -> [RemoteEntry]
     ) async throws(VellumError) -> [RemoteEntry] {
         try await remote { () throws(RemoteFailure) in
             for key in keys { try await finishRemovals(of: key) }
@@ -163,19 +213,35 @@ public import VellumCore
         }
     }
 
-    /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid entry (`nil`).
-    func receive(_ entry: RemoteEntry, _ key: EntryKey, _ ticket: NearCache<Value>.Ticket) throws(VellumError) -> Value?? {
+    /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid
+    /// entry (`nil`).
+    func receive(
+        _ entry: RemoteEntry,
+        _ key: EntryKey,
+        _ ticket: NearCache<Value>.Ticket
+    ) throws(VellumError) -> Value?? {
         counts.reads.add(1, ordering: .relaxed)
         near.forgetOutage(key)
         switch entry {
         case .missing: return nil
         case .damaged:
-            throw error(.damagedEntry, "The entry on the server does not match its checksum. Set the value again.")
+            throw error(
+                .damagedEntry,
+                "The entry on the server does not match its checksum. Set the value again."
+            )
         case .tooLarge:
             let most = RemoteRecord.longest >> 20
-            throw error(.damagedEntry, "The entry on the server is larger than \(most) MiB, and was not read. Set the value again.")
+            throw error(
+                .damagedEntry,
+                """
+                The entry on the server is larger than \(most) MiB, and was not read. Set the \
+                value again.
+                """
+            )
         case .record(let record):
-            guard let now = near.trusts.time(at: ticket.place), now < record.expires else { return nil }
+            guard let now = near.trusts.time(at: ticket.place), now < record.expires else {
+                return nil
+            }
             let value = try decode(record, key)
             near.fill(value, record, forKey: key, ticket: ticket)
             return .some(value)
@@ -193,38 +259,61 @@ public import VellumCore
             throw self.error(
                 .notDecodable,
                 """
-                The entry on the server cannot be decoded as \(Value.self): \(codingReason(error)). If the type has changed, use another \
-                version of the cache, or set the value again.
-                """, cause: error)
+                The entry on the server cannot be decoded as \(Value.self): \
+                \(codingReason(error)). If the type has changed, use another version of the cache, \
+                or set the value again.
+                """,
+                cause: error
+            )
         }
     }
 
-    private func error(_ code: VellumError.Code, _ message: String, cause: (any Error)? = nil) -> VellumError {
+    func error(
+        _ code: VellumError.Code,
+        _ message: String,
+        cause: (any Error)? = nil
+    ) -> VellumError {
         VellumError(code, message, cause: cause).located(archive: name, path: nil)
     }
 
     // MARK: Writing
 
-    /// Sets the value of a key. When the call returns, no read of this process returns an older one.
+    /// Sets the value of a key. When the call returns, no read of this process returns an older
+    /// one.
     package func set(
-        _ value: Value, forKey key: EntryKey, under expiration: Expiration, groups: [EntryKey] = []
+        _ value: Value,
+        forKey key: EntryKey,
+        under expiration: Expiration,
+        groups: [EntryKey] = []
     ) async throws(VellumError) {
-        _ = try await put(value, key, expiration, groups) { [backend] (record, lifetime) throws(RemoteFailure) in
+        _ = try await put(value, key, expiration, groups) {
+            [backend] (record, lifetime) throws(RemoteFailure) in
             try await backend.put(record, forKey: key, lifetime: lifetime)
             return true
         }
     }
 
     /// Sets the value of a key unless the server has a valid one. Returns whether it was set.
-    package func setIfAbsent(_ value: Value, forKey key: EntryKey, under expiration: Expiration) async throws(VellumError) -> Bool {
+    package func setIfAbsent(
+        _ value: Value,
+        forKey key: EntryKey,
+        under expiration: Expiration
+    ) async throws(VellumError) -> Bool {
         try await put(value, key, expiration) { (record, lifetime) throws(RemoteFailure) in
             var removed: RemoteRecord?
             // Each round but the first follows a write of another.
             for _ in 0..<64 {
-                let isPut = try await backend.putIfAbsent(record, forKey: key, lifetime: lifetime, replacing: removed)
+                let isPut = try await backend.putIfAbsent(
+                    record,
+                    forKey: key,
+                    lifetime: lifetime,
+                    replacing: removed
+                )
                 if let isPut { return isPut }
-                let (ticket, entry) = (near.ticket(forKey: key), try await backend.entry(forKey: key))
-                guard try await withoutRemoved([entry], of: [key], ticket.changes) == [.missing] else { return false }
+                let ticket = near.ticket(forKey: key)
+                let entry = try await backend.entry(forKey: key)
+                guard try await withoutRemoved([entry], of: [key], ticket.changes) == [.missing]
+                else { return false }
                 if case .record(let old) = entry { removed = old }
             }
             throw .unexpectedReply
@@ -232,7 +321,10 @@ public import VellumCore
     }
 
     private func put(
-        _ value: Value, _ key: EntryKey, _ expiration: Expiration, _ groups: [EntryKey] = [],
+        _ value: Value,
+        _ key: EntryKey,
+        _ expiration: Expiration,
+        _ groups: [EntryKey] = [],
         _ send: (RemoteRecord, _ lifetime: Int64?) async throws(RemoteFailure) -> Bool
     ) async throws(VellumError) -> Bool {
         try expiration.check()
@@ -240,7 +332,11 @@ public import VellumCore
         do {
             bytes = try coding.encode(value)
         } catch {
-            let reason = "A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old value is still there."
+            let reason =
+                """
+                A value of type \(Value.self) cannot be encoded: \(codingReason(error)). The old \
+                value is still there.
+                """
             throw self.error(.notEncodable, reason, cause: error)
         }
         defer { didWrite([key]) }
@@ -255,8 +351,8 @@ public import VellumCore
         }
     }
 
-    /// Removes the value of a key. If the server cannot be reached, the removal is sent when it is there again, and until then the key is not
-    /// read.
+    /// Removes the value of a key. If the server cannot be reached, the removal is sent when it is
+    /// there again, and until then the key is not read.
     package func removeValue(forKey key: EntryKey) async throws(VellumError) {
         defer { didWrite([key]) }
         pending.withLock { $0.insert(key, of: places) }
@@ -267,190 +363,44 @@ public import VellumCore
     package func removeAll() async throws(VellumError) {
         defer { didWrite(nil) }
         pending.withLock { $0.insertEverything(of: places) }
-        try await remote { () throws(RemoteFailure) in try await finish { $0.lots(places).contains(.everything) ? .everything : nil } }
+        try await remote { () throws(RemoteFailure) in
+            try await finish { $0.lots(places).contains(.everything) ? .everything : nil }
+        }
     }
 
-    /// A caller wrote the keys: no later read gets what was there before, from memory or from a load that runs.
+    /// A caller wrote the keys: no later read gets what was there before, from memory or from a
+    /// load that runs.
     private func didWrite(_ keys: [EntryKey]?) {
         near.forget(keys, isWrite: true)
     }
 
     /// Returns the bytes for the server and how long it keeps them.
-    func record(_ value: Data?, _ key: EntryKey, _ expiration: Expiration) throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
-        guard let now = time(of: key) else { throw .unreachable("The time of the server is not known.") }
+    func record(
+        _ value: Data?,
+        _ key: EntryKey,
+        _ expiration: Expiration
+    ) throws(RemoteFailure) -> (RemoteRecord, lifetime: Int64?) {
+        guard let now = time(of: key) else {
+            throw .unreachable("The time of the server is not known.")
+        }
         let age = expiration.age(of: key, written: now)
         let record = RemoteRecord(
-            value: value, typeVersion: coding.typeVersion, written: now, expires: age == .max ? .never : now.advanced(byMilliseconds: age))
-        let (lifetime, isForever) = age.addingReportingOverflow(longestStaleness.load(ordering: .relaxed))
+            value: value,
+            typeVersion: coding.typeVersion,
+            written: now,
+            expires: age == .max ? .never : now.advanced(byMilliseconds: age)
+        )
+        let (lifetime, isForever) = age.addingReportingOverflow(
+            longestStaleness.load(ordering: .relaxed)
+        )
         // The server refuses an end that its clock cannot count.
         return (record, age == .max || isForever || lifetime >= .max >> 1 ? nil : lifetime)
     }
 
     /// From now on, the server keeps new entries for so many milliseconds past their age.
     package func keepExpired(forMilliseconds staleness: Int64) {
-        if longestStaleness.load(ordering: .relaxed) < staleness { longestStaleness.max(staleness, ordering: .relaxed) }
-    }
-
-    // MARK: Events of the connection
-
-    /// Sends the removals that failed before. Until then, their keys are not read.
-    package func sendPendingRemovals() {
-        guard pending.withLock({ !$0.isEmpty }) else { return }
-        Task {
-            do throws(RemoteFailure) {
-                try await finishAllRemovals()
-            } catch {}  // They are sent again.
-        }
-    }
-
-    /// Retries removals that failed, whatever the reason was, until none is pending. Each removal reaches the server while the program runs, even
-    /// if the program releases the cache. The first failure is reported.
-    private func sendAgain() {
-        guard pending.withLock({ !exchange(&$0.areSentAgain, with: true) }) else { return }
-        Task {
-            var (backoff, generator, isReported) = (Backoff(), SystemRandomNumberGenerator(), false)
-            repeat {
-                do {
-                    try await times.pause(backoff.next(using: &generator))
-                    try await finishAllRemovals()
-                    backoff.reset()
-                    isReported = false
-                } catch RemoteFailure.closed {
-                    return  // The program closed the connection for good.
-                } catch {
-                    if !isReported, let failure = error as? RemoteFailure { failures.send(VellumError(failure, cache: name)) }
-                    isReported = true
-                }
-            } while pending.withLock { pending in
-                pending.areSentAgain = !pending.isEmpty
-                return pending.areSentAgain
-            }
-        }
-    }
-
-    /// The connection was lost: those who wait for another's loader ask again.
-    package func didLoseConnection() { signals.signal(nil) }
-
-    /// The server was reached for the first time: what was loaded without it is not returned again.
-    package func didConnect() {
-        near.forget(nil)
-        signals.signal(nil)
-    }
-
-    /// A primary of a cluster was reached for the first time: nothing was read of it.
-    package func didConnectFirst() {
-        near.forgetOutages()
-        signals.signal(nil)
-    }
-
-    /// What was read of these keys may change without being heard of: they were read elsewhere than where they are.
-    package func didReadElsewhere(_ keys: [EntryKey]) { near.forget(keys) }
-
-    /// A primary of a cluster was reached again, may have changed any key, or has lost slots.
-    ///
-    /// - Parameter hasMoved: Whether slots have another primary now.
-    package func didChange(place: Int, hasMoved: Bool) {
-        near.forget(place: place, isMoved: hasMoved)
-        if hasMoved { pending.withLock { $0.move(to: places) } }
-        signals.signal(nil)
-    }
-
-    /// The values of these keys changed; `nil` if any may have changed. Loads of them are overtaken.
-    package func didChange(_ keys: [EntryKey]?) {
-        near.forget(keys, isWrite: true)
-        signals.signal(keys)
-    }
-
-    /// The leases of these keys changed: who waits for one asks again. Their values are what they were.
-    package func didChangeLeases(_ keys: [EntryKey]) { signals.signal(keys) }
-
-    /// Returns when the server has executed the removals of the key that began before the call.
-    func finishRemovals(of key: EntryKey) async throws(RemoteFailure) { try await finish { $0.lot(ofKey: key, places) } }
-
-    /// Returns when the server has executed the removals of the groups that began before the call.
-    func finishRemovals(ofGroups groups: some Sequence<EntryKey>) async throws(RemoteFailure) {
-        for group in groups { try await finish { $0.lot(ofGroup: group, places) } }
-    }
-
-    /// Returns when all removals that began before the call are executed. Those of several primaries are sent at the same time.
-    private func finishAllRemovals() async throws(RemoteFailure) {
-        let tasks = pending.withLock { $0.lots(places) }.map { lot in
-            Task { () async -> RemoteFailure? in
-                do throws(RemoteFailure) {
-                    try await finish { $0.lots(places).contains(lot) ? lot : nil }
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-        }
-        var failure: RemoteFailure?
-        for task in tasks {
-            let one = await task.value
-            // Nothing is sent again after that.
-            if failure != .closed { failure = one ?? failure }
-        }
-        if let failure { throw failure }
-    }
-
-    /// Returns when the removals that began before the call are executed, of which `lot` names the one to wait for next.
-    ///
-    /// One task sends all removals of a lot, and all callers wait for it.
-    private func finish(_ lot: (PendingRemovals) -> PendingRemovals.Lot?) async throws(RemoteFailure) {
-        // One round of each lot for removals that are being sent, and one for those that are pending.
-        var (rounds, hasFailed) = ([PendingRemovals.Lot: Int](), false)
-        while let lot = pending.withLock({ lot($0) }), rounds[lot, default: 0] < 2 {
-            let (task, isNew) = removing.withLock { running in
-                if let task = running[lot] { return (task, false) }
-                let task = Task { await sendRemovals(lot) }
-                running[lot] = task
-                return (task, true)
-            }
-            switch await task.value {
-            case .success: rounds[lot, default: 0] += 1
-            case .failure(let failure):
-                // A failure of another caller's command is retried once.
-                if isNew || hasFailed { throw failure }
-                hasFailed = true
-            }
-        }
-    }
-
-    private func sendRemovals(_ lot: PendingRemovals.Lot) async -> Result<Void, RemoteFailure> {
-        let work = pending.withLock { $0.begin(lot, places) }
-        var (failure, failed) = (RemoteFailure?.none, Set<Int>?.some([]))
-        do throws(RemoteFailure) {
-            switch work {
-            case .keys(let keys, let groups):
-                if !keys.isEmpty { try await backend.drop(Array(keys)) }
-                if !groups.isEmpty { try await backend.removeGroups(Array(groups), epoch: .random(in: 0...(.max))) }
-            case .everything(let places):
-                let failures = await backend.dropAll(at: places)
-                failed = Set(failures.keys)
-                near.forget(nil)
-                if let one = failures.values.first { throw one }
-            case nil: break
-            }
-        } catch {
-            failure = error
-            if case .keys = work { failed = nil }
-            // A command of this size is never sent: everything is removed instead.
-            if error == .tooLarge { pending.withLock { $0.insertEverything(of: places) } }
-        }
-        // Nobody starts another task before this one has said how it ended.
-        removing.withLock { running in
-            pending.withLock { $0.end(lot, failed: failed, of: places) }
-            running[lot] = nil
-        }
-        if failure != nil { sendAgain() }
-        return failure.map(Result.failure) ?? .success(())
-    }
-
-    func remote<Result: Sendable>(_ body: () async throws(RemoteFailure) -> Result) async throws(VellumError) -> Result {
-        do throws(RemoteFailure) {
-            return try await body()
-        } catch {
-            throw VellumError(error, cache: name)
+        if longestStaleness.load(ordering: .relaxed) < staleness {
+            longestStaleness.max(staleness, ordering: .relaxed)
         }
     }
 }

@@ -8,11 +8,16 @@
 
         /// Sends a command to where the key is.
         func call(
-            _ command: RESPCommand, key: String, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+            _ command: RESPCommand,
+            key: String,
+            within milliseconds: Int64,
+            atReply: (@Sendable () -> Void)? = nil
         ) async throws(RemoteFailure) -> RESPValue {
             switch self {
-            case .server(let link): try await link.call(command, within: milliseconds, atReply: atReply)
-            case .cluster(let cluster): try await cluster.call(command, key: key, within: milliseconds, atReply: atReply)
+            case .server(let link):
+                try await link.call(command, within: milliseconds, atReply: atReply)
+            case .cluster(let cluster):
+                try await cluster.call(command, key: key, within: milliseconds, atReply: atReply)
             }
         }
 

@@ -1,8 +1,10 @@
 internal import VellumCore
 
-/// The commands that await replies, in the order in which they were sent, which is that of the replies.
+/// The commands that await replies, in the order in which they were sent, which is that of the
+/// replies.
 ///
-/// A pure value. A caller that stops waiting leaves its place behind, because its reply still arrives.
+/// A pure value. A caller that stops waiting leaves its place behind, because its reply still
+/// arrives.
 ///
 /// - Complexity: O(1) for every operation unless stated otherwise.
 struct CommandQueue<Caller: Sendable>: Sendable {
@@ -22,7 +24,9 @@ struct CommandQueue<Caller: Sendable>: Sendable {
     var count: Int { commands.count - first }
 
     /// The oldest command that was not answered, and when it was sent, in milliseconds.
-    var oldest: (number: UInt64, sent: Int64)? { count > 0 ? (firstNumber, commands[first].sent) : nil }
+    var oldest: (number: UInt64, sent: Int64)? {
+        count > 0 ? (firstNumber, commands[first].sent) : nil
+    }
 
     /// Adds a command, and returns its number. Times are in milliseconds.
     mutating func append(_ caller: Caller, sent: Int64, deadline: Int64) -> UInt64 {
@@ -77,8 +81,9 @@ struct CommandQueue<Caller: Sendable>: Sendable {
 
 /// Decides whether a server answers no more. A pure value.
 ///
-/// A reply may have arrived that the process had no time to read, on a busy machine or because it was stopped. So a silence counts when it is seen
-/// twice, and what had arrived was read in between.
+/// A reply may have arrived that the process had no time to read, on a busy machine or because it
+/// was stopped. So a silence counts when it is seen twice, and what had arrived was read in
+/// between.
 struct SilenceWatch: Sendable {
     private var suspected: UInt64?
 
@@ -86,7 +91,12 @@ struct SilenceWatch: Sendable {
     ///   - oldest: The oldest command without a reply.
     ///   - since: When commands could be sent; `nil` if they cannot yet.
     ///   - longest: How long the server may be silent. All times are in milliseconds.
-    mutating func isStuck(_ oldest: (number: UInt64, sent: Int64)?, since: Int64?, longest: Int64, at now: Int64) -> Bool {
+    mutating func isStuck(
+        _ oldest: (number: UInt64, sent: Int64)?,
+        since: Int64?,
+        longest: Int64,
+        at now: Int64
+    ) -> Bool {
         guard let since, let oldest, now - max(oldest.sent, since) > longest else {
             suspected = nil
             return false

@@ -6,10 +6,12 @@
     internal import VellumCore
     internal import VellumRemote
 
-    /// A connection to a server, which many callers share. Commands that are sent at the same moment go out in one write.
+    /// A connection to a server, which many callers share. Commands that are sent at the same
+    /// moment go out in one write.
     ///
-    /// Replies are given to their callers in the order of the commands. Values that the server pushes are handled in the order in which they
-    /// arrive, before the callers of later replies go on.
+    /// Replies are given to their callers in the order of the commands. Values that the server
+    /// pushes are handled in the order in which they arrive, before the callers of later replies go
+    /// on.
     final class Connection: Sendable {
         /// Limits of pending commands.
         struct Limits: Sendable {
@@ -49,7 +51,10 @@
 
             /// Returns the work that a new command requires.
             mutating func todo() -> Todo {
-                defer { (isFlushScheduled, isTimerScheduled) = (isFlushScheduled || isReady, true) }
+                defer {
+                    isFlushScheduled = isFlushScheduled || isReady
+                    isTimerScheduled = true
+                }
                 return Todo(flushes: isReady && !isFlushScheduled, watches: !isTimerScheduled)
             }
         }
@@ -65,29 +70,42 @@
 
         /// - Parameters:
         ///   - onPush: Is called with each push, in order, on the thread of the connection.
-        ///   - onReply: Is called before the caller of a reply, with the moment at which its command was sent. Not for the handshake: what was
-        ///     read by an earlier connection is still there then.
+        ///   - onReply: Is called before the caller of a reply, with the moment at which its
+        ///     command was sent. Not for the handshake: what was read by an earlier connection is
+        ///     still there then.
         ///   - onEnd: Is called once, with the connection, when it ends, before its callers go on.
         init(
-            limits: Limits = Limits(), clock: CoarseClock = .system, onPush: @escaping @Sendable ([RESPValue]) -> Void,
-            onReply: @escaping @Sendable (_ sent: Int64) -> Void, onEnd: @escaping @Sendable (Connection, RemoteFailure) -> Void
+            limits: Limits = Limits(),
+            clock: CoarseClock = .system,
+            onPush: @escaping @Sendable ([RESPValue]) -> Void,
+            onReply: @escaping @Sendable (_ sent: Int64) -> Void,
+            onEnd: @escaping @Sendable (Connection, RemoteFailure) -> Void
         ) {
-            // A socket that has the descriptor of a closed stream would be sent what a program logs.
+            // A socket that has the descriptor of a closed stream would be sent what a program
+            // logs.
             StandardStreams.hold()
             eventLoop = MultiThreadedEventLoopGroup.singleton.next()
             ended = eventLoop.makePromise()
-            (self.limits, self.clock) = (limits, clock)
-            (self.onPush, self.onReply, self.onEnd) = (onPush, onReply, onEnd)
+            self.limits = limits
+            self.clock = clock
+            self.onPush = onPush
+            self.onReply = onReply
+            self.onEnd = onEnd
         }
 
         // MARK: Opening
 
         /// Connects. Commands wait until the connection is ready.
         func connect(to server: ServerConfiguration) async throws(RemoteFailure) {
-            state.withLock { ($0.server, $0.isInCluster) = ("\(server)", server.isInCluster) }
+            state.withLock {
+                $0.server = "\(server)"
+                $0.isInCluster = server.isInCluster
+            }
             do throws(RemoteFailure) {
                 guard 1...65535 ~= server.port else {
-                    throw .refused("\(server) is not a valid address: the port must be between 1 and 65535.")
+                    throw .refused(
+                        "\(server) is not a valid address: the port must be between 1 and 65535."
+                    )
                 }
                 try server.tls?.prepare()
             } catch {
@@ -104,7 +122,8 @@
                     }
                 }
             do {
-                let channel = try await bootstrap.connect(host: server.host, port: server.port).get()
+                let channel = try await bootstrap.connect(host: server.host, port: server.port)
+                    .get()
                 let isOpen = state.withLock { state in
                     guard state.end == nil else { return false }
                     state.channel = channel
@@ -112,7 +131,9 @@
                 }
                 if !isOpen { channel.close(promise: nil) }
             } catch {
-                let failure = RemoteFailure.unreachable("\(server) cannot be reached\(Self.reason(error)).")
+                let failure = RemoteFailure.unreachable(
+                    "\(server) cannot be reached\(Self.reason(error))."
+                )
                 close(failure)
                 throw failure
             }
@@ -132,14 +153,18 @@
         ///
         /// - Parameters:
         ///   - milliseconds: How long to wait at most.
-        ///   - atReply: Called on the thread of the connection when the reply has arrived, before anything that follows it.
+        ///   - atReply: Called on the thread of the connection when the reply has arrived, before
+        ///     anything that follows it.
         func call(
-            _ command: RESPCommand, within milliseconds: Int64, atReply: (@Sendable () -> Void)? = nil
+            _ command: RESPCommand,
+            within milliseconds: Int64,
+            atReply: (@Sendable () -> Void)? = nil
         ) async throws(RemoteFailure) -> RESPValue {
             let number = Locked<UInt64?>(nil)
             let result = await withTaskCancellationHandler {
                 // Unchecked, which saves an allocation: who is in the queue is called once.
-                await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<RESPValue, RemoteFailure>, Never>) in
+                await withUnsafeContinuation {
+                    (continuation: UnsafeContinuation<Result<RESPValue, RemoteFailure>, Never>) in
                     let sent = send(command, within: milliseconds) { reply in
                         if case .success = reply { atReply?() }
                         continuation.resume(returning: reply)
@@ -158,7 +183,11 @@
         /// - Parameter caller: Is called once.
         /// - Returns: The command's number; `nil` if it was not sent.
         @discardableResult
-        func send(_ command: RESPCommand, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
+        func send(
+            _ command: RESPCommand,
+            within milliseconds: Int64,
+            _ caller: @escaping Caller
+        ) -> UInt64? {
             send(CollectionOfOne(command), within: milliseconds, caller)
         }
 
@@ -166,12 +195,18 @@
         ///
         /// - Parameter caller: Is called once for each that was sent, in their order, or once.
         /// - Returns: The number of the last command; `nil` if none was sent.
-        private func send(_ commands: some Collection<RESPCommand>, within milliseconds: Int64, _ caller: @escaping Caller) -> UInt64? {
+        private func send(
+            _ commands: some Collection<RESPCommand>,
+            within milliseconds: Int64,
+            _ caller: @escaping Caller
+        ) -> UInt64? {
             let now = clock.now()
             let count = commands.reduce(0) { $0 + $1.bytes.count }
             let (sent, todo) = state.withLock { state -> (Result<UInt64, RemoteFailure>, Todo) in
                 if let end = state.end { return (.failure(end.beforeSending), Todo()) }
-                guard commands.allSatisfy({ $0.bytes.count <= limits.commandBytes }) else { return (.failure(.tooLarge), Todo()) }
+                guard commands.allSatisfy({ $0.bytes.count <= limits.commandBytes }) else {
+                    return (.failure(.tooLarge), Todo())
+                }
                 guard state.queue.count + commands.count <= limits.commands,
                     state.outgoing.readableBytes + state.inFlight + count <= limits.bytes
                 else { return (.failure(.overloaded), Todo()) }
@@ -192,10 +227,17 @@
         }
 
         /// Sends commands in a row and returns their replies. Fails as a whole.
-        func call(all commands: [RESPCommand], within milliseconds: Int64) async throws(RemoteFailure) -> [RESPValue] {
+        func call(
+            all commands: [RESPCommand],
+            within milliseconds: Int64
+        ) async throws(RemoteFailure) -> [RESPValue] {
             let number = Locked<UInt64?>(nil)
             let result = await withTaskCancellationHandler {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Result<[RESPValue], RemoteFailure>, Never>) in
+                await withCheckedContinuation {
+                    (
+                        continuation: CheckedContinuation<Result<[RESPValue], RemoteFailure>, Never>
+                    )
+                    in
                     let replies = Replies(of: commands.count) { continuation.resume(returning: $0) }
                     let sent = send(commands, within: milliseconds) { replies.add($0) }
                     number.withLock { $0 = sent }
@@ -207,29 +249,43 @@
             return try result.get()
         }
 
-        /// Asks for the server's time. A reply has arrived when the connection reads it: the task that waits may go on much later.
+        /// Asks for the server's time. A reply has arrived when the connection reads it: the task
+        /// that waits may go on much later.
         func time(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
             let sent = clock.now()
             let (reply, received) = await withCheckedContinuation { continuation in
-                send(RESPCommand("TIME"), within: milliseconds) { [clock] in continuation.resume(returning: ($0, clock.now())) }
+                send(RESPCommand("TIME"), within: milliseconds) { [clock] in
+                    continuation.resume(returning: ($0, clock.now()))
+                }
             }
             return ServerTime(try reply.get(), sent: sent, received: received)
         }
 
-        /// Sends the first commands of a connection, before those of callers, and returns their replies, and when the last one arrived.
+        /// Sends the first commands of a connection, before those of callers, and returns their
+        /// replies, and when the last one arrived.
         func handshake(
-            _ commands: [RESPCommand], within milliseconds: Int64
+            _ commands: [RESPCommand],
+            within milliseconds: Int64
         ) async throws(RemoteFailure) -> (replies: [RESPValue], received: Int64) {
-            let (result, received) = await withCheckedContinuation { (continuation: CheckedContinuation<HandshakeResult, Never>) in
+            let (result, received) = await withCheckedContinuation {
+                (continuation: CheckedContinuation<HandshakeResult, Never>) in
                 let now = clock.now()
-                let replies = Replies(of: commands.count) { [clock] in continuation.resume(returning: ($0, clock.now())) }
+                let replies = Replies(of: commands.count) { [clock] in
+                    continuation.resume(returning: ($0, clock.now()))
+                }
                 let caller: Caller = { replies.add($0) }
                 let (channel, end, todo) = state.withLock { state in
-                    guard state.end == nil, let channel = state.channel else { return (nil as (any Channel)?, state.end, Todo()) }
-                    for _ in commands { _ = state.handshake.append(caller, sent: now, deadline: now + milliseconds) }
+                    guard state.end == nil, let channel = state.channel else {
+                        return (nil as (any Channel)?, state.end, Todo())
+                    }
+                    for _ in commands {
+                        _ = state.handshake.append(caller, sent: now, deadline: now + milliseconds)
+                    }
                     return (channel, nil, state.todo())
                 }
-                guard let channel else { return caller(.failure(end ?? .unreachable("There is no connection."))) }
+                guard let channel else {
+                    return caller(.failure(end ?? .unreachable("There is no connection.")))
+                }
                 channel.writeAndFlush(ByteBuffer(bytes: commands.flatMap(\.bytes)), promise: nil)
                 perform(todo)
             }
@@ -277,7 +333,9 @@
         private static let deadlineInterval: Int64 = 10
 
         private func watchDeadlines() {
-            eventLoop.scheduleTask(in: .milliseconds(Self.deadlineInterval)) { self.checkDeadlines() }
+            eventLoop.scheduleTask(in: .milliseconds(Self.deadlineInterval)) {
+                self.checkDeadlines()
+            }
         }
 
         private func checkDeadlines() {
@@ -285,7 +343,11 @@
             let (late, wereSent, isStuck, continues, server) = state.withLock { state in
                 let late = state.handshake.takeExpired(at: now) + state.queue.takeExpired(at: now)
                 let isStuck = state.silence.isStuck(
-                    state.queue.oldest, since: state.readySince, longest: limits.longestSilence, at: now)
+                    state.queue.oldest,
+                    since: state.readySince,
+                    longest: limits.longestSilence,
+                    at: now
+                )
                 let continues = state.end == nil && state.queue.count + state.handshake.count > 0
                 state.isTimerScheduled = continues
                 return (late, state.isReady, isStuck, continues, state.server)
@@ -308,11 +370,20 @@
                 return (false, first, state.isReady)
             }
             if isEnding { return }
-            guard let (caller, _) = first else { return end(RemoteFailure.unreachable, "sent a reply without a pending command") }
-            if isReady, case .error(let message) = value, Handshake.isInability(message, inCluster: state.withLock { $0.isInCluster }) {
+            guard let (caller, _) = first else {
+                return end(RemoteFailure.unreachable, "sent a reply without a pending command")
+            }
+            if isReady, case .error(let message) = value,
+                Handshake.isInability(message, inCluster: state.withLock { $0.isInCluster })
+            {
                 // Before the caller goes on, and before later replies: they may be old.
                 let failure = state.withLock { state in
-                    RemoteFailure.unreachable("\(state.server) is not the primary, or not ready: \(RESPValue.code(ofError: message)).")
+                    RemoteFailure.unreachable(
+                        """
+                        \(state.server) is not the primary, or not ready: \
+                        \(RESPValue.code(ofError: message)).
+                        """
+                    )
                 }
                 close(failure)
                 caller?(.failure(failure))
@@ -328,24 +399,32 @@
             close(failure("\(state.withLock { $0.server }) \(reason)."))
         }
 
-        /// The system's text for an error, in parentheses. Texts of other libraries may contain anything.
+        /// The system's text for an error, in parentheses. Texts of other libraries may contain
+        /// anything.
         fileprivate static func reason(_ error: any Error) -> String {
             let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
             return (cause as? IOError).map { " (\(String(cString: strerror($0.errnoCode))))" } ?? ""
         }
 
-        /// Ends the connection. Every caller that waits gets the failure: during the handshake, that of a command that was not sent.
+        /// Ends the connection. Every caller that waits gets the failure: during the handshake,
+        /// that of a command that was not sent.
         func close(_ failure: RemoteFailure) {
             guard state.withLock({ !exchange(&$0.isEnding, with: true) }) else { return }
-            // Before any call fails: values that were read by this connection may be stale from now on.
+            // Before any call fails: values that were read by this connection may be stale from now
+            // on.
             onEnd(self, failure)
             let (channel, callers, wereSent) = state.withLock { state in
                 state.end = failure
                 state.outgoing = ByteBuffer()
-                return (state.channel, state.handshake.removeAll() + state.queue.removeAll(), state.isReady)
+                return (
+                    state.channel, state.handshake.removeAll() + state.queue.removeAll(),
+                    state.isReady
+                )
             }
             channel?.close(promise: nil)
-            for caller in callers { caller(.failure(wereSent ? failure.afterSending : failure.beforeSending)) }
+            for caller in callers {
+                caller(.failure(wereSent ? failure.afterSending : failure.beforeSending))
+            }
             ended.succeed()
         }
 
@@ -364,8 +443,10 @@
         private let end: @Sendable (Result<[RESPValue], RemoteFailure>) -> Void
 
         /// - Parameter end: Called once, with all of them, or with the first failure.
-        init(of count: Int, _ end: @escaping @Sendable (Result<[RESPValue], RemoteFailure>) -> Void) {
-            (self.count, self.end) = (count, end)
+        init(of count: Int, _ end: @escaping @Sendable (Result<[RESPValue], RemoteFailure>) -> Void)
+        {
+            self.count = count
+            self.end = end
         }
 
         func add(_ reply: Result<RESPValue, RemoteFailure>) {
@@ -397,9 +478,14 @@
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = unwrapInboundIn(data)
-            if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
+            if received.readableBytes == 0 {
+                received = bytes
+            } else {
+                received.writeBuffer(&bytes)
+            }
             do throws(RESPReader.Malformed) {
-                while let (value, length) = try received.withUnsafeReadableBytes({ (bytes) throws(RESPReader.Malformed) in
+                while let (value, length) = try received.withUnsafeReadableBytes({
+                    (bytes) throws(RESPReader.Malformed) in
                     try RESPReader.value(in: bytes)
                 }) {
                     received.moveReaderIndex(forwardBy: length)
@@ -407,7 +493,10 @@
                 }
                 received.discardReadBytes()
             } catch {
-                connection.end(RemoteFailure.unreachable, "sent malformed RESP3: \(error.reason.dropLast())")
+                connection.end(
+                    RemoteFailure.unreachable,
+                    "sent malformed RESP3: \(error.reason.dropLast())"
+                )
             }
         }
 

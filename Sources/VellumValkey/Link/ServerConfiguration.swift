@@ -7,7 +7,8 @@ package struct ServerConfiguration: Sendable {
     package var database: Int
     /// How long a connection and its first commands may take, in milliseconds.
     package var connectTimeout: Int64 = 2000
-    /// How long it may stay silent before it counts as lost, in milliseconds. No call may take longer.
+    /// How long it may stay silent before it counts as lost, in milliseconds. No call may take
+    /// longer.
     package var longestSilence: Int64 = 2000
     #if Valkey
         /// How connections are encrypted; `nil` if they are not.
@@ -19,26 +20,49 @@ package struct ServerConfiguration: Sendable {
     package var seeds: [ServerConfiguration] = []
     /// Whether the server is a node of a cluster.
     package var isInCluster = false
-    /// Whether values in memory are returned without asking: the server then has to say what others change.
+    /// Whether values in memory are returned without asking: the server then has to say what others
+    /// change.
     package var mustTrack = true
     /// Who knows where the primary is, and the name that they give it.
-    package var (sentinels, primaryName) = ([ServerConfiguration](), "")
+    package var sentinels = [ServerConfiguration]()
+    package var primaryName = ""
 
     /// Another server that is reached in the same way.
-    func at(_ address: (host: String, port: Int), as user: String?, _ password: String?) -> ServerConfiguration {
+    func at(
+        _ address: (host: String, port: Int),
+        as user: String?,
+        _ password: String?
+    ) -> ServerConfiguration {
         var other = self
-        (other.host, other.port, other.user, other.password) = (address.host, address.port, user, password)
+        other.host = address.host
+        other.port = address.port
+        other.user = user
+        other.password = password
         return other
     }
 
-    package init(host: String, port: Int = 6379, user: String? = nil, password: String? = nil, database: Int = 0) {
-        (self.host, self.port, self.user, self.password, self.database) = (host, port, user, password, database)
+    package init(
+        host: String,
+        port: Int = 6379,
+        user: String? = nil,
+        password: String? = nil,
+        database: Int = 0
+    ) {
+        self.host = host
+        self.port = port
+        self.user = user
+        self.password = password
+        self.database = database
     }
 }
 
-extension ServerConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ServerConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     /// The host and the port, without the password.
     package var description: String { "\(host):\(port)" }
     package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "database": database]) }
+    package var customMirror: Mirror {
+        Mirror(self, children: ["host": host, "port": port, "database": database])
+    }
 }

@@ -7,7 +7,8 @@
         internal import NIOSSL
     #endif
 
-    /// The TLS configuration of connections. Certificates are read once, when the first connection is made.
+    /// The TLS configuration of connections. Certificates are read once, when the first connection
+    /// is made.
     package final class TLSClient: Sendable {
         private let options: ValkeyConfiguration.TLS
 
@@ -23,12 +24,18 @@
                 try made.withLock { made in
                     if let made { return made }
                     var configuration = TLSConfiguration.makeClientConfiguration()
-                    if let file = options.trustedCertificates { configuration.trustRoots = .file(file.path) }
+                    if let file = options.trustedCertificates {
+                        configuration.trustRoots = .file(file.path)
+                    }
                     if let file = options.certificateChain {
-                        configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(file.path).map { .certificate($0) }
+                        configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(
+                            file.path
+                        ).map { .certificate($0) }
                     }
                     if let file = options.privateKey {
-                        configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: file.path, format: .pem))
+                        configuration.privateKey = .privateKey(
+                            try NIOSSLPrivateKey(file: file.path, format: .pem)
+                        )
                     }
                     let context = try NIOSSLContext(configuration: configuration)
                     made = context
@@ -58,7 +65,10 @@
                 let name = options.serverName ?? host
                 // An address is compared with those of the certificate, and is no name.
                 let isAddress = name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." }
-                let handler = try NIOSSLClientHandler(context: context(), serverHostname: isAddress ? nil : name)
+                let handler = try NIOSSLClientHandler(
+                    context: context(),
+                    serverHostname: isAddress ? nil : name
+                )
                 try channel.pipeline.syncOperations.addHandler(handler)
             #endif
         }

@@ -37,13 +37,19 @@ package struct RESPCommand: Sendable {
             let whole = RESPCommand([name, ""] + after).bytes
             // $0, and an empty line.
             let empty = Array("$0\r\n\r\n".utf8)
-            let place = whole.indices.first { whole[$0...].starts(with: empty) } ?? whole.endIndex
-            (self.name, start, end) = (name, Array(whole[..<place]), Array(whole[place...].dropFirst(empty.count)))
+            let place =
+                whole.indices.first {
+                    whole[$0...].starts(with: empty)
+                } ?? whole.endIndex
+            self.name = name
+            start = Array(whole[..<place])
+            end = Array(whole[place...].dropFirst(empty.count))
         }
     }
 
     package init(_ frame: Frame, key: String) {
-        (name, bytes) = (frame.name, frame.start)
+        name = frame.name
+        bytes = frame.start
         bytes.reserveCapacity(frame.start.count + frame.end.count + key.utf8.count + 16)
         append("$", key.utf8.count)
         key.append(to: &bytes)

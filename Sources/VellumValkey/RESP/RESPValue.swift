@@ -39,7 +39,8 @@ extension RESPValue {
         }
     }
 
-    /// The code of an error, its first word. Redis 6.2 puts the error of a command in a script behind a text of its own.
+    /// The code of an error, its first word. Redis 6.2 puts the error of a command in a script
+    /// behind a text of its own.
     static func code(ofError message: String) -> Substring {
         let wrapped = message.hasPrefix("ERR Error running script") ? message.range(of: ": -") : nil
         return message[(wrapped?.upperBound ?? message.startIndex)...].prefix { $0 != " " }
@@ -48,7 +49,9 @@ extension RESPValue {
     /// The text of a name, in a map or an array of names and values in turn.
     package func text(named name: String) -> String? {
         let parts = if case .map(let parts) = self { parts } else { elements ?? [] }
-        return stride(from: 0, to: parts.count - 1, by: 2).first { parts[$0].text == name }.flatMap { parts[$0 + 1].text }
+        return stride(from: 0, to: parts.count - 1, by: 2).first {
+            parts[$0].text == name
+        }.flatMap { parts[$0 + 1].text }
     }
 
     package var integer: Int64? {

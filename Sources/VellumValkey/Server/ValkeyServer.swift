@@ -3,7 +3,8 @@
     package import VellumCore
     package import VellumRemote
 
-    /// A Valkey or Redis server, or a cluster of them, that caches and storages of this program share, by one connection to each primary.
+    /// A Valkey or Redis server, or a cluster of them, that caches and storages of this program
+    /// share, by one connection to each primary.
     ///
     /// ```swift
     /// let server = ValkeyServer(
@@ -11,8 +12,9 @@
     /// let manager = SharedCacheManager(name: "Shop", server: server)
     /// ```
     ///
-    /// The first call connects. A lost connection is made again in the background; until then, calls fail immediately. The connection is closed
-    /// with the last reference to the server and its caches, when no removal has to be sent again any more, or by ``close()``. Redis 6.2 or
+    /// The first call connects. A lost connection is made again in the background; until then,
+    /// calls fail immediately. The connection is closed with the last reference to the server and
+    /// its caches, when no removal has to be sent again any more, or by ``close()``. Redis 6.2 or
     /// newer, or Valkey.
     public final class ValkeyServer: Sendable {
         /// Where the server is, and how it is used.
@@ -31,16 +33,24 @@
             let stores = Stores(Trusts(for: configuration.trustMilliseconds, isCluster: isCluster))
             self.stores = stores
             // A second, after which a server that is no primary any more is left, or less.
-            let pause = configuration.trustMilliseconds == 0 ? 1000 : min(configuration.trustMilliseconds / 4, 1000)
+            let pause =
+                configuration.trustMilliseconds == 0
+                ? 1000 : min(configuration.trustMilliseconds / 4, 1000)
             if isCluster {
                 heartbeat = nil
                 route = .cluster(
                     Cluster(
                         of: configuration.link,
                         observer: Cluster.Observer(
-                            link: { stores.observer(of: $0) }, beat: { await stores.beat($0, of: $1, within: pause * 2) },
-                            onMoved: { stores.didMove($0) }, onElsewhere: { stores.didReadElsewhere(Data($0.utf8)) },
-                            onFreed: { stores.trusts[$0].clear() }, pause: pause)))
+                            link: { stores.observer(of: $0) },
+                            beat: { await stores.beat($0, of: $1, within: pause * 2) },
+                            onMoved: { stores.didMove($0) },
+                            onElsewhere: { stores.didReadElsewhere(Data($0.utf8)) },
+                            onFreed: { stores.trusts[$0].clear() },
+                            pause: pause
+                        )
+                    )
+                )
             } else {
                 let link = Link(to: configuration.link, observer: stores.observer(of: 0))
                 route = .server(link)
@@ -54,7 +64,8 @@
 
         deinit { heartbeat?.cancel() }
 
-        /// Closes the connections for good. Later calls of caches and storages fail with ``VellumError/Code/closed``.
+        /// Closes the connections for good. Later calls of caches and storages fail with
+        /// ``VellumError/Code/closed``.
         public func close() {
             heartbeat?.cancel()
             route.close()
@@ -62,26 +73,40 @@
 
         /// Makes the store of one cache.
         package func store<Value: Sendable>(
-            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
+            named name: String,
+            memory: Capacity,
+            coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
             let fullName = configuration.keyPrefix.percentEncoding("\0") + name
-            let (keys, groupKeys) = (RemoteKeys(cacheName: fullName), RemoteKeys(cacheName: fullName, areOfGroups: true))
+            let keys = RemoteKeys(cacheName: fullName)
+            let groupKeys = RemoteKeys(cacheName: fullName, areOfGroups: true)
             var times = SharedStore<Value>.Times()
             times.longestWait = configuration.longestWait.map(ValkeyConfiguration.milliseconds)
             times.outageMaxAge = configuration.outageMilliseconds
             let store = SharedStore(
-                name: name, near: NearCache(capacity: memory, trusts: stores.trusts, places: places(keys, groupKeys)),
-                backend: ValkeyBackend(route, keys, groupKeys, configuration.times), coding: coding, times: times)
+                name: name,
+                near: NearCache(
+                    capacity: memory,
+                    trusts: stores.trusts,
+                    places: places(keys, groupKeys)
+                ),
+                backend: ValkeyBackend(route, keys, groupKeys, configuration.times),
+                coding: coding,
+                times: times
+            )
             stores.add(store, keys, groupKeys)
             return store
         }
 
         private func places(_ keys: RemoteKeys, _ groupKeys: RemoteKeys) -> Places {
             guard case .cluster(let cluster) = route else { return .one }
-            let (slots, groupSlots) = (ClusterMap.Slots(beginning: keys.beginning), ClusterMap.Slots(beginning: groupKeys.beginning))
+            let slots = ClusterMap.Slots(beginning: keys.beginning)
+            let groupSlots = ClusterMap.Slots(beginning: groupKeys.beginning)
             return Places(
                 ofKey: { cluster.place(ofSlot: slots.slot(of: $0.normalized)) },
-                ofGroup: { cluster.place(ofSlot: groupSlots.slot(of: $0.normalized)) }, all: { cluster.places })
+                ofGroup: { cluster.place(ofSlot: groupSlots.slot(of: $0.normalized)) },
+                all: { cluster.places }
+            )
         }
     }
 
@@ -116,8 +141,11 @@
 
         func observer(of place: Int) -> Link.Observer {
             Link.Observer(
-                onConnected: { self.didConnect(to: place, at: $0) }, onLost: { self.didLoseConnection(to: place) },
-                onInvalidated: { self.didChange($0, of: place) }, onReply: { [trust = trusts[place]] in trust.renew(sent: $0) })
+                onConnected: { self.didConnect(to: place, at: $0) },
+                onLost: { self.didLoseConnection(to: place) },
+                onInvalidated: { self.didChange($0, of: place) },
+                onReply: { [trust = trusts[place]] in trust.renew(sent: $0) }
+            )
         }
 
         func add(_ store: some ConnectionFollower, _ keys: RemoteKeys, _ groupKeys: RemoteKeys) {
@@ -134,7 +162,8 @@
         }
 
         private func didConnect(to place: Int, at time: ServerTime) {
-            // Everything is forgotten before anything is trusted. Before the first connection nobody has read anything.
+            // Everything is forgotten before anything is trusted. Before the first connection
+            // nobody has read anything.
             let isFirst = trusts[place].time() == nil
             each { store, _ in
                 switch (isFirst, trusts.isOne) {
@@ -154,12 +183,16 @@
         }
 
         func didMove(_ places: Set<Int>) {
-            for place in places { each { store, _ in store.didChange(place: place, hasMoved: true) } }
+            for place in places {
+                each { store, _ in store.didChange(place: place, hasMoved: true) }
+            }
         }
 
         func didReadElsewhere(_ remote: Data) {
             each { store, member in
-                if let key = member.keys.entryKey(of: remote) { store.didReadElsewhere([key.key]) }
+                if let key = member.keys.entryKey(of: remote) {
+                    store.didReadElsewhere([key.key])
+                }
             }
         }
 
@@ -169,11 +202,16 @@
         func didChange(_ remote: [Data]?, of place: Int) {
             each { store, member in
                 guard let remote else {
-                    if !trusts.isOne { store.didChange(place: place, hasMoved: false) } else { store.didChange(nil) }
+                    if !trusts.isOne {
+                        store.didChange(place: place, hasMoved: false)
+                    } else {
+                        store.didChange(nil)
+                    }
                     return
                 }
                 let changed = remote.compactMap(member.keys.entryKey(of:))
-                let (values, leases) = (changed.filter { !$0.isLease }.map(\.key), changed.filter(\.isLease).map(\.key))
+                let values = changed.filter { !$0.isLease }.map(\.key)
+                let leases = changed.filter(\.isLease).map(\.key)
                 if !values.isEmpty { store.didChange(values) }
                 if !leases.isEmpty { store.didChangeLeases(leases) }
                 let groups = remote.compactMap(member.groupKeys.entryKey(of:)).map(\.key)
@@ -192,7 +230,12 @@
                 if trust.isSet(to: now) { didChange(nil, of: place) }
                 if abs(jump) > Validity.slack {
                     each { store, _ in
-                        store.report(VellumError(.serverFailed, "The clock of the server was set by \(jump / 1000) seconds."))
+                        store.report(
+                            VellumError(
+                                .serverFailed,
+                                "The clock of the server was set by \(jump / 1000) seconds."
+                            )
+                        )
                     }
                 }
                 trust.set(now)
@@ -210,8 +253,12 @@
 
         /// Needs the package trait `Valkey`.
         @available(
-            *, unavailable,
-            message: "Shared caches need the trait 'Valkey'. In Package.swift, add traits: [\"Valkey\"] to the .package line of Vellum."
+            *,
+            unavailable,
+            message: """
+                Shared caches need the trait 'Valkey'. In Package.swift, add traits: [\"Valkey\"] \
+                to the .package line of Vellum.
+                """
         )
         public init(_ configuration: ValkeyConfiguration) { self.configuration = configuration }
 
@@ -219,7 +266,9 @@
         public func close() {}
 
         package func store<Value: Sendable>(
-            named name: String, memory: Capacity, coding: SharedStore<Value>.Coding
+            named name: String,
+            memory: Capacity,
+            coding: SharedStore<Value>.Coding
         ) -> SharedStore<Value> {
             preconditionFailure("Without the trait, no server can be made.")
         }
