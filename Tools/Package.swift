@@ -2,8 +2,9 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who uses Vellum resolves what only the tool needs. `make tool` builds it and runs its tests.
-// The folder of the repository may have any name but `tools`, which would be that of this package, too.
+// A package of its own, so that nobody who uses Vellum resolves what only the tool needs.
+// `make tool` builds it and runs its tests. The folder of the repository may have any name but
+// `tools`, which would be that of this package, too.
 let package = Package(
     name: "VellumTool",
     platforms: [.macOS(.v15)],
@@ -28,8 +29,12 @@ let package = Package(
         // Makes the files of `check.sh`.
         .executableTarget(
             name: "Sample",
-            dependencies: [.product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum")],
-            path: "Tests/Sample"),
+            dependencies: [
+                .product(name: "Vellum", package: "Vellum"),
+                .product(name: "MiniCache", package: "Vellum"),
+            ],
+            path: "Tests/Sample"
+        ),
         .testTarget(name: "VellumToolKitTests", dependencies: ["VellumToolKit"]),
     ],
     swiftLanguageModes: [.v6]

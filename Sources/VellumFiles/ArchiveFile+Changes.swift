@@ -6,7 +6,8 @@ extension ArchiveFile {
     public struct Change: Sendable {
         /// The name of the archive.
         public let archive: String
-        /// How many keys were written or removed; `nil` if only their number is known to be large, or all were removed.
+        /// How many keys were written or removed; `nil` if only their number is known to be large,
+        /// or all were removed.
         public let count: Int?
         /// Those of the keys that are known, and there.
         public let present: [String]
@@ -22,10 +23,12 @@ extension ArchiveFile {
     /// }
     /// ```
     ///
-    /// Looks twenty times a second at the page on which programs announce their changes, and changes nothing. Up to 4,096 changes between two looks
-    /// are known one by one. Relaxed writes of a program that has the file alone come with their commit.
+    /// Looks twenty times a second at the page on which programs announce their changes, and
+    /// changes nothing. Up to 4,096 changes between two looks are known one by one. Relaxed writes
+    /// of a program that has the file alone come with their commit.
     ///
-    /// Ends when the task is cancelled. Throws ``VellumError`` if the file is gone or cannot be read.
+    /// Ends when the task is cancelled. Throws ``VellumError`` if the file is gone or cannot be
+    /// read.
     public func changes() -> AsyncThrowingStream<Change, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
@@ -49,7 +52,9 @@ extension ArchiveFile {
                 return known.map(\.archive.id)
             }
             for (number, keys) in changes {
-                for archive in known where archive.archive.id == number { tell(try archive.change(keys)) }
+                for archive in known where archive.archive.id == number {
+                    tell(try archive.change(keys))
+                }
             }
         }
     }
@@ -57,14 +62,21 @@ extension ArchiveFile {
 
 extension RawArchive {
     fileprivate func change(_ keys: ChangedKeys) throws(VellumError) -> ArchiveFile.Change {
-        guard keys.isOfSingleKeys else { return ArchiveFile.Change(archive: name, count: nil, present: [], removed: 0) }
+        guard keys.isOfSingleKeys else {
+            return ArchiveFile.Change(archive: name, count: nil, present: [], removed: 0)
+        }
         let hashes = Set(keys.single.map(\.hash))
         let present = try reading { (tables) throws(SQLiteError) in
             var present: [String] = []
             for hash in hashes { present += try tables.keys(ofHash: hash) }
             return present.sorted()
         }
-        return ArchiveFile.Change(archive: name, count: hashes.count, present: present, removed: max(0, hashes.count - present.count))
+        return ArchiveFile.Change(
+            archive: name,
+            count: hashes.count,
+            present: present,
+            removed: max(0, hashes.count - present.count)
+        )
     }
 }
 

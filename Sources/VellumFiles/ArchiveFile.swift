@@ -2,7 +2,8 @@ public import Foundation
 public import VellumCore
 internal import VellumEngine
 
-/// A file of archives, caches or a storage, without the types of what it holds: to look into it, to carry it away, and to repair it.
+/// A file of archives, caches or a storage, without the types of what it holds: to look into it, to
+/// carry it away, and to repair it.
 ///
 /// ```swift
 /// let file = try ArchiveFile(at: url)
@@ -18,7 +19,8 @@ internal import VellumEngine
 public final class ArchiveFile: Sendable {
     /// What may be done with a file.
     public enum Access: Sendable {
-        /// It is only read: nothing is repaired, swept or created, apart from what SQLite needs beside a file that others write.
+        /// It is only read: nothing is repaired, swept or created, apart from what SQLite needs
+        /// beside a file that others write.
         case reading
         /// It may be changed. Opening repairs a damaged file, as in every program.
         case writing
@@ -45,17 +47,29 @@ public final class ArchiveFile: Sendable {
 
     /// Opens a file that exists.
     ///
-    /// - Throws: ``VellumError``: it is missing, no database, of another program or a newer version, damaged, or cannot be read.
+    /// - Throws: ``VellumError``: it is missing, no database, of another program or a newer
+    ///   version, damaged, or cannot be read.
     public init(at url: URL, access: Access = .reading) throws(VellumError) {
         let kind = try FileKind.ofFile(at: url)
-        let hold = try FileHold.open(at: url, kind: kind, access: access == .reading ? .reading(at: url) : .writing)
-        (file, self.hold, self.kind) = (hold.file, hold, Kind(kind))
+        let hold = try FileHold.open(
+            at: url,
+            kind: kind,
+            access: access == .reading ? .reading(at: url) : .writing
+        )
+        file = hold.file
+        self.hold = hold
+        self.kind = Kind(kind)
     }
 
     /// The file of a manager, which stays open.
-    init(_ file: DatabaseFile) { (self.file, hold, kind) = (file, nil, Kind(file.kind)) }
+    init(_ file: DatabaseFile) {
+        hold = nil
+        kind = Kind(file.kind)
+        self.file = file
+    }
 
-    /// Closes the file, unless it is that of a manager. Later calls throw ``VellumError/Code/closed``.
+    /// Closes the file, unless it is that of a manager. Later calls throw
+    /// ``VellumError/Code/closed``.
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func close() throws(VellumError) { try hold?.close() }
@@ -74,13 +88,16 @@ extension ArchiveFile.Kind {
 // MARK: Archives
 
 extension ArchiveFile {
-    /// Returns the archives of the file, in the order of their creation, also those that hold nothing.
+    /// Returns the archives of the file, in the order of their creation, also those that hold
+    /// nothing.
     ///
     /// - Complexity: O(archives).
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func archives() throws(VellumError) -> [RawArchive] {
         var archives: [RawArchive] = []
-        for row in try file.storedArchives() where row.name != nil { archives.append(RawArchive(row, in: file)) }
+        for row in try file.storedArchives() where row.name != nil {
+            archives.append(RawArchive(row, in: file))
+        }
         return archives
     }
 
@@ -93,13 +110,17 @@ extension ArchiveFile {
         return try archives().first { $0.name == normal }
     }
 
-    /// Deletes an archive with all its entries, its index and its limit, in one transaction. Their space is returned in the background.
+    /// Deletes an archive with all its entries, its index and its limit, in one transaction. Their
+    /// space is returned in the background.
     ///
     /// - Returns: Whether there was such an archive.
     /// - Complexity: O(log n).
-    /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has the archive open.
+    /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has the
+    ///   archive open.
     @discardableResult
-    public func drop(archiveNamed name: String) throws(VellumError) -> Bool { try file.dropArchive(named: name) }
+    public func drop(archiveNamed name: String) throws(VellumError) -> Bool {
+        try file.dropArchive(named: name)
+    }
 
     /// The sizes of a file.
     public struct Summary: Hashable, Sendable {
@@ -107,7 +128,8 @@ extension ArchiveFile {
         public let size: DataSize
         /// The log, whose content is copied into the file from time to time.
         public let logSize: DataSize
-        /// The part of the file that is in no use. It is returned to the file system in the background, or by ``ArchiveFile/compact()``.
+        /// The part of the file that is in no use. It is returned to the file system in the
+        /// background, or by ``ArchiveFile/compact()``.
         public let unusedSize: DataSize
         /// Whether another program has the file open.
         public let isOpenElsewhere: Bool
@@ -118,8 +140,11 @@ extension ArchiveFile {
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func summary() throws(VellumError) -> Summary {
         Summary(
-            size: file.fileSize, logSize: file.logSize, unusedSize: try file.unusedSize(),
-            isOpenElsewhere: file.isShared)
+            size: file.fileSize,
+            logSize: file.logSize,
+            unusedSize: try file.unusedSize(),
+            isOpenElsewhere: file.isShared
+        )
     }
 }
 
@@ -138,24 +163,43 @@ extension ArchiveFile {
         public var isIntact: Bool { problems.isEmpty && damagedEntries.isEmpty }
     }
 
-    /// Reads the whole file, in one snapshot, and checks its structure, the checksums of the entries, the totals, the eviction order and the
-    /// indexes. Blocks nobody.
+    /// Reads the whole file, in one snapshot, and checks its structure, the checksums of the
+    /// entries, the totals, the eviction order and the indexes. Blocks nobody.
     ///
     /// - Complexity: O(size of the file).
     /// - Throws: ``VellumError`` if the disk fails.
     public func verify() throws(VellumError) -> Verification {
         let report = try file.verify()
-        var (problems, damaged) = (report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }, [String: [String]]())
+        var problems = report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }
+        var damaged = [String: [String]]()
         for archive in report.archives {
-            if !archive.hasRightTotals { problems.append("The totals of '\(Log.displayed(archive.name))' are not those of its entries.") }
-            if !archive.hasRightOrder {
-                problems.append("The eviction order of '\(Log.displayed(archive.name))' is not that of its entries.")
+            if !archive.hasRightTotals {
+                problems.append(
+                    "The totals of '\(Log.displayed(archive.name))' are not those of its entries."
+                )
             }
-            if !archive.hasRightIndex { problems.append("The index of '\(Log.displayed(archive.name))' is not that of its entries.") }
-            if !archive.damagedEntries.isEmpty { damaged[archive.name] = archive.damagedEntries.map(\.normalized) }
+            if !archive.hasRightOrder {
+                problems.append(
+                    """
+                    The eviction order of '\(Log.displayed(archive.name))' is not that of its \
+                    entries.
+                    """
+                )
+            }
+            if !archive.hasRightIndex {
+                problems.append(
+                    "The index of '\(Log.displayed(archive.name))' is not that of its entries."
+                )
+            }
+            if !archive.damagedEntries.isEmpty {
+                damaged[archive.name] = archive.damagedEntries.map(\.normalized)
+            }
         }
         return Verification(
-            problems: problems, damagedEntries: damaged, soundEntries: report.archives.reduce(0) { $0 + $1.soundEntries })
+            problems: problems,
+            damagedEntries: damaged,
+            soundEntries: report.archives.reduce(0) { $0 + $1.soundEntries }
+        )
     }
 
     /// What ``ArchiveFile/salvage(at:)`` has done.
@@ -170,13 +214,19 @@ extension ArchiveFile {
         public let verification: Verification
     }
 
-    /// Checks a file, and repairs it as opening it would: a damaged one is moved aside, and what can be read of it copied to a new one.
+    /// Checks a file, and repairs it as opening it would: a damaged one is moved aside, and what
+    /// can be read of it copied to a new one.
     ///
     /// - Complexity: O(size of the file).
-    /// - Throws: ``VellumError`` as opening does; with ``VellumError/Code/contradiction`` if this program has the file open.
+    /// - Throws: ``VellumError`` as opening does; with ``VellumError/Code/contradiction`` if this
+    ///   program has the file open.
     public static func salvage(at url: URL) throws(VellumError) -> Salvage {
         guard DatabaseFile.opened(at: url) == nil else {
-            throw VellumError(.contradiction, "The file is open in this program. Close it first.", path: url.path)
+            throw VellumError(
+                .contradiction,
+                "The file is open in this program. Close it first.",
+                path: url.path
+            )
         }
         var events: [StoreEvent] = []
         var verification: Verification?
@@ -189,17 +239,24 @@ extension ArchiveFile {
             wasDamaged = wasDamaged || verification?.problems.isEmpty == false
             try file.close()
         }
-        let aside = events.lazy.compactMap { if case .setAside(let url, let salvaged) = $0 { (url, salvaged) } else { nil } }.last
+        let aside = events.lazy.compactMap {
+            if case .setAside(let url, let salvaged) = $0 { (url, salvaged) } else { nil }
+        }.last
         let none = Verification(problems: [], damagedEntries: [:], soundEntries: 0)
         return Salvage(
-            wasDamaged: wasDamaged || aside != nil, damagedFile: aside?.0, salvaged: aside?.1 ?? 0, verification: verification ?? none)
+            wasDamaged: wasDamaged || aside != nil,
+            damagedFile: aside?.0,
+            salvaged: aside?.1 ?? 0,
+            verification: verification ?? none
+        )
     }
 }
 
 // MARK: Finding files
 
 extension ArchiveFile {
-    /// Returns the files of this package in the folders that programs of this user have for caches, where managers put them by default.
+    /// Returns the files of this package in the folders that programs of this user have for caches,
+    /// where managers put them by default.
     ///
     /// Reads the first bytes of files that may be some. Those that cannot be read are left out.
     ///
@@ -209,12 +266,17 @@ extension ArchiveFile {
     package static func files(in folder: URL) -> [URL] {
         func contents(_ folder: URL) -> [URL] {
             do {
-                return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                return try FileManager.default.contentsOfDirectory(
+                    at: folder,
+                    includingPropertiesForKeys: nil
+                )
             } catch {
                 return []
             }
         }
-        let all = contents(folder).flatMap { FileSystem.isFolder($0.path) ? contents($0) : [$0] }
+        let all = contents(folder).flatMap {
+            FileSystem.isFolder($0.path) ? contents($0) : [$0]
+        }
         return all.filter { url in
             guard url.pathExtension == "sqlite" else { return false }
             do throws(VellumError) {

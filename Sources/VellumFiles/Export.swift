@@ -10,7 +10,10 @@ extension ArchiveFile {
         /// What there is to do: bytes of a backup or an import, entries of an export.
         public let total: Int
 
-        package init(completed: Int, total: Int) { (self.completed, self.total) = (completed, total) }
+        package init(completed: Int, total: Int) {
+            self.completed = completed
+            self.total = total
+        }
     }
 
     /// What an export has written.
@@ -25,7 +28,8 @@ extension ArchiveFile {
     public struct ExportOptions: Sendable {
         /// The names of the archives; `nil` for all.
         public var archives: [String]?
-        /// Whether to add each value as JSON (``CBORValue/json(isPretty:dateFields:)``), for other programs. An import does not read it.
+        /// Whether to add each value as JSON (``CBORValue/json(isPretty:dateFields:)``), for other
+        /// programs. An import does not read it.
         public var includesJSON = false
         /// Whether to go on where an export into the same file was interrupted.
         public var resumes = false
@@ -34,25 +38,32 @@ extension ArchiveFile {
         public init() {}
     }
 
-    /// Writes entries as lines of JSON: keys, dates, ages, versions, groups, and the bytes as they were recorded.
+    /// Writes entries as lines of JSON: keys, dates, ages, versions, groups, and the bytes as they
+    /// were recorded.
     ///
     /// ```swift
     /// let count = try file.export(to: folder.appending(path: "users.jsonl"))
     /// ```
     ///
-    /// The first line names the kind of the file, a line goes before the entries of each archive, and the last one has the number of entries. Entries are
-    /// read in small steps, between which others write; each unchanged entry is written once. For one moment of all archives, export a backup.
-    /// Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it is not synced.
+    /// The first line names the kind of the file, a line goes before the entries of each archive,
+    /// and the last one has the number of entries. Entries are read in small steps, between which
+    /// others write; each unchanged entry is written once. For one moment of all archives, export a
+    /// backup. Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it
+    /// is not synced.
     ///
     /// - Parameters:
     ///   - url: Where the lines go.
     ///   - options: What is written.
-    ///   - progress: Called from time to time. What it throws ends the export, which can be resumed.
+    ///   - progress: Called from time to time. What it throws ends the export, which can be
+    ///     resumed.
     /// - Complexity: O(size of the archives), with less than 10 MB of memory.
-    /// - Throws: ``VellumError`` if the disk fails or, unless the export resumes, there is a file at the URL.
+    /// - Throws: ``VellumError`` if the disk fails or, unless the export resumes, there is a file
+    ///   at the URL.
     @discardableResult
     public func export(
-        to url: URL, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
+        to url: URL,
+        _ options: ExportOptions = ExportOptions(),
+        progress: (Progress) throws -> Void = { _ in }
     ) throws -> Exported {
         try refuseItself(url)
         let output = try ExportOutput(url, resuming: options.resumes, head: head)
@@ -66,10 +77,13 @@ extension ArchiveFile {
     ///   - file: Where the lines go. It is not closed.
     ///   - options: What is written.
     ///   - progress: Called from time to time. What it throws ends the export.
-    /// - Throws: ``VellumError`` if the disk fails, or nobody reads the pipe; and what `progress` throws.
+    /// - Throws: ``VellumError`` if the disk fails, or nobody reads the pipe; and what `progress`
+    ///   throws.
     @discardableResult
     public func export(
-        to file: FileHandle, _ options: ExportOptions = ExportOptions(), progress: (Progress) throws -> Void = { _ in }
+        to file: FileHandle,
+        _ options: ExportOptions = ExportOptions(),
+        progress: (Progress) throws -> Void = { _ in }
     ) throws -> Exported {
         try export(to: ExportOutput(file), options, progress)
     }
@@ -78,14 +92,20 @@ extension ArchiveFile {
     private var head: String { "{\"vellum\":1,\"kind\":\"\(kind.rawValue)\"}\n" }
 
     private func export(
-        to output: ExportOutput, _ options: ExportOptions, _ progress: (Progress) throws -> Void
+        to output: ExportOutput,
+        _ options: ExportOptions,
+        _ progress: (Progress) throws -> Void
     ) throws -> Exported {
-        let all = try archives().filter { archive in options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true }
+        let all = try archives().filter { archive in
+            options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true
+        }
         let total = try all.reduce(0) { $0 + (try $1.summary().entries) }
         var done = output.found
         if done.isEmpty { output.add(head) }
         var damaged = 0
-        for archive in all.dropFirst(max(0, (all.firstIndex { $0.name == done.archive }) ?? 0)) {
+        for archive in all.dropFirst(
+            max(0, (all.firstIndex { $0.name == done.archive }) ?? 0)
+        ) {
             if done.archive != archive.name {
                 done.after = .min
                 output.add(try archive.headLine())
@@ -122,15 +142,22 @@ extension RawArchive {
     }
 
     /// Adds the lines of the next entries, and returns how many of them are damaged.
-    fileprivate func addLines(of scan: inout EntryScan, to output: ExportOutput, _ options: ArchiveFile.ExportOptions) throws(VellumError)
-        -> Int
-    {
-        var (next, damaged) = (scan, 0)
+    fileprivate func addLines(
+        of scan: inout EntryScan,
+        to output: ExportOutput,
+        _ options: ArchiveFile.ExportOptions
+    ) throws(VellumError) -> Int {
+        var next = scan
+        var damaged = 0
         try reading { (tables) throws(SQLiteError) in
             let haveGroups = try tables.fileHasMembers()
             try tables.scan(&next, most: 4 << 20) { (row) throws(SQLiteError) in
                 guard row.isIntact(tables.checksum) else { return damaged += 1 }
-                output.add(row, in: haveGroups ? try tables.groups(of: row.id, revision: row.checksum) : [], options)
+                output.add(
+                    row,
+                    in: haveGroups ? try tables.groups(of: row.id, revision: row.checksum) : [],
+                    options
+                )
             }
         }
         scan = next
@@ -161,18 +188,26 @@ private final class ExportOutput {
     /// - Parameter head: The first line of the export.
     init(_ url: URL, resuming: Bool, head: String) throws(VellumError) {
         self.url = url
-        let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (resuming ? 0 : O_EXCL), 0o600)
+        let descriptor = open(
+            url.path,
+            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (resuming ? 0 : O_EXCL),
+            0o600
+        )
         guard descriptor >= 0 else {
             let reason =
                 errno == EEXIST
-                ? "There is a file at this path already." : "The file cannot be created: \(String(cString: strerror(errno)))."
+                ? "There is a file at this path already."
+                : "The file cannot be created: \(String(cString: strerror(errno)))."
             throw VellumError(.cannotOpen, reason, path: url.path)
         }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         if resuming { try resume(Data(head.utf8)) }
     }
 
-    init(_ file: FileHandle) { (self.file, url) = (file, nil) }
+    init(_ file: FileHandle) {
+        self.file = file
+        url = nil
+    }
 
     func close() {
         do {
@@ -187,12 +222,18 @@ private final class ExportOutput {
     private func resume(_ head: Data) throws(VellumError) {
         do {
             var status = stat()
-            guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw NoExport() }
+            guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+            else { throw NoExport() }
             var length = 0
             var reader = LineReader(file)
             while let line = try reader.next() {
                 // What is no export of such a file is not written over.
-                guard length > 0 || (line.isWhole ? head == line.bytes + [UInt8(ascii: "\n")] : head.starts(with: line.bytes)) else {
+                guard
+                    length > 0
+                        || (line.isWhole
+                            ? head == line.bytes + [UInt8(ascii: "\n")]
+                            : head.starts(with: line.bytes))
+                else {
                     throw NoExport()
                 }
                 guard line.isWhole else { break }
@@ -210,7 +251,11 @@ private final class ExportOutput {
             try file.seek(toOffset: UInt64(length))
         } catch {
             throw VellumError(
-                .cannotOpen, "What is at this path is no export of such a file that can be resumed.", path: url?.path, cause: error)
+                .cannotOpen,
+                "What is at this path is no export of such a file that can be resumed.",
+                path: url?.path,
+                cause: error
+            )
         }
     }
 
@@ -220,7 +265,8 @@ private final class ExportOutput {
 
     func add(_ row: EntryParts, in groups: [String], _ options: ArchiveFile.ExportOptions) {
         entries += 1
-        let (key, bytes) = (row.key, row.bytes)
+        let key = row.key
+        let bytes = row.bytes
         buffer.reserve(300 + key.count * 6 + bytes.count / 3 * 4)
         buffer.add("{\"id\":")
         buffer.add(row.id)
@@ -249,7 +295,9 @@ private final class ExportOutput {
         buffer.add(",\"data\":\"")
         buffer.add(base64: bytes)
         buffer.add("\"")
-        if options.includesJSON { add(",\"value\":" + RawCodec.value(of: Data(bytes)).json()) }
+        if options.includesJSON {
+            add(",\"value\":" + RawCodec.value(of: Data(bytes)).json())
+        }
         buffer.add("}\n")
     }
 
@@ -274,8 +322,11 @@ private final class ExportOutput {
             let code = (error as? POSIXError)?.code ?? .EIO
             let isFull = code == .ENOSPC || code == .EDQUOT
             throw VellumError(
-                isFull ? .diskFull : .inputOutput, "The export could not be written: \(String(cString: strerror(code.rawValue))).",
-                path: url?.path, cause: error)
+                isFull ? .diskFull : .inputOutput,
+                "The export could not be written: \(String(cString: strerror(code.rawValue))).",
+                path: url?.path,
+                cause: error
+            )
         }
     }
 }

@@ -3,34 +3,47 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveFile {
-    /// Records the entries of an export, with their dates, ages, versions and groups. Entries of the same keys are replaced.
+    /// Records the entries of an export, with their dates, ages, versions and groups. Entries of
+    /// the same keys are replaced.
     ///
-    /// Archives that the file does not have are created with their limits; the limits of others hold, and evict. The order of use is that of the export,
-    /// and indexes are built when a program of the type opens the archive. Blocks for the disk; 500 entries are one transaction. What an
-    /// import that was interrupted has recorded is recorded again by the next one.
+    /// Archives that the file does not have are created with their limits; the limits of others
+    /// hold, and evict. The order of use is that of the export, and indexes are built when a
+    /// program of the type opens the archive. Blocks for the disk; 500 entries are one transaction.
+    /// What an import that was interrupted has recorded is recorded again by the next one.
     ///
     /// - Parameters:
     ///   - url: The export.
     ///   - progress: Called after each transaction. What it throws ends the import.
     /// - Returns: How many entries were recorded.
     /// - Complexity: O(n log n).
-    /// - Throws: ``VellumError``: the disk fails, the export is of another kind of file, of values that were left out, or not whole, or a cache has another
-    ///   version here. What came before is recorded.
+    /// - Throws: ``VellumError``: the disk fails, the export is of another kind of file, of values
+    ///   that were left out, or not whole, or a cache has another version here. What came before is
+    ///   recorded.
     @discardableResult
-    public func `import`(from url: URL, progress: (Progress) throws -> Void = { _ in }) throws -> Int {
+    public func `import`(
+        from url: URL,
+        progress: (Progress) throws -> Void = { _ in }
+    ) throws -> Int {
         try refuseItself(url)
         let input: FileHandle
         do {
             input = try FileHandle(forReadingFrom: url)
         } catch {
-            throw VellumError(.cannotOpen, "The export cannot be read.", path: url.path, cause: error)
+            throw VellumError(
+                .cannotOpen,
+                "The export cannot be read.",
+                path: url.path,
+                cause: error
+            )
         }
-        var (number, bytes) = (0, 0)
+        var number = 0
+        var bytes = 0
         func malformed(_ reason: String) -> VellumError {
             VellumError(.invalidImport, "Line \(number) of the export \(reason)", path: url.path)
         }
         let total = FileSystem.size(url.path)
-        var (recorded, isWhole) = (0, false)
+        var recorded = 0
+        var isWhole = false
         var lines: [ImportLine] = []
         var archive: ImportLine?
         func record() throws {
@@ -44,7 +57,12 @@ extension ArchiveFile {
             do {
                 return try reader.next()
             } catch {
-                throw VellumError(.inputOutput, "The export cannot be read.", path: url.path, cause: error)
+                throw VellumError(
+                    .inputOutput,
+                    "The export cannot be read.",
+                    path: url.path,
+                    cause: error
+                )
             }
         }
         while let line = try next() {
@@ -57,11 +75,19 @@ extension ArchiveFile {
                 throw malformed("is not one of an export.")
             }
             if number == 1 {
-                guard parsed.vellum == 1, let found = parsed.kind else { throw malformed("does not say that it is one of this version.") }
-                guard found == kind.rawValue else { throw malformed("says that it is of \(found), and this file has \(kind.rawValue).") }
+                guard parsed.vellum == 1, let found = parsed.kind else {
+                    throw malformed("does not say that it is one of this version.")
+                }
+                guard found == kind.rawValue else {
+                    throw malformed(
+                        "says that it is of \(found), and this file has \(kind.rawValue)."
+                    )
+                }
             } else if let count = parsed.entries {
                 try record()
-                guard count == recorded else { throw malformed("says \(count) entries, and there were \(recorded).") }
+                guard count == recorded else {
+                    throw malformed("says \(count) entries, and there were \(recorded).")
+                }
                 isWhole = true
             } else if parsed.archive != nil {
                 try record()
@@ -75,14 +101,27 @@ extension ArchiveFile {
                 if lines.count >= 500 { try record() }
             }
         }
-        guard isWhole else { throw malformed("is the last, and does not end it: the export was interrupted. Its entries were recorded.") }
+        guard isWhole else {
+            throw malformed(
+                """
+                is the last, and does not end it: the export was interrupted. Its entries were \
+                recorded.
+                """
+            )
+        }
         return recorded
     }
 
-    /// Closing a descriptor of the file would release the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
+    /// Closing a descriptor of the file would release the locks of this process on it
+    /// (sqlite.org/howtocorrupt.html, 2.2).
     func refuseItself(_ url: URL) throws(VellumError) {
-        guard let identity = FileIdentity(path: url.path), identity == FileIdentity(path: file.path) else { return }
-        throw VellumError(.cannotOpen, "This is the file itself, and no export of it.", path: url.path)
+        guard let identity = FileIdentity(path: url.path), identity == FileIdentity(path: file.path)
+        else { return }
+        throw VellumError(
+            .cannotOpen,
+            "This is the file itself, and no export of it.",
+            path: url.path
+        )
     }
 
     private func importEntries(_ lines: [ImportLine], of archive: ImportLine) throws -> Int {
@@ -94,8 +133,11 @@ extension ArchiveFile {
         options.cacheVersion = archive.cacheVersion
         options.mayReplaceVersion = present == nil || present?.entries == 0
         guard options.mayReplaceVersion || present?.cacheVersion == archive.cacheVersion else {
-            throw VellumError(.contradiction, "The cache has another version in this file.").located(
-                archive: Log.displayed(name), path: file.path)
+            throw VellumError(.contradiction, "The cache has another version in this file.")
+                .located(
+                    archive: Log.displayed(name),
+                    path: file.path
+                )
         }
         // One byte is the default of an archive that was dropped, or never opened.
         if let present, present.isLimitGiven || present.capacity.bytes > 1 {
@@ -103,15 +145,23 @@ extension ArchiveFile {
         } else if let limit = archive.defaultLimit, limit > 0 {
             options.defaults.disk = Capacity(bytes: limit, entries: .max)
         }
-        if present == nil, let limit = archive.limit { options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max) }
+        if present == nil, let limit = archive.limit {
+            options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max)
+        }
         let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
             try file.hold(named: name, codec: RawCodec(), options)
         }
         var transaction = StoreTransaction()
         for line in lines {
-            try transaction.record(line.entry, forKey: EntryKey(line.key ?? ""), in: hold.store)
+            try transaction.record(
+                line.entry,
+                forKey: EntryKey(line.key ?? ""),
+                in: hold.store
+            )
             // What is larger than the limit is not recorded.
-            guard let groups = line.groups, line.data?.count ?? 0 <= hold.store.capacities.disk.bytes else { continue }
+            guard let groups = line.groups,
+                line.data?.count ?? 0 <= hold.store.capacities.disk.bytes
+            else { continue }
             try transaction.group(in: EntryKey.groups(Set(groups)), of: hold.store)
         }
         try transaction.commit()
@@ -146,7 +196,8 @@ struct ImportLine: Decodable {
     var entries: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires, idle, version, groups, data, entries
+        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires,
+            idle, version, groups, data, entries
     }
 
     init(from decoder: any Decoder) throws {
@@ -160,7 +211,9 @@ struct ImportLine: Decodable {
         id = try line.decodeIfPresent(Int64.self, forKey: .id)
         key = try line.decodeIfPresent(String.self, forKey: .key)
         recorded = try line.decodeIfPresent(Moment.self, forKey: .recorded)
-        expires = line.contains(.expires) ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
+        expires =
+            line.contains(.expires)
+            ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
         idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
         version = try line.decodeIfPresent(Int64.self, forKey: .version)
         groups = try line.decodeIfPresent([String].self, forKey: .groups)
@@ -169,9 +222,13 @@ struct ImportLine: Decodable {
     }
 
     var entry: Entry {
-        var entry = Entry(bytes: data ?? Data(), written: recorded?.instant ?? WallInstant(Date()))
+        var entry = Entry(
+            bytes: data ?? Data(),
+            written: recorded?.instant ?? WallInstant(Date())
+        )
         if let expires { entry.expires = expires?.instant ?? .never }
-        (entry.idle, entry.typeVersion) = (idle, version ?? 0)
+        entry.idle = idle
+        entry.typeVersion = version ?? 0
         return entry
     }
 
@@ -190,7 +247,9 @@ struct ImportLine: Decodable {
             guard let seconds = MomentText.seconds(try value.decode(String.self)) else {
                 throw DecodingError.dataCorruptedError(in: value, debugDescription: "no moment")
             }
-            instant = WallInstant(rawValue: seconds.whole * 1000 + Int64((seconds.fraction * 1000).rounded()))
+            instant = WallInstant(
+                rawValue: seconds.whole * 1000 + Int64((seconds.fraction * 1000).rounded())
+            )
         }
     }
 }
@@ -203,13 +262,15 @@ struct LineReader {
         var isWhole: Bool
     }
 
-    /// A value has a billion bytes at most (sqlite.org/limits.html, 1), which are a third more in Base64.
+    /// A value has a billion bytes at most (sqlite.org/limits.html, 1), which are a third more in
+    /// Base64.
     private static let longest = 1_400_000_000
 
     private let file: FileHandle
     private var buffer = Data()
     /// Where in the buffer the next line begins, and from where on an end was not looked for.
-    private var (start, looked) = (0, 0)
+    private var start = 0
+    private var looked = 0
 
     init(_ file: FileHandle) { self.file = file }
 
@@ -217,14 +278,23 @@ struct LineReader {
     mutating func next() throws -> Line? {
         while true {
             if let end = buffer[looked...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { (start, looked) = (end + 1, end + 1) }
+                defer {
+                    start = end + 1
+                    looked = end + 1
+                }
                 return Line(bytes: buffer[start..<end], isWhole: true)
             }
-            if start > 0 { (buffer, start) = (Data(buffer[start...]), 0) }
+            if start > 0 {
+                buffer = Data(buffer[start...])
+                start = 0
+            }
             looked = buffer.count
             guard looked < Self.longest else { throw POSIXError(.EFBIG) }
             guard let more = try file.read(upToCount: 1 << 20), !more.isEmpty else {
-                defer { (buffer, looked) = (Data(), 0) }
+                defer {
+                    buffer = Data()
+                    looked = 0
+                }
                 return buffer.isEmpty ? nil : Line(bytes: buffer, isWhole: false)
             }
             buffer.append(more)

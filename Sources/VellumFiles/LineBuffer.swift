@@ -4,9 +4,12 @@ internal import VellumCore
 
 /// Text that is written to a file in large portions.
 ///
-/// By pointers, because an export of a million entries spends its time here. Used by one thread, so Swift's checks for exclusive access are off.
+/// By pointers, because an export of a million entries spends its time here. Used by one thread, so
+/// Swift's checks for exclusive access are off.
 final class LineBuffer {
-    @exclusivity(unchecked) private var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 20)
+    @exclusivity(unchecked) private var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(
+        capacity: 1 << 20
+    )
     @exclusivity(unchecked) private var count = 0
 
     deinit { bytes.deallocate() }
@@ -14,7 +17,9 @@ final class LineBuffer {
     /// Makes room for so many bytes, for what is added next.
     func reserve(_ more: Int) {
         guard count + more > bytes.count else { return }
-        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(count + more, bytes.count * 2))
+        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(
+            capacity: max(count + more, bytes.count * 2)
+        )
         _ = larger.update(fromContentsOf: bytes[..<count])
         bytes.deallocate()
         bytes = larger
@@ -31,7 +36,9 @@ final class LineBuffer {
 
     // The rest adds to what was reserved.
 
-    func add(_ text: StaticString) { add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)) }
+    func add(_ text: StaticString) {
+        add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
 
     func add(_ raw: UnsafeRawBufferPointer) {
         guard let source = raw.baseAddress else { return }
@@ -48,9 +55,13 @@ final class LineBuffer {
 
     func add(_ number: Int64) {
         if number < 0 { add(UInt8(ascii: "-")) }
-        var (rest, digits) = (number.magnitude, 1)
+        var rest = number.magnitude
+        var digits = 1
         var power: UInt64 = 10
-        while digits < 19, rest >= power { (power, digits) = (power &* 10, digits + 1) }
+        while digits < 19, rest >= power {
+            power = power &* 10
+            digits += 1
+        }
         if digits == 19, rest >= power { digits = 20 }
         for place in stride(from: count + digits - 1, through: count, by: -1) {
             start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
@@ -64,20 +75,27 @@ final class LineBuffer {
     /// The two characters of twelve bits (RFC 4648, 4).
     private static let pairs: [UInt16] = {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        return (0..<4096).map { UInt16(letters[$0 >> 6]).littleEndian | UInt16(letters[$0 & 63]) << 8 }
+        return (0..<4096).map {
+            UInt16(letters[$0 >> 6]).littleEndian | UInt16(letters[$0 & 63]) << 8
+        }
     }()
 
     func add(base64 raw: UnsafeRawBufferPointer) {
         Self.pairs.withUnsafeBufferPointer { pairs in
             var index = 0
             while index + 2 < raw.count {
-                let group = Int(raw[index]) << 16 | Int(raw[index + 1]) << 8 | Int(raw[index + 2])
+                let group =
+                    Int(raw[index]) << 16
+                    | Int(raw[index + 1]) << 8
+                    | Int(raw[index + 2])
                 add(pairs[group >> 12])
                 add(pairs[group & 4095])
                 index += 3
             }
             guard index < raw.count else { return }
-            let group = Int(raw[index]) << 16 | (index + 1 < raw.count ? Int(raw[index + 1]) << 8 : 0)
+            let group =
+                Int(raw[index]) << 16
+                | (index + 1 < raw.count ? Int(raw[index + 1]) << 8 : 0)
             add(pairs[group >> 12])
             add(pairs[group & 4095])
             start[count - 1] = UInt8(ascii: "=")
@@ -97,12 +115,21 @@ final class LineBuffer {
     @exclusivity(unchecked) private var lastDay = Int64.min
     @exclusivity(unchecked) private var lastDate: [UInt8] = []
 
-    /// Adds a moment by RFC 3339, in UTC with milliseconds; as a number, in milliseconds since 1970, if its year has not four digits.
+    /// Adds a moment by RFC 3339, in UTC with milliseconds; as a number, in milliseconds since
+    /// 1970, if its year has not four digits.
     func add(moment milliseconds: Int64) {
-        guard -62_135_596_800_000..<253_402_300_800_000 ~= milliseconds else { return add(milliseconds) }
-        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        let (day, time) = remainder < 0 ? (quotient - 1, remainder + 86_400_000) : (quotient, remainder)
-        if day != lastDay { (lastDay, lastDate) = (day, Self.date(ofDay: day)) }
+        guard -62_135_596_800_000..<253_402_300_800_000 ~= milliseconds else {
+            return add(milliseconds)
+        }
+        var (day, time) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        if time < 0 {
+            day -= 1
+            time += 86_400_000
+        }
+        if day != lastDay {
+            lastDay = day
+            lastDate = Self.date(ofDay: day)
+        }
         lastDate.withUnsafeBytes { add($0) }
         add(digits: time / 3_600_000, 2)
         add(UInt8(ascii: ":"))
@@ -114,8 +141,8 @@ final class LineBuffer {
         add("Z\"")
     }
 
-    /// The date of a day after 1970, with a quote before it and a T behind it, by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms",
-    /// `civil_from_days`.
+    /// The date of a day after 1970, with a quote before it and a T behind it, by Howard Hinnant,
+    /// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
     static func date(ofDay day: Int64) -> [UInt8] {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -124,9 +151,12 @@ final class LineBuffer {
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let part = (5 * dayOfYear + 2) / 153
         let month = part < 10 ? part + 3 : part - 9
-        func padded(_ number: Int64, _ digits: Int) -> String { String(repeating: "0", count: digits - "\(number)".count) + "\(number)" }
+        func padded(_ number: Int64, _ digits: Int) -> String {
+            String(repeating: "0", count: digits - "\(number)".count) + "\(number)"
+        }
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return Array("\"\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfYear - (153 * part + 2) / 5 + 1, 2))T".utf8)
+        let day = dayOfYear - (153 * part + 2) / 5 + 1
+        return Array("\"\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T".utf8)
     }
 
     private func add(digits number: Int64, _ digits: Int) {
@@ -139,13 +169,18 @@ final class LineBuffer {
 
     private let writer = PortionWriter()
 
-    /// Writes everything that was added, after what was written before. Returns when the next portion may be added.
+    /// Writes everything that was added, after what was written before. Returns when the next
+    /// portion may be added.
     ///
     /// - Throws: The error of an earlier portion.
     func empty(into file: Int32) throws {
         try finish()
         let next = writer.takeSpare() ?? .allocate(capacity: bytes.count)
-        writer.write(exchange(&bytes, with: next), exchange(&count, with: 0), to: file)
+        writer.write(
+            exchange(&bytes, with: next),
+            exchange(&count, with: 0),
+            to: file
+        )
     }
 
     /// Returns when everything is written.
@@ -154,7 +189,8 @@ final class LineBuffer {
 
 /// Writes a portion while the next one is made.
 ///
-/// Unsafe because the memory of a portion is protected by its turn: whoever adds to it waits until it is written before it gives memory or takes some.
+/// Unsafe because the memory of a portion is protected by its turn: whoever adds to it waits until
+/// it is written before it gives memory or takes some.
 private final class PortionWriter: Sendable {
     private struct State {
         var failure: POSIXError?
@@ -170,26 +206,37 @@ private final class PortionWriter: Sendable {
 
     deinit { takeSpare()?.deallocate() }
 
-    func takeSpare() -> UnsafeMutableBufferPointer<UInt8>? { state.withLock { exchange(&$0.spare, with: nil) } }
+    func takeSpare() -> UnsafeMutableBufferPointer<UInt8>? {
+        state.withLock { exchange(&$0.spare, with: nil) }
+    }
 
     func write(_ memory: UnsafeMutableBufferPointer<UInt8>, _ count: Int, to file: Int32) {
         nonisolated(unsafe) let memory = memory
         state.withLock { $0.isWriting = true }
         lane.start { [self] in
             let failure = Self.write(UnsafeRawBufferPointer(memory)[..<count], to: file)
-            state.withLock { ($0.spare, $0.failure) = (memory, $0.failure ?? failure) }
+            state.withLock {
+                $0.spare = memory
+                $0.failure = $0.failure ?? failure
+            }
             end.signal()
         }
     }
 
     /// Returns when everything is written.
     func finish() throws {
-        if state.withLock({ exchange(&$0.isWriting, with: false) }) { end.wait() }
+        if state.withLock({ exchange(&$0.isWriting, with: false) }) {
+            end.wait()
+        }
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// What a full disk does not take is lost: the file then ends in a part of a line, at which it is resumed.
-    private static func write(_ portion: Slice<UnsafeRawBufferPointer>, to file: Int32) -> POSIXError? {
+    /// What a full disk does not take is lost: the file then ends in a part of a line, at which it
+    /// is resumed.
+    private static func write(
+        _ portion: Slice<UnsafeRawBufferPointer>,
+        to file: Int32
+    ) -> POSIXError? {
         var rest = portion
         while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
             let written = SystemCalls.write(file, start, rest.count)

@@ -13,8 +13,9 @@ internal import VellumEngine
 /// }
 /// ```
 ///
-/// Every call reads the file, and blocks for the disk; none reads or changes memory of the program, or the eviction order. Entries whose age has
-/// ended are there until they are deleted: listings have them, queries do not.
+/// Every call reads the file, and blocks for the disk; none reads or changes memory of the program,
+/// or the eviction order. Entries whose age has ended are there until they are deleted: listings
+/// have them, queries do not.
 ///
 /// Safe on any thread.
 public struct RawArchive: Sendable {
@@ -25,16 +26,24 @@ public struct RawArchive: Sendable {
     let archive: Archive
 
     init(_ row: ArchiveTable.Listed, in file: DatabaseFile) {
-        self.init(name: row.name ?? "", ArchiveTable.Found(id: row.id, hash: row.hash), in: file)
+        self.init(
+            name: row.name ?? "",
+            ArchiveTable.Found(id: row.id, hash: row.hash),
+            in: file
+        )
     }
 
     init(name: String, _ found: ArchiveTable.Found, in file: DatabaseFile) {
-        (self.name, self.file) = (name, file)
+        self.name = name
+        self.file = file
         archive = Archive(found, name: name)
     }
 
-    /// Runs `body` with the tables of the archive, in one snapshot, and names the archive in its errors.
-    func reading<Result: Sendable>(_ body: (ArchiveTables) throws(SQLiteError) -> Result) throws(VellumError) -> Result {
+    /// Runs `body` with the tables of the archive, in one snapshot, and names the archive in its
+    /// errors.
+    func reading<Result: Sendable>(
+        _ body: (ArchiveTables) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
         do throws(VellumError) {
             return try file.reading(archive, body)
         } catch {
@@ -64,7 +73,8 @@ extension RawArchive {
         public internal(set) var limit: DataSize?
         /// Whether a program has set the limit: otherwise it is the default.
         public internal(set) var isLimitGiven = false
-        /// When the least recently used entry was last used, which is evicted next; `nil` if there is none.
+        /// When the least recently used entry was last used, which is evicted next; `nil` if there
+        /// is none.
         public internal(set) var oldest: Date?
         /// When an entry was last used.
         public internal(set) var newest: Date?
@@ -76,7 +86,8 @@ extension RawArchive {
         public internal(set) var indexes: [Index] = []
         /// How many entries were removed with all others, and are being deleted.
         public internal(set) var waiting = 0
-        /// What the hit ratio would be with other limits, as the program wrote it that used the archive last; `nil` if none did for long enough.
+        /// What the hit ratio would be with other limits, as the program wrote it that used the
+        /// archive last; `nil` if none did for long enough.
         public internal(set) var sizing: Sizing?
         /// When it was written.
         public internal(set) var sizingWritten: Date?
@@ -90,30 +101,42 @@ extension RawArchive {
         try reading { (tables) throws(SQLiteError) in
             var summary = Summary()
             let usage = try tables.totals()
-            (summary.entries, summary.size) = (usage.entries, DataSize(bytes: usage.bytes))
+            summary.entries = usage.entries
+            summary.size = DataSize(bytes: usage.bytes)
             let read = try tables.connection.prepare(RawRows.archive, tables.id)
             if try read.step() {
                 let row = RawRows.ArchiveRow(read)
-                summary.limit = row.limit < Int64.max >> 1 ? DataSize(bytes: Int(row.limit)) : nil
-                (summary.isLimitGiven, summary.cacheVersion) = (row.isLimitGiven, row.cacheVersion)
+                summary.limit =
+                    row.limit < Int64.max >> 1
+                    ? DataSize(bytes: Int(row.limit))
+                    : nil
+                summary.isLimitGiven = row.isLimitGiven
+                summary.cacheVersion = row.cacheVersion
             }
-            summary.typeVersion = try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
+            summary.typeVersion =
+                try tables.connection.int(EntryTable.newestVersion(tables.id))?.int ?? 0
             summary.waiting = try tables.connection.int(RawRows.waiting(tables.id))?.int ?? 0
             summary.indexes = try tables.rawIndex()?.indexes ?? []
-            if let (sizing, written) = try SizingTable.read(of: tables.id, on: tables.connection) {
-                (summary.sizing, summary.sizingWritten) = (sizing, written.date)
+            if let (sizing, written) = try SizingTable.read(
+                of: tables.id,
+                on: tables.connection
+            ) {
+                summary.sizing = sizing
+                summary.sizingWritten = written.date
             }
             guard usage.entries > 0 else { return summary }
             let oldest = try tables.connection.int(RawRows.oldestUse(tables.id))?.value ?? 0
             summary.oldest = UseStamp(rawValue: oldest).possibleDate
-            summary.newest = try RecencyTables.readNewestStamp(of: tables.id, on: tables.connection).possibleDate
+            summary.newest = try RecencyTables.readNewestStamp(of: tables.id, on: tables.connection)
+                .possibleDate
             return summary
         }
     }
 
     /// How the entries of an archive are distributed.
     public struct Statistics: Hashable, Sendable {
-        /// How many entries have a size of at least a power of two and less than the next, by the exponent; empty ones by -1.
+        /// How many entries have a size of at least a power of two and less than the next, by the
+        /// exponent; empty ones by -1.
         public internal(set) var sizes: [Int: Int] = [:]
         /// How many entries were recorded on a day, by the number of days before now.
         public internal(set) var ages: [Int: Int] = [:]
@@ -132,11 +155,14 @@ extension RawArchive {
     public func statistics() throws(VellumError) -> Statistics {
         var statistics = Statistics()
         let now = Date()
-        func day(_ date: Date) -> Int { Int(max(0, now.timeIntervalSince(date) / 86_400)) }
+        func day(_ date: Date) -> Int {
+            Int(max(0, now.timeIntervalSince(date) / 86_400))
+        }
         var batches = Batches(of: self, "")
         while let entries = try batches.next() {
             for entry in entries {
-                let exponent = entry.size == 0 ? -1 : Int.bitWidth - 1 - entry.size.leadingZeroBitCount
+                let exponent =
+                    entry.size == 0 ? -1 : Int.bitWidth - 1 - entry.size.leadingZeroBitCount
                 statistics.sizes[exponent, default: 0] += 1
                 statistics.ages[day(entry.recorded), default: 0] += 1
                 statistics.uses[day(entry.lastUsed), default: 0] += 1
@@ -159,18 +185,21 @@ extension RawArchive {
         public let size: Int
         /// When the value was recorded.
         public let recorded: Date
-        /// When it expires for every program, if not used before; `nil` if it has no age of its own.
+        /// When it expires for every program, if not used before; `nil` if it has no age of its
+        /// own.
         public let expires: Date?
         /// How long after its last use it expires; `nil` if the last use does not matter.
         public let idle: Duration?
-        /// When it was last recorded or accessed, as far as the file knows: programs that are running may know later uses.
+        /// When it was last recorded or accessed, as far as the file knows: programs that are
+        /// running may know later uses.
         public let lastUsed: Date
         /// The version of the type that it was recorded with; 0 for none.
         public let typeVersion: Int
 
         /// Whether an age of its own has ended at a moment.
         public func hasExpired(at now: Date) -> Bool {
-            (expires.map { $0 <= now } ?? false) || (idle.map { lastUsed.addingTimeInterval($0 / .seconds(1)) <= now } ?? false)
+            (expires.map { $0 <= now } ?? false)
+                || (idle.map { lastUsed.addingTimeInterval($0 / .seconds(1)) <= now } ?? false)
         }
     }
 
@@ -189,11 +218,15 @@ extension RawArchive {
     /// - Parameters:
     ///   - prefix: What the keys begin with.
     ///   - order: In which order they come.
-    ///   - limit: How many at most. A long listing takes about 200 bytes of memory for each: use ``forEachEntry(withPrefix:_:)`` for all of a large
-    ///     archive.
+    ///   - limit: How many at most. A long listing takes about 200 bytes of memory for each: use
+    ///     ``forEachEntry(withPrefix:_:)`` for all of a large archive.
     /// - Complexity: O(n) by size and for a prefix, otherwise O(limit × log n).
     /// - Throws: ``VellumError`` if the file cannot be read.
-    public func entries(withPrefix prefix: String = "", order: Order = .recorded, limit: Int = .max) throws(VellumError) -> [Entry] {
+    public func entries(
+        withPrefix prefix: String = "",
+        order: Order = .recorded,
+        limit: Int = .max
+    ) throws(VellumError) -> [Entry] {
         var found: [Entry] = []
         let start = EntryKey(prefix)
         switch order {
@@ -205,22 +238,32 @@ extension RawArchive {
         case .use:
             let keys = try reading { (tables) throws(SQLiteError) in
                 try tables.keysByUse(
-                    limit: prefix.isEmpty ? limit : .max, validAt: .never, under: .never, withExpired: true, pending: [])
+                    limit: prefix.isEmpty ? limit : .max,
+                    validAt: .never,
+                    under: .never,
+                    withExpired: true,
+                    pending: []
+                )
             }
-            for listed in keys where found.count < limit && listed.key.normalized.utf8.starts(with: start.normalized.utf8) {
+            for listed in keys
+            where found.count < limit
+                && listed.key.normalized.utf8.starts(with: start.normalized.utf8)
+            {
                 if let entry = try entry(forKey: listed.key.normalized) { found.append(entry) }
             }
         }
         return found
     }
 
-    /// Calls `body` with every entry, without its value, in the order in which the keys were first recorded.
+    /// Calls `body` with every entry, without its value, in the order in which the keys were first
+    /// recorded.
     ///
     /// Reads in small steps, between which others write: what is written meanwhile may be missed.
     ///
     /// - Complexity: O(n).
     /// - Throws: ``VellumError`` if the file cannot be read, or what `body` throws.
-    public func forEachEntry(withPrefix prefix: String = "", _ body: (Entry) throws -> Void) throws {
+    public func forEachEntry(withPrefix prefix: String = "", _ body: (Entry) throws -> Void) throws
+    {
         var batches = Batches(of: self, prefix)
         while let entries = try batches.next() {
             for entry in entries { try body(entry) }
@@ -234,7 +277,10 @@ extension RawArchive {
         private var last = Int64.min
         var left = Int.max
 
-        init(of archive: RawArchive, _ prefix: String) { (self.archive, self.prefix) = (archive, EntryKey(prefix)) }
+        init(of archive: RawArchive, _ prefix: String) {
+            self.archive = archive
+            self.prefix = EntryKey(prefix)
+        }
 
         /// The next entries; `nil` at the end.
         mutating func next() throws(VellumError) -> [Entry]? {
@@ -249,7 +295,10 @@ extension RawArchive {
 
     /// - Returns: Also the id of the last entry; `nil` if there are none.
     private func rows(
-        after id: Int64, _ prefix: EntryKey, _ limit: Int, bySize: Bool = false
+        after id: Int64,
+        _ prefix: EntryKey,
+        _ limit: Int,
+        bySize: Bool = false
     ) throws(VellumError) -> (entries: [Entry], last: Int64?) {
         try reading { (tables) throws(SQLiteError) in
             try tables.clearedThrough()
@@ -258,7 +307,8 @@ extension RawArchive {
             read.bind(id, at: 1)
             read.bind(copying: prefix, at: 2)
             read.bind(Int64(max(0, limit)), at: 3)
-            var (entries, last) = ([Entry](), Int64?.none)
+            var entries = [Entry]()
+            var last = Int64?.none
             while try read.step() {
                 let row = RawRows.EntryRow(read)
                 entries.append(row.entry)
@@ -283,9 +333,13 @@ extension RawArchive {
     /// Returns the bytes as they were recorded; `nil` if there are none.
     ///
     /// - Complexity: O(log n + size).
-    /// - Throws: ``VellumError``, with ``VellumError/Code/damagedEntry`` if the entry does not match its checksum.
+    /// - Throws: ``VellumError``, with ``VellumError/Code/damagedEntry`` if the entry does not
+    ///   match its checksum.
     public func encodedData(forKey key: String) throws(VellumError) -> Data? {
-        switch try reading({ (tables) throws(SQLiteError) in try tables.entry(forKey: EntryKey(key)) }) {
+        switch try reading({ (tables) throws(SQLiteError) in
+            try tables.entry(forKey: EntryKey(key))
+        })
+        {
         case .entry(let entry): return entry.bytes
         case .damaged: throw .corruptEntry.located(archive: Log.displayed(name), path: file.path)
         case nil: return nil
@@ -294,11 +348,14 @@ extension RawArchive {
 
     /// Returns the value, of whatever type; `nil` if there is none.
     ///
-    /// A value that a type encoded in a form of its own, neither CBOR nor JSON, is a ``CBORValue/bytes(_:)``.
+    /// A value that a type encoded in a form of its own, neither CBOR nor JSON, is a
+    /// ``CBORValue/bytes(_:)``.
     ///
     /// - Complexity: O(log n + size).
     /// - Throws: As ``encodedData(forKey:)``.
-    public func value(forKey key: String) throws(VellumError) -> CBORValue? { try encodedData(forKey: key).map(RawCodec.value) }
+    public func value(forKey key: String) throws(VellumError) -> CBORValue? {
+        try encodedData(forKey: key).map(RawCodec.value)
+    }
 }
 
 // MARK: Queries
@@ -314,7 +371,8 @@ extension RawArchive {
 
     /// Returns the objects that match a query. Those whose age has ended do not.
     ///
-    /// Uses the indexes that the file has, whoever declared them. A column of an index is used if it has the values of the field of its name.
+    /// Uses the indexes that the file has, whoever declared them. A column of an index is used if
+    /// it has the values of the field of its name.
     ///
     /// - Complexity: O(log n + r) for r results of an index, O(n) without one.
     /// - Throws: ``VellumError`` if the file cannot be read.
@@ -330,15 +388,25 @@ extension RawArchive {
         return objects
     }
 
-    /// Calls `body` with the objects that match a query, and holds few of them in memory, unless they are sorted without an index.
+    /// Calls `body` with the objects that match a query, and holds few of them in memory, unless
+    /// they are sorted without an index.
     ///
     /// - Throws: As ``find(_:)``, and what `body` throws.
     public func find(_ query: RawQuery, _ body: (Object) throws -> Void) throws {
         let (store, index) = try store()
-        let cursor = QueryCursor(index.description(of: query), in: store, batchSize: 256, undecodable: .skip)
+        let cursor = QueryCursor(
+            index.description(of: query),
+            in: store,
+            batchSize: 256,
+            undecodable: .skip
+        )
         while let item = try cursor.nextItem() {
             // It may have been removed since it was read.
-            guard let entry = try reading({ (tables) throws(SQLiteError) in try tables.rawEntry(item.origin.entryID) }) else { continue }
+            guard
+                let entry = try reading({ (tables) throws(SQLiteError) in
+                    try tables.rawEntry(item.origin.entryID)
+                })
+            else { continue }
             try body(Object(entry: entry, value: item.value))
         }
     }
@@ -361,20 +429,32 @@ extension RawArchive {
         return explanation
     }
 
-    /// Returns the fields of which an index says that they are dates: Swift's types write them as numbers (``CBORValue/json(isPretty:dateFields:)``).
+    /// Returns the fields of which an index says that they are dates: Swift's types write them as
+    /// numbers (``CBORValue/json(isPretty:dateFields:)``).
     ///
     /// - Throws: As ``find(_:)``.
     public func dateFields() throws(VellumError) -> Set<String> { try index().dateFields }
 
     /// The engine's view of the archive, with the index of the file.
     private func store() throws(VellumError) -> (Store<CBORValue>, RawIndex) {
-        let archive = Archive(ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash), name: name)
+        let archive = Archive(
+            ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash),
+            name: name
+        )
         let index = try index()
         var options = StoreOptions<CBORValue>()
         options.indexing = index.catalog
         archive.setShape(index.catalog.shape)
         let disk = DiskArchive(file: file, archive)
-        return (Store(disk: disk, codec: RawCodec(), memory: Capacity(bytes: 1, entries: 1), options, clock: file.clock), index)
+        return (
+            Store(
+                disk: disk,
+                codec: RawCodec(),
+                memory: Capacity(bytes: 1, entries: 1),
+                options,
+                clock: file.clock
+            ), index
+        )
     }
 
     private func index() throws(VellumError) -> RawIndex {
@@ -382,7 +462,10 @@ extension RawArchive {
             guard var index = try tables.rawIndex() else { return RawIndex.none }
             let newest = try tables.newestIndexed(8, index.catalog.shape)
             index.compare(
-                with: newest.compactMap { stored, values in values.map { (RawCodec.value(of: stored.entry.bytes), $0) } })
+                with: newest.compactMap { stored, values in
+                    values.map { (RawCodec.value(of: stored.entry.bytes), $0) }
+                }
+            )
             return index
         }
     }

@@ -8,14 +8,23 @@ internal import VellumEngine
 struct RawCodec: Codec {
     func decode(_ bytes: Data) throws -> CBORValue { Self.value(of: bytes) }
     func encode(_ value: CBORValue) throws -> Data { try CBOREncoder().encode(value) }
-    func isSame(_ value: CBORValue, _ new: Data, as old: Data) throws -> Bool { new == old }
+    func isSame(
+        _ value: CBORValue,
+        _ new: Data,
+        as old: Data
+    ) throws -> Bool { new == old }
     /// A value of another version of its type is shown as it is.
-    func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<CBORValue> { .value(Self.value(of: bytes)) }
+    func migrate(
+        _ bytes: Data,
+        from version: Int64,
+        of key: EntryKey
+    ) throws -> Migration<CBORValue> { .value(Self.value(of: bytes)) }
 
     /// The value of bytes in CBOR or JSON; `.bytes` if a type wrote them in a form of its own.
     static func value(of bytes: Data) -> CBORValue {
         do {
-            if CBORDecoder.isSelfDescribed(bytes) || bytes.first.map({ 0x80...0xDB ~= $0 }) ?? false {
+            if CBORDecoder.isSelfDescribed(bytes) || bytes.first.map({ 0x80...0xDB ~= $0 }) ?? false
+            {
                 let value = try CBORDecoder().decode(CBORValue.self, from: bytes)
                 // RFC 8949, 3.4.6: the tag says only that this is CBOR.
                 if case .tagged(55799, let object) = value { return object }
@@ -53,7 +62,9 @@ private struct JSONValue: Decodable {
             value = .array(elements.map(\.value))
         } else {
             let pairs = try container.decode([String: JSONValue].self)
-            value = .map(Dictionary(uniqueKeysWithValues: pairs.map { (.text($0.key), $0.value.value) }))
+            value = .map(
+                Dictionary(uniqueKeysWithValues: pairs.map { (.text($0.key), $0.value.value) })
+            )
         }
     }
 }

@@ -2,10 +2,12 @@ package import Foundation
 package import VellumCore
 internal import VellumEngine
 
-/// Puts a copy of a backup in the place of a file, so that no log and no other part of the old file stays beside it.
+/// Puts a copy of a backup in the place of a file, so that no log and no other part of the old file
+/// stays beside it.
 ///
-/// The copy is written and checked under another name, and then waits to be put in place as the replacement of a damaged file does: whoever
-/// opens the file after a process was killed finishes it. Before that moment the old file is there, after it the new one.
+/// The copy is written and checked under another name, and then waits to be put in place as the
+/// replacement of a damaged file does: whoever opens the file after a process was killed finishes
+/// it. Before that moment the old file is there, after it the new one.
 package struct Restoring {
     private let source: DatabaseFile
     private let path: String
@@ -13,7 +15,8 @@ package struct Restoring {
     /// Restores the file at a URL.
     ///
     /// - Returns: Where the old file is now, with its side files; `nil` if there was none.
-    /// - Throws: ``VellumError``, with the code ``VellumError/Code/busy`` if a program has the file open. The old file is unchanged then.
+    /// - Throws: ``VellumError``, with the code ``VellumError/Code/busy`` if a program has the file
+    ///   open. The old file is unchanged then.
     package static func restore(from backup: URL, to url: URL) throws(VellumError) -> URL? {
         let source = try openBackup(backup)
         do {
@@ -42,10 +45,19 @@ package struct Restoring {
     }
 
     private static func path(of url: URL) throws -> String {
-        guard url.isFileURL else { throw VellumError(.cannotOpen, "The URL does not name a file. Give a file URL: URL(fileURLWithPath:).") }
+        guard url.isFileURL else {
+            throw VellumError(
+                .cannotOpen,
+                "The URL does not name a file. Give a file URL: URL(fileURLWithPath:)."
+            )
+        }
         let folder = url.deletingLastPathComponent().path
         guard FileSystem.isFolder(folder) else {
-            throw VellumError(.cannotOpen, "The folder of the file is missing. Create it, or choose another.", path: folder)
+            throw VellumError(
+                .cannotOpen,
+                "The folder of the file is missing. Create it, or choose another.",
+                path: folder
+            )
         }
         let path = try FileSystem.resolved(folder) + "/" + url.lastPathComponent
         try FilePaths.checkLength(path)
@@ -77,10 +89,17 @@ package struct Restoring {
     private func checkTarget() throws {
         guard let identity = FileIdentity(path: path) else { return }
         guard identity != source.location.identity else {
-            throw VellumError(.cannotOpen, "A file cannot be restored from itself. Give the path of a backup.", path: path)
+            throw VellumError(
+                .cannotOpen,
+                "A file cannot be restored from itself. Give the path of a backup.",
+                path: path
+            )
         }
-        guard !OpenDatabases.shared.isOpen(identity) else { throw VellumError.isOpen("This program") }
-        // As a connection does: only then its locks may be queried. Each process that has it open holds a lock on this byte.
+        guard !OpenDatabases.shared.isOpen(identity) else {
+            throw VellumError.isOpen("This program")
+        }
+        // As a connection does: only then its locks may be queried. Each process that has it open
+        // holds a lock on this byte.
         OpenDatabases.shared.add(identity, at: path)
         let holder = OpenDatabases.shared.holder(of: 128..<129, in: identity, at: path)
         OpenDatabases.shared.remove(identity)
@@ -96,13 +115,20 @@ package struct Restoring {
         try connection.execute(SQL.readerSettings)
         try connection.execute(SQL.begin)
         guard try VerificationReport(reading: connection).isIntact else {
-            throw VellumError(.damagedFile, "The backup is damaged. Nothing was restored; choose another backup.", path: source.path)
+            throw VellumError(
+                .damagedFile,
+                "The backup is damaged. Nothing was restored; choose another backup.",
+                path: source.path
+            )
         }
     }
 }
 
 extension VellumError {
     fileprivate static func isOpen(_ program: String) -> VellumError {
-        VellumError(.busy, "\(program) has the file open. Close it there, then restore it. Nothing was changed.")
+        VellumError(
+            .busy,
+            "\(program) has the file open. Close it there, then restore it. Nothing was changed."
+        )
     }
 }

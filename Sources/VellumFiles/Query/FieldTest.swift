@@ -57,24 +57,38 @@ struct FieldTest: Hashable, Sendable {
         let value = object[field: field]
         switch relation {
         case .isNull: return value == nil
-        case .isEqual(let literal): return value.flatMap { Scalar($0).order(to: literal) } == 0
-        case .isIn(let literals): return value.map { value in literals.contains { Scalar(value).order(to: $0) == 0 } } ?? false
+        case .isEqual(let literal):
+            return value.flatMap { Scalar($0).order(to: literal) } == 0
+        case .isIn(let literals):
+            return value.map { value in
+                literals.contains { Scalar(value).order(to: $0) == 0 }
+            }
+                ?? false
         case .isLess(let literal, let orEqual):
-            return value.flatMap { Scalar($0).order(to: literal) }.map { orEqual ? $0 <= 0 : $0 < 0 } ?? false
+            return value.flatMap { Scalar($0).order(to: literal) }.map {
+                orEqual ? $0 <= 0 : $0 < 0
+            } ?? false
         case .isGreater(let literal, let orEqual):
-            return value.flatMap { Scalar($0).order(to: literal) }.map { orEqual ? $0 >= 0 : $0 > 0 } ?? false
+            return value.flatMap { Scalar($0).order(to: literal) }.map {
+                orEqual ? $0 >= 0 : $0 > 0
+            } ?? false
         case .begins(let start):
             guard case .text(let text)? = value.map(Scalar.init) else { return false }
             return text.starts(with: start)
         case .contains(let literal):
-            if case .array(let elements)? = value { return elements.contains { Scalar($0).order(to: literal) == 0 } }
-            guard case .text(let part) = literal, case .text(let text)? = value.map(Scalar.init) else { return false }
+            if case .array(let elements)? = value {
+                return elements.contains { Scalar($0).order(to: literal) == 0 }
+            }
+            guard case .text(let part) = literal,
+                case .text(let text)? = value.map(Scalar.init)
+            else { return false }
             return part.isEmpty || text.contains(part)
         }
     }
 }
 
-/// A value as queries compare it. Values of different kinds are never equal, and none is less than the other.
+/// A value as queries compare it. Values of different kinds are never equal, and none is less than
+/// the other.
 enum Scalar {
     /// In the order in which a sort puts the kinds.
     case bool(Bool)
@@ -90,25 +104,38 @@ enum Scalar {
         case .integer(let value): self = .integer(value)
         case .float(let value): self = .number(value)
         case .text(let text): self = .text(text)
-        case .tagged(1, .integer(let seconds)): self = .date(Date(timeIntervalSince1970: Double(seconds)))
-        case .tagged(1, .float(let seconds)): self = .date(Date(timeIntervalSince1970: seconds))
-        default: self = PlainValue(value).text.map(Scalar.text) ?? PlainValue(value).decimal.map { .number($0) } ?? .other
+        case .tagged(1, .integer(let seconds)):
+            self = .date(Date(timeIntervalSince1970: Double(seconds)))
+        case .tagged(1, .float(let seconds)):
+            self = .date(Date(timeIntervalSince1970: seconds))
+        default:
+            self =
+                PlainValue(value).text.map(Scalar.text) ?? PlainValue(value).decimal.map {
+                    .number($0)
+                } ?? .other
         }
     }
 
-    /// Negative if the value comes before the literal, positive if after, 0 if they are equal; `nil` if they cannot be compared.
+    /// Negative if the value comes before the literal, positive if after, 0 if they are equal;
+    /// `nil` if they cannot be compared.
     func order(to literal: Literal) -> Int? {
         switch (self, literal) {
-        case (.bool(let left), .bool(let right)): Self.order(left ? 1 : 0, right ? 1 : 0)
+        case (.bool(let left), .bool(let right)):
+            Self.order(left ? 1 : 0, right ? 1 : 0)
         case (.integer(let left), .integer(let right)): Self.order(left, right)
-        case (.integer(let left), .number(let right)): Self.order(Double(left), right)
-        case (.number(let left), .integer(let right)): Self.order(left, Double(right))
+        case (.integer(let left), .number(let right)):
+            Self.order(Double(left), right)
+        case (.number(let left), .integer(let right)):
+            Self.order(left, Double(right))
         case (.number(let left), .number(let right)): Self.order(left, right)
         case (.date(let left), .date(let right)):
             Self.order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
-        // Swift's types write a date as a number: whoever compares it with a date says that it is one.
-        case (.number(let left), .date(let right)): Self.order(left, right.timeIntervalSinceReferenceDate)
-        case (.integer(let left), .date(let right)): Self.order(Double(left), right.timeIntervalSinceReferenceDate)
+        // Swift's types write a date as a number: whoever compares it with a date says that it is
+        // one.
+        case (.number(let left), .date(let right)):
+            Self.order(left, right.timeIntervalSinceReferenceDate)
+        case (.integer(let left), .date(let right)):
+            Self.order(Double(left), right.timeIntervalSinceReferenceDate)
         case (.text(let left), .text(let right)): TextOrder.compare(left, right)
         default: nil
         }
@@ -130,22 +157,33 @@ enum Scalar {
 
     /// The order of a sort, which is that of an index: what is missing comes first, then NaN.
     static func compare(_ left: CBORValue?, _ right: CBORValue?) -> Int {
-        guard let left, let right else { return (left == nil ? 0 : 1) - (right == nil ? 0 : 1) }
-        let (first, second) = (Scalar(left), Scalar(right))
+        guard let left, let right else {
+            return (left == nil ? 0 : 1) - (right == nil ? 0 : 1)
+        }
+        let first = Scalar(left)
+        let second = Scalar(right)
         guard first.rank == second.rank else { return first.rank - second.rank }
         switch (first, second) {
-        case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0) ?? 0
-        case (.integer(let left), .integer(let right)): return order(left, right) ?? 0
-        case (.integer(let left), .number(let right)): return ranked(Double(left), right)
-        case (.number(let left), .integer(let right)): return ranked(left, Double(right))
+        case (.bool(let left), .bool(let right)):
+            return order(left ? 1 : 0, right ? 1 : 0) ?? 0
+        case (.integer(let left), .integer(let right)):
+            return order(left, right) ?? 0
+        case (.integer(let left), .number(let right)):
+            return ranked(Double(left), right)
+        case (.number(let left), .integer(let right)):
+            return ranked(left, Double(right))
         case (.number(let left), .number(let right)): return ranked(left, right)
-        case (.date(let left), .date(let right)): return ranked(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
-        case (.text(let left), .text(let right)): return TextOrder.compare(left, right)
+        case (.date(let left), .date(let right)):
+            return ranked(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+        case (.text(let left), .text(let right)):
+            return TextOrder.compare(left, right)
         default: return 0
         }
     }
 
     private static func ranked(_ left: Double, _ right: Double) -> Int {
-        order(left, right) ?? (left.isNaN ? 0 : 1) - (right.isNaN ? 0 : 1)
+        order(left, right)
+            ?? (left.isNaN ? 0 : 1)
+            - (right.isNaN ? 0 : 1)
     }
 }

@@ -8,12 +8,15 @@ internal import VellumEngine
 /// for object in try archive.find(high) { print(object.value.json()) }
 /// ```
 ///
-/// A field is a name, or names with dots between (`address.city`); one with other characters stands in back quotes. Tests are `==`, `!=`,
-/// `<`, `<=`, `>`, `>=`, `in ("a", "b")`, `begins "a"`, and `contains "a"` of a text or a list, joined by `and`, `or`, `not` and
-/// parentheses. Values are texts in quotes, numbers, `true`, `false`, `null`, and dates (`2026-03-01`, `2026-03-01T08:00:00Z`). Then may follow
-/// `sort` with fields, each `asc` or `desc`, and `limit` and `offset` with numbers.
+/// A field is a name, or names with dots between (`address.city`); one with other characters stands
+/// in back quotes. Tests are `==`, `!=`, `<`, `<=`, `>`, `>=`, `in ("a", "b")`, `begins "a"`, and
+/// `contains "a"` of a text or a list, joined by `and`, `or`, `not` and parentheses. Values are
+/// texts in quotes, numbers, `true`, `false`, `null`, and dates (`2026-03-01`,
+/// `2026-03-01T08:00:00Z`). Then may follow `sort` with fields, each `asc` or `desc`, and `limit`
+/// and `offset` with numbers.
 ///
-/// What is missing is `null`. Values of different kinds are not equal, and none is less than the other. Texts are compared like Swift's.
+/// What is missing is `null`. Values of different kinds are not equal, and none is less than the
+/// other. Texts are compared like Swift's.
 public struct RawQuery: Sendable {
     /// The text is not a query: where, and why.
     public struct SyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +28,9 @@ public struct RawQuery: Sendable {
         public let message: String
 
         /// The text, a mark under the place, and the message.
-        public var description: String { "\(text)\n\(String(repeating: " ", count: offset))^ \(message)" }
+        public var description: String {
+            "\(text)\n\(String(repeating: " ", count: offset))^ \(message)"
+        }
     }
 
     /// One criterion of a sort.

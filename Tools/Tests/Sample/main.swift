@@ -17,7 +17,9 @@ struct Airport: ArchiveCodable, IndexedArchivable {
     var elevation: Double
     var opened: Date
     var tags: [String]
-    static var archiveIndexes: [ArchiveIndex<Airport>] { [.index(\.country, \.elevation), .index(\.name)] }
+    static var archiveIndexes: [ArchiveIndex<Airport>] {
+        [.index(\.country, \.elevation), .index(\.name)]
+    }
 }
 
 /// An object whose archive has the name of a stranger.
@@ -40,27 +42,45 @@ let factory = ArchivesFactory(directory: folder)
 
 func airport(_ icao: String, _ name: String, _ country: String, _ elevation: Double) -> Airport {
     Airport(
-        icao: icao, name: name, country: country, elevation: elevation, opened: Date(timeIntervalSince1970: elevation * 86_400),
-        tags: ["a", name])
+        icao: icao,
+        name: name,
+        country: country,
+        elevation: elevation,
+        opened: Date(timeIntervalSince1970: elevation * 86_400),
+        tags: ["a", name]
+    )
 }
 
 switch arguments[1] {
 case "make":
     let airports = try factory.store(for: Airport.self, diskLimit: 8.megaByte)
     try airports.record(contentsOf: [
-        airport("LSZH", "Zürich", "CH", 1416), airport("LSGG", "Genève", "CH", 1411), airport("LSZS", "Samedan", "CH", 5600),
+        airport("LSZH", "Zürich", "CH", 1416), airport("LSGG", "Genève", "CH", 1411),
+        airport("LSZS", "Samedan", "CH", 5600),
         airport("RJTT", "東京国際空港", "JP", 35), airport("EDDF", "Frankfurt am Main", "DE", 364),
     ])
-    try airports.record(contentsOf: (0..<300).map { airport("X\(1000 + $0)", "Field \($0)", "XX", Double($0)) })
+    try airports.record(
+        contentsOf: (0..<300).map { airport("X\(1000 + $0)", "Field \($0)", "XX", Double($0)) }
+    )
     let strangers = try factory.store(for: Stranger.self)
     try strangers.record(contentsOf: [
-        Stranger(primaryKey: "\u{1B}]0;title\u{07}\nsecond line", text: "\u{9B}2J\u{202E}<script>alert(1)</script>"),
-        Stranger(primaryKey: String(repeating: "long ", count: 10_000), text: "long"), Stranger(primaryKey: "<img src=x>", text: "&amp;"),
+        Stranger(
+            primaryKey: "\u{1B}]0;title\u{07}\nsecond line",
+            text: "\u{9B}2J\u{202E}<script>alert(1)</script>"
+        ),
+        Stranger(primaryKey: String(repeating: "long ", count: 10_000), text: "long"),
+        Stranger(primaryKey: "<img src=x>", text: "&amp;"),
     ])
     try factory.close()
     let manager = MiniCacheManager(name: "Pictures", directory: folder)
-    let cache: MiniCache<String, Data> = manager.cache(cacheName: "Thumbnails", cacheVersion: .custom("3"), maxAge: .days(7))
-    for number in 0..<20 { try cache.set(Data(repeating: 7, count: 1000 * (number + 1)), forKey: "picture \(number)") }
+    let cache: MiniCache<String, Data> = manager.cache(
+        cacheName: "Thumbnails",
+        cacheVersion: .custom("3"),
+        maxAge: .days(7)
+    )
+    for number in 0..<20 {
+        try cache.set(Data(repeating: 7, count: 1000 * (number + 1)), forKey: "picture \(number)")
+    }
     try manager.close()
 case "touch":
     let airports = try factory.store(for: Airport.self, diskLimit: 8.megaByte)
@@ -76,7 +96,11 @@ case "many":
     let text = String(repeating: "x", count: 100)
     let count = Int(arguments[3]) ?? 0
     for start in stride(from: 0, to: count, by: 5000) {
-        try letters.record(contentsOf: (start..<min(count, start + 5000)).map { Letter(primaryKey: "letter \($0)", text: text) })
+        try letters.record(
+            contentsOf: (start..<min(count, start + 5000)).map {
+                Letter(primaryKey: "letter \($0)", text: text)
+            }
+        )
     }
     try factory.close()
 default: exit(2)

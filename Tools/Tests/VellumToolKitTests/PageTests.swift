@@ -9,15 +9,19 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct PageTests {
-    static let hostile = "<img src=x onerror=alert(1)>\u{202E}\u{1B}\"'`&" + String(repeating: "名", count: 100_000)
+    static let hostile =
+        "<img src=x onerror=alert(1)>\u{202E}\u{1B}\"'`&" + String(repeating: "名", count: 100_000)
 
     static let sizing: SizingView = {
         func points(_ limits: [Int]) -> [SizingView.Point] {
             limits.map { .init(limit: $0, hitRatio: min(0.9, Double($0) / Double(20 << 20))) }
         }
         return SizingView(
-            memory: points((17...23).map { 1 << $0 }), disk: points((20...26).map { 1 << $0 }), curve: points((17...26).map { 1 << $0 }),
-            enough: 18 << 20)
+            memory: points((17...23).map { 1 << $0 }),
+            disk: points((20...26).map { 1 << $0 }),
+            curve: points((17...26).map { 1 << $0 }),
+            enough: 18 << 20
+        )
     }()
 
     /// A report with three archives, one of which has names of a stranger.
@@ -25,48 +29,95 @@ struct PageTests {
         let day = 86_400.0
         let airports = ReportView.Archive(
             archive: ArchiveView(
-                name: "Airport", entries: 28_298, bytes: 5_400_000, limit: 8 << 20, isLimitGiven: true,
+                name: "Airport",
+                entries: 28_298,
+                bytes: 5_400_000,
+                limit: 8 << 20,
+                isLimitGiven: true,
                 oldestUse: Date(timeIntervalSince1970: 0),
-                newestUse: Date(timeIntervalSince1970: 100 * day), typeVersion: 2,
+                newestUse: Date(timeIntervalSince1970: 100 * day),
+                typeVersion: 2,
                 indexes: [
-                    .init(properties: ["country", "elevation"], isOfElements: false), .init(properties: ["keywords"], isOfElements: true),
+                    .init(properties: ["country", "elevation"], isOfElements: false),
+                    .init(properties: ["keywords"], isOfElements: true),
                 ],
-                sizing: sizing),
+                sizing: sizing
+            ),
             statistics: StatisticsView(
-                sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8], ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
+                sizes: [6: 120, 7: 21_000, 8: 7000, 9: 170, 11: 8],
+                ages: [0: 200, 1: 900, 5: 4000, 20: 9000, 60: 12_000, 200: 2198],
                 uses: [0: 20_000, 20: 8298],
-                typeVersions: [1: 8000, 2: 20_298], expired: 12,
-                largest: [EntryView(key: "LSZH", bytes: 2900), EntryView(key: "LSGG", bytes: 2200)]))
+                typeVersions: [1: 8000, 2: 20_298],
+                expired: 12,
+                largest: [EntryView(key: "LSZH", bytes: 2900), EntryView(key: "LSGG", bytes: 2200)]
+            )
+        )
         let images = ReportView.Archive(
             archive: ArchiveView(
-                name: "Thumbnails", entries: 812, bytes: 20_900_000, limit: 20 << 20,
+                name: "Thumbnails",
+                entries: 812,
+                bytes: 20_900_000,
+                limit: 20 << 20,
                 oldestUse: Date(timeIntervalSince1970: 1_772_373_909 - 12 * 86_400),
-                newestUse: Date(timeIntervalSince1970: 1_772_373_909), cacheVersion: "3", waiting: 40),
-            statistics: StatisticsView(sizes: [13: 200, 14: 400, 15: 210, 16: 2], ages: [0: 812], typeVersions: [0: 812]))
-        let stranger = ReportView.Archive(
-            archive: ArchiveView(name: hostile, entries: 1, bytes: 12, indexes: [.init(properties: [hostile], isOfElements: false)]),
+                newestUse: Date(timeIntervalSince1970: 1_772_373_909),
+                cacheVersion: "3",
+                waiting: 40
+            ),
             statistics: StatisticsView(
-                sizes: [.max: .max, .min: .min], ages: [.max: .max / 16, .min: 3], typeVersions: [.min: .max / 16],
-                largest: [EntryView(key: hostile)]))
+                sizes: [13: 200, 14: 400, 15: 210, 16: 2],
+                ages: [0: 812],
+                typeVersions: [0: 812]
+            )
+        )
+        let stranger = ReportView.Archive(
+            archive: ArchiveView(
+                name: hostile,
+                entries: 1,
+                bytes: 12,
+                indexes: [.init(properties: [hostile], isOfElements: false)]
+            ),
+            statistics: StatisticsView(
+                sizes: [.max: .max, .min: .min],
+                ages: [.max: .max / 16, .min: 3],
+                typeVersions: [.min: .max / 16],
+                largest: [EntryView(key: hostile)]
+            )
+        )
         let file = FileView(
-            path: "/home/ann/.cache/Airports/Archives.sqlite", kind: "archives", bytes: 27_000_000, logBytes: 40_000,
+            path: "/home/ann/.cache/Airports/Archives.sqlite",
+            kind: "archives",
+            bytes: 27_000_000,
+            logBytes: 40_000,
             unusedBytes: 1_200_000,
-            isOpenElsewhere: true, archives: [airports.archive, images.archive, stranger.archive])
+            isOpenElsewhere: true,
+            archives: [airports.archive, images.archive, stranger.archive]
+        )
         return ReportView(
-            file: file, archives: [airports, images, stranger], made: Date(timeIntervalSince1970: 1_772_373_909),
-            zone: TimeZone(secondsFromGMT: 0) ?? .current, redaction: isRedacted ? Redaction() : nil)
+            file: file,
+            archives: [airports, images, stranger],
+            made: Date(timeIntervalSince1970: 1_772_373_909),
+            zone: TimeZone(secondsFromGMT: 0) ?? .current,
+            redaction: isRedacted ? Redaction() : nil
+        )
     }
 
     @Test func thePageIsWellFormed() {
         let page = Page.html(Self.report()).replacing("<!DOCTYPE html>", with: "")
         let parser = XMLParser(data: Data(page.utf8))
-        #expect(parser.parse(), "\(parser.parserError.map(String.init(describing:)) ?? "") in line \(parser.lineNumber)")
+        #expect(
+            parser.parse(),
+            "\(parser.parserError.map(String.init(describing:)) ?? "") in line \(parser.lineNumber)"
+        )
     }
 
     @Test func theCurveIsDrawnWhereItIsKnown() {
         let page = Page.html(Self.report())
         #expect(page.components(separatedBy: "class=\"curve\"").count == 2)
-        #expect(page.contains("To keep 95 % of the hits that no limit would lose, about 18.0 MB is needed."))
+        #expect(
+            page.contains(
+                "To keep 95 % of the hits that no limit would lose, about 18.0 MB is needed."
+            )
+        )
         #expect(page.contains("limit 8.0 MB") && !page.contains("nan") && !page.contains("inf"))
         #expect(Self.report().json.line.contains(#""limitFor95PercentBytes":18874368"#))
     }
@@ -81,17 +132,23 @@ struct PageTests {
     @Test func nothingIsLoaded() {
         let page = Page.html(Self.report())
         #expect(
-            !page.contains("<script") && !page.contains("<link") && !page.contains("src=\"") && !page.contains("url(")
-                && !page.contains("@import"))
+            !page.contains("<script") && !page.contains("<link") && !page.contains("src=\"")
+                && !page.contains("url(")
+                && !page.contains("@import")
+        )
         #expect(page.contains("default-src 'none'") || page.contains("default-src &#39;none&#39;"))
-        #expect(page.ranges(of: "http://").count == page.ranges(of: "http://www.w3.org/2000/svg").count)
+        #expect(
+            page.ranges(of: "http://").count == page.ranges(of: "http://www.w3.org/2000/svg").count
+        )
     }
 
     @Test func everyPictureHasATitleATextAndATable() {
         let page = Page.html(Self.report())
         let pictures = page.ranges(of: "<svg").count
         #expect(pictures > 6)
-        for part in ["</svg>", "role=\"img\"", "<desc", "class=\"pair\""] { #expect(page.ranges(of: part).count == pictures, "\(part)") }
+        for part in ["</svg>", "role=\"img\"", "<desc", "class=\"pair\""] {
+            #expect(page.ranges(of: part).count == pictures, "\(part)")
+        }
         let ids = page.matches(of: /\sid="([^"]*)"/).map { String($0.1) }
         #expect(Set(ids).count == ids.count)
     }

@@ -5,13 +5,16 @@ internal import VellumFiles
 /// `vellum backup`.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy a file as it is at one moment, while programs write to it.",
+        commandName: "backup",
+        abstract: "Copy a file as it is at one moment, while programs write to it.",
         discussion: """
-            The copy is complete when its name appears, and only its owner may read it. vellum restore puts it back.
+            The copy is complete when its name appears, and only its owner may read it. vellum \
+            restore puts it back.
 
             EXAMPLES
               vellum backup Archives.sqlite /backups/Archives-2026-03-01.sqlite
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
     @Argument(help: "The new file.", completion: .file()) var target: String
@@ -29,24 +32,40 @@ struct BackupCommand: ParsableCommand {
             try backup(to: target, console: console)
         }
         let size = try FileSize.of(target)
-        if output.json { return try console.print(["path": .text(target), "bytes": .integer(size)]) }
-        if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.size(size))") }
+        if output.json {
+            return try console.print(["path": .text(target), "bytes": .integer(size)])
+        }
+        if console.outputWidth != nil {
+            try console.print("\(console.path(target)), \(Numbers.size(size))")
+        }
     }
 
-    /// A file that is put in its own place while programs write to it would lose what they wrote meanwhile.
+    /// A file that is put in its own place while programs write to it would lose what they wrote
+    /// meanwhile.
     private func checkIsAnother() throws {
-        var (source, copy) = (stat(), stat())
-        guard stat(try Opening.url(file.file, access: .reading).path, &source) == 0, stat(target, &copy) == 0,
+        var source = stat()
+        var copy = stat()
+        guard
+            stat(
+                try Opening.url(file.file, access: .reading).path,
+                &source
+            ) == 0,
+            stat(target, &copy) == 0,
             source.st_dev == copy.st_dev, source.st_ino == copy.st_ino
         else { return }
-        throw Failure(.failed, "\(TerminalText.shown(target, width: 100)) is the file itself: give another name")
+        throw Failure(
+            .failed,
+            "\(TerminalText.shown(target, width: 100)) is the file itself: give another name"
+        )
     }
 
     private func backup(to path: String, console: Console) throws {
         let bar = ProgressBar("backup", console: console, unit: { Numbers.size($0) })
         defer { bar.end() }
         try Opening.file(file.file) { file in
-            try Interrupts.shared.whileChecking { try file.backup(to: URL(fileURLWithPath: path)) { try bar.update($0) } }
+            try Interrupts.shared.whileChecking {
+                try file.backup(to: URL(fileURLWithPath: path)) { try bar.update($0) }
+            }
         }
     }
 }

@@ -5,11 +5,13 @@ internal import VellumFiles
 /// `vellum compact`.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Give what a file does not use back to the disk.",
+        commandName: "compact",
+        abstract: "Give what a file does not use back to the disk.",
         discussion: """
             EXAMPLES
               vellum compact Archives.sqlite
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
     @OptionGroup var output: OutputOptions
@@ -21,7 +23,9 @@ struct CompactCommand: ParsableCommand {
             try file.compact()
             return (before, try file.summary().size.bytes)
         }
-        if output.json { return try console.print(["bytesBefore": .integer(before), "bytes": .integer(after)]) }
+        if output.json {
+            return try console.print(["bytesBefore": .integer(before), "bytes": .integer(after)])
+        }
         try console.print("\(Numbers.size(before)) before, \(Numbers.size(after)) now")
     }
 }

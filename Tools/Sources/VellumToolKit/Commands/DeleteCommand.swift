@@ -5,15 +5,17 @@ internal import VellumFiles
 /// `vellum delete`.
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete entries.",
+        commandName: "delete",
+        abstract: "Delete entries.",
         discussion: """
-            Says how many entries there are and asks. Without a terminal it needs --yes. Programs that have the file open see that the \
-            entries are gone.
+            Says how many entries there are and asks. Without a terminal it needs --yes. Programs \
+            that have the file open see that the entries are gone.
 
             EXAMPLES
               vellum delete Archives.sqlite Airport LSZH LSGG
               vellum delete Archives.sqlite Airport --where 'country == "CH"'
-            """)
+            """
+    )
 
     @OptionGroup var archive: ArchiveArguments
     @Argument(help: "The keys.") var keys: [String] = []
@@ -28,14 +30,25 @@ struct DeleteCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let query = try self.query.map { try Reading.query($0, width: console.surroundings.width) }
+        let query = try self.query.map {
+            try Reading.query($0, width: console.surroundings.width)
+        }
         // Asked before the file is opened for writing, which may repair it.
-        let (fullName, found) = try Opening.archive(archive.archive, of: archive.path) { ($0.name, try matching(in: $0, query)) }
+        let (fullName, found) = try Opening.archive(archive.archive, of: archive.path) {
+            ($0.name, try matching(in: $0, query))
+        }
         guard !found.isEmpty else { throw Failure(.nothing, "nothing to delete") }
         let name = TerminalText.shown(fullName, width: 60)
-        try console.confirm("Delete \(Numbers.count(found.count, "entry", "entries")) of \(name)?", isAnswered: yes.yes)
-        let removed = try Opening.archive(fullName, of: archive.path, access: .writing) { try $0.remove(keys: found) }
-        if output.json { return try console.print((["removed": .integer(removed)] as JSON).line) }
+        try console.confirm(
+            "Delete \(Numbers.count(found.count, "entry", "entries")) of \(name)?",
+            isAnswered: yes.yes
+        )
+        let removed = try Opening.archive(fullName, of: archive.path, access: .writing) {
+            try $0.remove(keys: found)
+        }
+        if output.json {
+            return try console.print((["removed": .integer(removed)] as JSON).line)
+        }
         try console.print("\(Numbers.count(removed, "entry", "entries")) deleted")
     }
 
@@ -43,6 +56,8 @@ struct DeleteCommand: ParsableCommand {
         if let query { return try archive.find(query).map(\.entry.key) }
         var seen: Set<String> = []
         return try keys.map { escaped ? TerminalText.unescaped($0) : $0 }
-            .filter { key in try seen.insert(key).inserted && archive.entry(forKey: key) != nil }
+            .filter { key in
+                try seen.insert(key).inserted && archive.entry(forKey: key) != nil
+            }
     }
 }

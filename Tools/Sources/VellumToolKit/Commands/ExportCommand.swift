@@ -5,20 +5,28 @@ internal import VellumFiles
 /// `vellum export`.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write entries as lines of JSON.",
+        commandName: "export",
+        abstract: "Write entries as lines of JSON.",
         discussion: """
-            With -o, the lines are first written to FILE.part. An export that was killed goes on with --resume. Ctrl-C removes the part, \
-            unless --resume was given. Where FILE.part is there, --force begins again. --values adds each value as JSON, for other programs. With --redact, values and keys are left out: \
-            a key becomes a short name, equal ones for equal keys, which differ in each run. Nothing can be imported from that.
+            With -o, the lines are first written to FILE.part. An export that was killed goes on \
+            with --resume. Ctrl-C removes the part, unless --resume was given. Where FILE.part is \
+            there, --force begins again. --values adds each value as JSON, for other programs. \
+            With --redact, values and keys are left out: a key becomes a short name, equal ones \
+            for equal keys, which differ in each run. Nothing can be imported from that.
 
             EXAMPLES
               vellum export Archives.sqlite -o airports.jsonl --archive Airport
               vellum export Archives.sqlite | gzip >all.jsonl.gz
               vellum export Archives.sqlite -o all.jsonl --resume
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
-    @Option(name: [.customShort("o"), .customLong("output")], help: "The file for the lines.", completion: .file()) var target: String?
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: "The file for the lines.",
+        completion: .file()
+    ) var target: String?
     @Option(help: "Only this archive. May be given several times.") var archive: [String] = []
     @Flag(help: "Add each value as JSON, too.") var values = false
     @Flag(help: "Leave values and keys out.") var redact = false
@@ -28,19 +36,33 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         if resume, target == nil { throw ValidationError("--resume needs -o FILE.") }
-        if redact, resume || values { throw ValidationError("--redact goes with neither --resume nor --values.") }
-        if output.json, target == nil { throw ValidationError("--json says what was done, and needs -o FILE.") }
+        if redact, resume || values {
+            throw ValidationError("--redact goes with neither --resume nor --values.")
+        }
+        if output.json, target == nil {
+            throw ValidationError("--json says what was done, and needs -o FILE.")
+        }
     }
 
     func run() throws {
         let console = Console.current
         guard let target else { return try exportToOutput(console) }
         try force.force ? OutputFile.checkIsNotInUse(target) : OutputFile.checkIsFree(target)
-        let entries = try redact ? exportRedacted(to: target, console: console) : exportPart(of: target, console: console)
+        let entries =
+            try redact
+            ? exportRedacted(to: target, console: console)
+            : exportPart(of: target, console: console)
         if output.json {
-            return try console.print(["path": .text(target), "entries": .integer(entries), "bytes": .integer(try FileSize.of(target))])
+            return try console.print([
+                "path": .text(target), "entries": .integer(entries),
+                "bytes": .integer(try FileSize.of(target)),
+            ])
         }
-        if console.outputWidth != nil { try console.print("\(console.path(target)), \(Numbers.count(entries, "entry", "entries"))") }
+        if console.outputWidth != nil {
+            try console.print(
+                "\(console.path(target)), \(Numbers.count(entries, "entry", "entries"))"
+            )
+        }
     }
 
     private func exportPart(of target: String, console: Console) throws -> Int {
@@ -48,7 +70,9 @@ struct ExportCommand: ParsableCommand {
         if !resume, !force.force { try Self.checkIsFree(part) }
         let entries = try export(to: part, console: console, keepsPart: resume)
         if force.force { try OutputFile.checkIsNotInUse(target) }
-        guard rename(part, target) == 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
+        guard rename(part, target) == 0 else {
+            throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
+        }
         return entries
     }
 
@@ -57,7 +81,13 @@ struct ExportCommand: ParsableCommand {
             try OutputFile.checkIsFree(part)
         } catch {
             let name = TerminalText.shown(part, width: 100)
-            throw Failure(.failed, "\(name) is there, of an export that was interrupted: --resume goes on, --force begins again")
+            throw Failure(
+                .failed,
+                """
+                \(name) is there, of an export that was interrupted: --resume goes on, --force \
+                begins again
+                """
+            )
         }
     }
 
@@ -65,8 +95,14 @@ struct ExportCommand: ParsableCommand {
         let copy = try OutputFile(target, replaces: force.force)
         var entries = 0
         try copy.finishing {
-            let descriptor = open(copy.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno) }
+            let descriptor = open(
+                copy.temporary,
+                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                0o600
+            )
+            guard descriptor >= 0 else {
+                throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
+            }
             defer { _ = close(descriptor) }
             let stream = OutputStream(descriptor)
             entries = try redacted(console) { try stream.write($0) }
@@ -80,13 +116,17 @@ struct ExportCommand: ParsableCommand {
         let bar = ProgressBar("export", console: console)
         defer { bar.end() }
         return try Opening.file(file.file) { file in
-            try Interrupts.shared.whileChecking { try RedactedExport().write(file, archives: archive, bar: bar, to: write) }
+            try Interrupts.shared.whileChecking {
+                try RedactedExport().write(file, archives: archive, bar: bar, to: write)
+            }
         }
     }
 
     /// Writes the lines to the output, which is no terminal.
     private func exportToOutput(_ console: Console) throws {
-        if console.surroundings.isOutputTerminal { throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal") }
+        if console.surroundings.isOutputTerminal {
+            throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal")
+        }
         if redact {
             _ = try redacted(console, write: console.write)
             return
@@ -102,12 +142,16 @@ struct ExportCommand: ParsableCommand {
     /// Writes the lines to a file, and removes that if it fails.
     private func export(to path: String, console: Console, keepsPart: Bool) throws -> Int {
         if !keepsPart {
-            if unlink(path) != 0, errno != ENOENT { throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno) }
+            if unlink(path) != 0, errno != ENOENT {
+                throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno)
+            }
             Interrupts.shared.add(leftover: path)
         }
         defer { Interrupts.shared.forget(leftover: path) }
         do {
-            return try export(console) { try $0.export(to: URL(fileURLWithPath: path), $1, progress: $2) }
+            return try export(console) {
+                try $0.export(to: URL(fileURLWithPath: path), $1, progress: $2)
+            }
         } catch {
             if !keepsPart { unlink(path) }
             throw error
@@ -115,7 +159,8 @@ struct ExportCommand: ParsableCommand {
     }
 
     private typealias Writing = (ArchiveFile.Progress) throws -> Void
-    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, Writing) throws -> ArchiveFile.Exported
+    private typealias Export = (ArchiveFile, ArchiveFile.ExportOptions, Writing) throws ->
+        ArchiveFile.Exported
 
     private func export(_ console: Console, _ write: Export) throws -> Int {
         let bar = ProgressBar("export", console: console)
@@ -124,11 +169,21 @@ struct ExportCommand: ParsableCommand {
         options.includesJSON = values
         options.resumes = resume
         return try Opening.file(file.file) { file in
-            if !archive.isEmpty { options.archives = try archive.map { try Opening.find($0, in: file).name } }
-            let done = try Interrupts.shared.whileChecking { try write(file, options) { try bar.update($0) } }
+            if !archive.isEmpty {
+                options.archives = try archive.map { try Opening.find($0, in: file).name }
+            }
+            let done = try Interrupts.shared.whileChecking {
+                try write(file, options) { try bar.update($0) }
+            }
             bar.end()
             if done.damaged > 0 {
-                console.writeError("vellum: \(Numbers.count(done.damaged, "damaged entry was", "damaged entries were")) left out\n")
+                console.writeError(
+                    """
+                    vellum: \
+                    \(Numbers.count(done.damaged, "damaged entry was", "damaged entries were")) \
+                    left out\n
+                    """
+                )
             }
             return done.entries
         }

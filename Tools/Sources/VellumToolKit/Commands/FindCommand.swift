@@ -5,18 +5,22 @@ internal import VellumFiles
 /// `vellum find`.
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "find", abstract: "Find objects by their fields.",
+        commandName: "find",
+        abstract: "Find objects by their fields.",
         discussion: """
-            A query compares fields by == != < <= > >=, in ("a", "b"), begins "a" and contains "a", joins that by and, or, not and \
-            parentheses, and may end with sort FIELD [desc], limit NUMBER and offset NUMBER. address.city is a field of a field. Without a \
-            query all objects are found. On a terminal the result is a table; elsewhere, or with --json, a line of JSON for each object.
+            A query compares fields by == != < <= > >=, in ("a", "b"), begins "a" and contains \
+            "a", joins that by and, or, not and parentheses, and may end with sort FIELD [desc], \
+            limit NUMBER and offset NUMBER. address.city is a field of a field. Without a query \
+            all objects are found. On a terminal the result is a table; elsewhere, or with --json, \
+            a line of JSON for each object.
 
             EXAMPLES
               vellum find Archives.sqlite Airport 'elevation > 2000 sort name limit 10'
               vellum find Archives.sqlite Airport 'country == "CH"' --fields name,elevation
               vellum find Archives.sqlite Airport 'country == "CH"' --count
               vellum find Archives.sqlite Airport 'country == "CH"' --explain
-            """)
+            """
+    )
 
     @OptionGroup var archive: ArchiveArguments
     @Argument(help: "The query.") var query = ""
@@ -27,7 +31,9 @@ struct FindCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if explain, count { throw ValidationError("--explain and --count are two questions: give one.") }
+        if explain, count {
+            throw ValidationError("--explain and --count are two questions: give one.")
+        }
     }
 
     func run() throws {
@@ -50,7 +56,9 @@ struct FindCommand: ParsableCommand {
     private func printCount(_ archive: RawArchive, _ query: RawQuery) throws {
         let console = Console.current
         let count = try archive.count(query)
-        try console.print(output.json ? (["count": .integer(count)] as JSON).line : String(count))
+        try console.print(
+            output.json ? (["count": .integer(count)] as JSON).line : String(count)
+        )
         if count == 0 { throw Failure(.nothing, nil) }
     }
 
@@ -62,14 +70,24 @@ struct FindCommand: ParsableCommand {
             var isEmpty = true
             try archive.find(query) { object in
                 isEmpty = false
-                try console.print(ObjectView(key: object.entry.key, value: object.value).json(fields: fields, dates: dates).line)
+                try console.print(
+                    ObjectView(key: object.entry.key, value: object.value).json(
+                        fields: fields,
+                        dates: dates
+                    ).line
+                )
             }
             if isEmpty { throw Failure(.nothing, nil) }
             return
         }
-        let objects = try archive.find(query).map { ObjectView(key: $0.entry.key, value: $0.value) }
+        let objects = try archive.find(query).map {
+            ObjectView(key: $0.entry.key, value: $0.value)
+        }
         guard !objects.isEmpty else { throw Failure(.nothing, "nothing matches") }
-        try console.print(ObjectTable(fields: fields, dates: dates, width: width, zone: console.surroundings.zone).table(objects))
+        try console.print(
+            ObjectTable(fields: fields, dates: dates, width: width, zone: console.surroundings.zone)
+                .table(objects)
+        )
     }
 }
 
@@ -83,16 +101,24 @@ struct ObjectTable {
     var zone: TimeZone
 
     func table(_ objects: [ObjectView]) -> Table {
-        // A field that is the key everywhere would stand there twice, and one that is empty everywhere says nothing.
+        // A field that is the key everywhere would stand there twice, and one that is empty
+        // everywhere says nothing.
         let all =
             fields
             ?? Fields.names(of: objects.prefix(100).lazy.map(\.value)).filter { field in
-                !objects.allSatisfy { Fields.value(at: field, of: $0.value) == .text($0.key) }
-                    && objects.contains { Fields.cell(Fields.value(at: field, of: $0.value), zone: zone) != "" }
+                !objects.allSatisfy {
+                    Fields.value(at: field, of: $0.value) == .text($0.key)
+                }
+                    && objects.contains {
+                        Fields.cell(Fields.value(at: field, of: $0.value), zone: zone) != ""
+                    }
             }
         // Values that are no maps have a column of their own.
         guard !all.isEmpty else {
-            return Table([.text("key"), .text("value")], rows: objects.map { [$0.key, Fields.cell($0.value, zone: zone)] })
+            return Table(
+                [.text("key"), .text("value")],
+                rows: objects.map { [$0.key, Fields.cell($0.value, zone: zone)] }
+            )
         }
         var columns = [Table.Column.text("key")]
         var shown: [String] = []
@@ -105,13 +131,20 @@ struct ObjectTable {
             let isNumber =
                 !dates.contains(field)
                 && objects.allSatisfy { object in
-                    Fields.value(at: field, of: object.value).map { Fields.isNumber($0) || $0 == .null } ?? true
+                    Fields.value(at: field, of: object.value).map {
+                        Fields.isNumber($0) || $0 == .null
+                    } ?? true
                 }
-            columns.append(Table.Column(title: field, isRight: isNumber, minimum: max(8, title)))
+            columns.append(
+                Table.Column(title: field, isRight: isNumber, minimum: max(8, title))
+            )
             shown.append(field)
         }
         let rows = objects.map { object in
-            [object.key] + shown.map { Fields.cell(at: $0, of: object.value, dates: dates, zone: zone) }
+            [object.key]
+                + shown.map {
+                    Fields.cell(at: $0, of: object.value, dates: dates, zone: zone)
+                }
         }
         return Table(columns, rows: rows)
     }

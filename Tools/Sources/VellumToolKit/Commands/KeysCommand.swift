@@ -18,18 +18,23 @@ struct KeysCommand: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "List the keys of an archive.",
+        commandName: "keys",
+        abstract: "List the keys of an archive.",
         discussion: """
             EXAMPLES
               vellum keys Archives.sqlite Airport --prefix LS
               vellum keys Archives.sqlite Airport --by size --limit 10 --long
               vellum keys --json Archives.sqlite Airport | jq -r .key
-            """)
+            """
+    )
 
     @OptionGroup var archive: ArchiveArguments
     @Option(help: "Only keys that begin with this.") var prefix = ""
     @Option(help: "At most so many.") var limit: Int?
-    @Option(name: .customLong("by"), help: "The order: as recorded, by use (the newest first), by size (the largest first).")
+    @Option(
+        name: .customLong("by"),
+        help: "The order: as recorded, by use (the newest first), by size (the largest first)."
+    )
     var order = Order.recorded
     @Flag(name: .shortAndLong, help: "Sizes and dates, too.") var long = false
     @OptionGroup var output: OutputOptions
@@ -41,10 +46,18 @@ struct KeysCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let count = try Opening.archive(archive.archive, of: archive.path) { archive in
-            if order == .recorded, limit == nil, !(long && !output.json) { return try stream(archive, to: console) }
-            let entries = try archive.entries(withPrefix: prefix, order: order.raw, limit: limit ?? .max).map(Reading.entry)
+            if order == .recorded, limit == nil, !(long && !output.json) {
+                return try stream(archive, to: console)
+            }
+            let entries = try archive.entries(
+                withPrefix: prefix,
+                order: order.raw,
+                limit: limit ?? .max
+            ).map(Reading.entry)
             if long, !output.json {
-                if !entries.isEmpty { try console.print(Self.table(entries, zone: console.surroundings.zone)) }
+                if !entries.isEmpty {
+                    try console.print(Self.table(entries, zone: console.surroundings.zone))
+                }
             } else {
                 for entry in entries { try console.print(line(entry, width: console.outputWidth)) }
             }
@@ -73,12 +86,23 @@ struct KeysCommand: ParsableCommand {
 
     static func table(_ entries: [EntryView], zone: TimeZone) -> Table {
         let local = { (date: Date) in Dates.local(date, zone: zone) ?? "–" }
-        var table = Table([.text("key", minimum: 10), .number("bytes"), .fixed("recorded"), .fixed("last used")])
+        var table = Table([
+            .text("key", minimum: 10),
+            .number("bytes"),
+            .fixed("recorded"),
+            .fixed("last used"),
+        ])
         let hasExpiration = entries.contains { $0.expires != nil || $0.idle != nil }
         if hasExpiration { table.columns.append(.fixed("expires")) }
         table.rows = entries.map { entry in
-            let expires = entry.expires.map(local) ?? entry.idle.map { "\(Numbers.seconds($0)) unused" } ?? ""
-            return [entry.key, Numbers.size(entry.bytes), local(entry.recorded), local(entry.lastUsed)] + (hasExpiration ? [expires] : [])
+            let expires =
+                entry.expires.map(local) ?? entry.idle.map { "\(Numbers.seconds($0)) unused" } ?? ""
+            return [
+                entry.key,
+                Numbers.size(entry.bytes),
+                local(entry.recorded),
+                local(entry.lastUsed),
+            ] + (hasExpiration ? [expires] : [])
         }
         return table
     }

@@ -5,15 +5,18 @@ internal import VellumFiles
 /// `vellum ls`.
 struct LsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "List the archives or caches of a file.",
+        commandName: "ls",
+        abstract: "List the archives or caches of a file.",
         discussion: """
-            The least recently used entries are evicted first. The limit is that on the disk; "default" stands beside one that no program has given. Entries wait if they were removed and \
-            are still to be deleted.
+            The least recently used entries are evicted first. The limit is that on the disk; \
+            "default" stands beside one that no program has given. Entries wait if they were \
+            removed and are still to be deleted.
 
             EXAMPLES
               vellum ls Archives.sqlite
               vellum ls --json Archives.sqlite | jq -r '.archives[].name'
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
     @OptionGroup var output: OutputOptions
@@ -24,8 +27,17 @@ struct LsCommand: ParsableCommand {
         if output.json { return try console.print(view.json) }
         if let width = console.outputWidth {
             try console.print(
-                console.styled(TerminalText.shown(Paths.abbreviated(view.path, home: console.surroundings.home), width: width), .bold))
-            for line in Self.head(view, width: width) { try console.print(console.styled(line, .dim)) }
+                console.styled(
+                    TerminalText.shown(
+                        Paths.abbreviated(view.path, home: console.surroundings.home),
+                        width: width
+                    ),
+                    .bold
+                )
+            )
+            for line in Self.head(view, width: width) {
+                try console.print(console.styled(line, .dim))
+            }
             if !view.archives.isEmpty { try console.print() }
         }
         if view.archives.isEmpty { return }
@@ -34,13 +46,19 @@ struct LsCommand: ParsableCommand {
         let indexes = Self.indexes(view.archives)
         guard !indexes.rows.isEmpty else { return }
         try console.print()
-        for line in indexes.lines(width: width, title: { console.styled($0, .bold) }) { try console.print(line) }
+        for line in indexes.lines(
+            width: width,
+            title: { console.styled($0, .bold) }
+        ) {
+            try console.print(line)
+        }
     }
 
     /// The lines above the table.
     static func head(_ file: FileView, width: Int) -> [String] {
         var parts = [
-            "\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))", "unused \(Numbers.size(file.unusedBytes))",
+            "\(file.kind), \(Numbers.size(file.bytes))", "log \(Numbers.size(file.logBytes))",
+            "unused \(Numbers.size(file.unusedBytes))",
         ]
         if file.isOpenElsewhere { parts.append("open in another program") }
         return parts.reduce(into: [String]()) { lines, part in
@@ -53,9 +71,12 @@ struct LsCommand: ParsableCommand {
     }
 
     static func table(_ archives: [ArchiveView], zone: TimeZone) -> Table {
-        let day = { (date: Date?) in date.flatMap { Dates.day($0, zone: zone) } ?? "–" }
+        let day = { (date: Date?) in
+            date.flatMap { Dates.day($0, zone: zone) } ?? "–"
+        }
         var table = Table([
-            .text("archive", minimum: 10), .number("entries"), .number("bytes"), .text("limit", minimum: 7), .fixed("oldest use"),
+            .text("archive", minimum: 10), .number("entries"), .number("bytes"),
+            .text("limit", minimum: 7), .fixed("oldest use"),
             .fixed("newest use"),
         ])
         let hasVersions = archives.contains { !$0.versionText.isEmpty }
@@ -64,9 +85,11 @@ struct LsCommand: ParsableCommand {
         if hasWaiting { table.columns.append(.number("waiting")) }
         table.rows = archives.map { archive in
             [
-                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes), archive.limitText, day(archive.oldestUse),
+                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes),
+                archive.limitText, day(archive.oldestUse),
                 day(archive.newestUse),
-            ] + (hasVersions ? [archive.versionText] : []) + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
+            ] + (hasVersions ? [archive.versionText] : [])
+                + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
         }
         return table
     }
@@ -74,6 +97,7 @@ struct LsCommand: ParsableCommand {
     static func indexes(_ archives: [ArchiveView]) -> Table {
         Table(
             [.text("archive"), .text("indexed properties")],
-            rows: archives.flatMap { archive in archive.indexes.map { [archive.name, $0.name] } })
+            rows: archives.flatMap { archive in archive.indexes.map { [archive.name, $0.name] } }
+        )
     }
 }

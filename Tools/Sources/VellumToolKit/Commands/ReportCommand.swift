@@ -5,19 +5,26 @@ internal import VellumFiles
 /// `vellum report`.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Make a page about a file: sizes, ages, versions, indexes, limits.",
+        commandName: "report",
+        abstract: "Make a page about a file: sizes, ages, versions, indexes, limits.",
         discussion: """
-            The page is one file without scripts, and loads nothing. With --redact it shows no key and no folder: keys become short names, \
-            equal ones for equal keys, which differ in each run. Names of archives stay. Values are never shown.
+            The page is one file without scripts, and loads nothing. With --redact it shows no key \
+            and no folder: keys become short names, equal ones for equal keys, which differ in \
+            each run. Names of archives stay. Values are never shown.
 
             EXAMPLES
               vellum report Archives.sqlite -o report.html
               vellum report Archives.sqlite --redact >report.html
               vellum report Archives.sqlite --json | jq .statistics
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
-    @Option(name: [.customShort("o"), .customLong("output")], help: "The file for the page.", completion: .file(extensions: ["html"]))
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: "The file for the page.",
+        completion: .file(extensions: ["html"])
+    )
     var target: String?
     @Flag(help: "Leave keys and folders out.") var redact = false
     @OptionGroup var force: ForceOption
@@ -31,10 +38,17 @@ struct ReportCommand: ParsableCommand {
         if let target, !force.force { try OutputFile.checkIsFree(target) }
         let surroundings = console.surroundings
         let view = try Opening.file(file.file) { file in
-            try Reading.report(file, made: surroundings.now, zone: surroundings.zone, redaction: redact ? Redaction() : nil)
+            try Reading.report(
+                file,
+                made: surroundings.now,
+                zone: surroundings.zone,
+                redaction: redact ? Redaction() : nil
+            )
         }
         let text =
-            output.json ? (target == nil && surroundings.isOutputTerminal ? view.json.pretty : view.json.line) + "\n" : Page.html(view)
+            output.json
+            ? (target == nil && surroundings.isOutputTerminal ? view.json.pretty : view.json.line)
+                + "\n" : Page.html(view)
         guard let target else { return try console.write(Array(text.utf8)) }
         try OutputFile.write(Array(text.utf8), to: target, replaces: force.force)
         if console.outputWidth != nil { try console.print(console.path(target)) }

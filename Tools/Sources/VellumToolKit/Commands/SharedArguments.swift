@@ -4,7 +4,10 @@ internal import VellumFiles
 
 /// The file of a command.
 struct FileArgument: ParsableArguments {
-    @Argument(help: "The file, or the folder of archives.", completion: .file(extensions: ["sqlite"]))
+    @Argument(
+        help: "The file, or the folder of archives.",
+        completion: .file(extensions: ["sqlite"])
+    )
     var file: String
 }
 
@@ -13,8 +16,13 @@ struct ArchiveArguments: ParsableArguments {
     @OptionGroup var file: FileArgument
 
     @Argument(
-        help: "The name of the archive or cache. Airport is Sample.Airport, too, if that is the only one.",
-        completion: .custom { words, _, _ in ArchiveNames.complete(words) })
+        help:
+            """
+            The name of the archive or cache. Airport is Sample.Airport, too, if that is the only \
+            one.
+            """,
+        completion: .custom { words, _, _ in ArchiveNames.complete(words) }
+    )
     var archive: String
 
     var path: String { file.file }
@@ -28,7 +36,8 @@ struct OutputOptions: ParsableArguments {
 
 /// Which numbers are dates.
 struct DatesOption: ParsableArguments {
-    @Option(help: "Fields that are dates, separated by commas. Those of indexes are known.") var dates: String?
+    @Option(help: "Fields that are dates, separated by commas. Those of indexes are known.")
+    var dates: String?
 
     /// The fields that are dates, of an archive.
     func fields(of archive: RawArchive) throws -> Set<String> {
@@ -50,14 +59,19 @@ struct ForceOption: ParsableArguments {
 
 /// Names of archives for the shell.
 enum ArchiveNames {
-    /// The names in the file that is on the command line. Only names that no shell reads as something else.
+    /// The names in the file that is on the command line. Only names that no shell reads as
+    /// something else.
     static func complete(_ words: [String]) -> [String] {
-        let plain = CharacterSet(charactersIn: "a"..."z").union(.init(charactersIn: "A"..."Z")).union(.init(charactersIn: "0"..."9"))
+        let plain = CharacterSet(charactersIn: "a"..."z").union(.init(charactersIn: "A"..."Z"))
+            .union(.init(charactersIn: "0"..."9"))
             .union(.init(charactersIn: "._-"))
         for word in words.dropFirst(2) where !word.hasPrefix("-") {
             do {
                 let names = try Opening.file(word) { try $0.archives().map(\.name) }
-                return names.filter { $0.count <= 100 && !$0.hasPrefix("-") && $0.unicodeScalars.allSatisfy(plain.contains) }
+                return names.filter {
+                    $0.count <= 100 && !$0.hasPrefix("-")
+                        && $0.unicodeScalars.allSatisfy(plain.contains)
+                }
             } catch {
                 continue
             }

@@ -4,7 +4,8 @@ internal import ArgumentParser
 struct VellumCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vellum",
-        abstract: "Looks into files of Vellum, MiniCache and ShallowsSQLite, and carries them away.",
+        abstract:
+            "Looks into files of Vellum, MiniCache and ShallowsSQLite, and carries them away.",
         usage: """
             vellum [--json]
             vellum <command> <file> [<arguments>] [<options>]
@@ -27,17 +28,20 @@ struct VellumCommand: AsyncParsableCommand {
               6  cancelled
               7  reading or writing failed: no space, the output file exists
 
-            Only delete, drop, import, compact, salvage and restore change a file. Colours are used on \
-            a terminal, and not with NO_COLOR. Everything that a file contains is printed with \
-            control characters as \\u{…}.
+            Only delete, drop, import, compact, salvage and restore change a file. Colours are \
+            used on a terminal, and not with NO_COLOR. Everything that a file contains is printed \
+            with control characters as \\u{…}.
             """,
         version: "2.0.0",
         subcommands: [
-            FilesCommand.self, LsCommand.self, KeysCommand.self, GetCommand.self, FindCommand.self, WatchCommand.self, ReportCommand.self,
-            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
+            FilesCommand.self, LsCommand.self, KeysCommand.self, GetCommand.self, FindCommand.self,
+            WatchCommand.self, ReportCommand.self,
+            VerifyCommand.self, SalvageCommand.self, BackupCommand.self, RestoreCommand.self,
+            ExportCommand.self, ImportCommand.self,
             DeleteCommand.self,
             DropCommand.self, CompactCommand.self,
         ],
-        defaultSubcommand: FilesCommand.self)
+        defaultSubcommand: FilesCommand.self
+    )
 
 }

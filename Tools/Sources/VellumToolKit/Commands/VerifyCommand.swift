@@ -5,14 +5,17 @@ internal import VellumFiles
 /// `vellum verify`.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Read a whole file and check it. Changes nothing.",
+        commandName: "verify",
+        abstract: "Read a whole file and check it. Changes nothing.",
         discussion: """
-            Compares each entry with its checksum, and has SQLite check the structure. The exit status is 4 if anything is damaged.
+            Compares each entry with its checksum, and has SQLite check the structure. The exit \
+            status is 4 if anything is damaged.
 
             EXAMPLES
               vellum verify Archives.sqlite
               vellum verify --json Archives.sqlite | jq .isIntact
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
     @OptionGroup var output: OutputOptions
@@ -22,11 +25,17 @@ struct VerifyCommand: ParsableCommand {
         let found = try Opening.file(file.file) { try $0.verify() }
         let damaged = found.damagedEntries.sorted { $0.key < $1.key }
         if output.json {
-            let archives = damaged.map { ["archive": .text($0.key), "keys": .array($0.value.map(JSON.text))] as JSON }
+            let archives = damaged.map {
+                [
+                    "archive": .text($0.key),
+                    "keys": .array($0.value.map(JSON.text)),
+                ] as JSON
+            }
             try console.print(
                 [
                     "isIntact": .bool(found.isIntact), "soundEntries": .integer(found.soundEntries),
-                    "problems": .array(found.problems.map(JSON.text)), "damagedEntries": .array(archives),
+                    "problems": .array(found.problems.map(JSON.text)),
+                    "damagedEntries": .array(archives),
                 ])
         } else {
             for problem in found.problems {
@@ -34,11 +43,22 @@ struct VerifyCommand: ParsableCommand {
             }
             for (archive, keys) in damaged {
                 try console.print(
-                    "\(TerminalText.shown(archive, width: 60)): \(Numbers.count(keys.count, "damaged entry", "damaged entries"))")
-                for key in keys { try console.print("  " + TerminalText.shown(key, width: (console.outputWidth ?? 400) - 2)) }
+                    """
+                    \(TerminalText.shown(archive, width: 60)): \
+                    \(Numbers.count(keys.count, "damaged entry", "damaged entries"))
+                    """
+                )
+                for key in keys {
+                    try console.print(
+                        "  " + TerminalText.shown(key, width: (console.outputWidth ?? 400) - 2)
+                    )
+                }
             }
-            let word = found.isIntact ? console.styled("intact", .bold) : console.styled("damaged", .red)
-            try console.print("\(word): \(Numbers.count(found.soundEntries, "sound entry", "sound entries"))")
+            let word =
+                found.isIntact ? console.styled("intact", .bold) : console.styled("damaged", .red)
+            try console.print(
+                "\(word): \(Numbers.count(found.soundEntries, "sound entry", "sound entries"))"
+            )
         }
         if !found.isIntact { throw Failure(.damaged, nil) }
     }

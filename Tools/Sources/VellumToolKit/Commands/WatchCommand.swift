@@ -5,14 +5,17 @@ internal import VellumFiles
 /// `vellum watch`.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Print a line for each change that any program makes.",
+        commandName: "watch",
+        abstract: "Print a line for each change that any program makes.",
         discussion: """
-            A line has the time, the archive, the number of changes, and the keys that are known. Ctrl-C ends it, with status 0.
+            A line has the time, the archive, the number of changes, and the keys that are known. \
+            Ctrl-C ends it, with status 0.
 
             EXAMPLES
               vellum watch Archives.sqlite
               vellum watch --json Archives.sqlite | jq -r '.present[]'
-            """)
+            """
+    )
 
     @OptionGroup var file: FileArgument
     @OptionGroup var output: OutputOptions
@@ -27,8 +30,17 @@ struct WatchCommand: AsyncParsableCommand {
         let watching = Task {
             for try await change in file.changes() {
                 let view = ChangeView(
-                    time: Date(), archive: change.archive, count: change.count, present: change.present, removed: change.removed)
-                try console.print(isJSON ? view.json.line : view.line(zone: console.surroundings.zone, width: console.outputWidth))
+                    time: Date(),
+                    archive: change.archive,
+                    count: change.count,
+                    present: change.present,
+                    removed: change.removed
+                )
+                try console.print(
+                    isJSON
+                        ? view.json.line
+                        : view.line(zone: console.surroundings.zone, width: console.outputWidth)
+                )
                 try console.flush()
             }
         }
@@ -56,7 +68,8 @@ struct ChangeView: Sendable {
 
     var json: JSON {
         [
-            "time": .date(time), "archive": .text(archive), "changes": .optional(count, JSON.integer),
+            "time": .date(time), "archive": .text(archive),
+            "changes": .optional(count, JSON.integer),
             "present": .array(present.map(JSON.text)), "removed": .integer(removed),
         ]
     }
@@ -69,7 +82,11 @@ struct ChangeView: Sendable {
             keys.append(removed == 1 ? "(removed)" : "(\(Numbers.count(removed)) removed)")
         }
         let clock = Dates.clock(time, zone: zone) ?? "–"
-        let number = DisplayWidth.padded(count.map(Numbers.count) ?? "", to: 4, isRight: true)
+        let number = DisplayWidth.padded(
+            count.map(Numbers.count) ?? "",
+            to: 4,
+            isRight: true
+        )
         let name = DisplayWidth.padded(TerminalText.shown(archive, width: 24), to: 16)
         let line = "\(clock)  \(name)  \(number)  \(keys.joined(separator: ", "))"
         return width.map { DisplayWidth.shortened(line, to: $0) } ?? line

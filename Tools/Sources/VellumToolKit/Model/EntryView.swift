@@ -14,8 +14,12 @@ struct EntryView: Sendable {
 
     var members: [(key: String, value: JSON)] {
         [
-            ("key", .text(key)), ("bytes", .integer(bytes)), ("recorded", .date(recorded)), ("lastUsed", .date(lastUsed)),
-            ("expires", .date(expires)), ("idleSeconds", .optional(idle, JSON.number)), ("typeVersion", .integer(typeVersion)),
+            (
+                "key", .text(key)
+            ), ("bytes", .integer(bytes)), ("recorded", .date(recorded)),
+            ("lastUsed", .date(lastUsed)),
+            ("expires", .date(expires)), ("idleSeconds", .optional(idle, JSON.number)),
+            ("typeVersion", .integer(typeVersion)),
         ]
     }
 
@@ -29,8 +33,12 @@ struct ObjectView: Sendable {
 
     /// The object with some of its fields; `nil` for all.
     func json(fields: [String]?, dates: Set<String>) -> JSON {
-        guard let fields else { return ["key": .text(key), "value": .value(value, dates)] }
-        let chosen = fields.map { (key: $0, value: Fields.json(at: $0, of: value, dates: dates)) }
+        guard let fields else {
+            return ["key": .text(key), "value": .value(value, dates)]
+        }
+        let chosen = fields.map {
+            (key: $0, value: Fields.json(at: $0, of: value, dates: dates))
+        }
         return ["key": .text(key), "value": .object(chosen)]
     }
 }
@@ -48,9 +56,12 @@ struct ExplanationView: Sendable {
 
     var json: JSON {
         [
-            "usesIndex": .bool(usesIndex), "statement": .optional(statement, JSON.text), "access": .array(access.map(JSON.text)),
-            "byIndex": .array(pushedDown.map(JSON.text)), "byReading": .array(remaining.map(JSON.text)),
-            "decodedObjects": .integer(decodedObjects), "results": .integer(results), "seconds": .number(seconds),
+            "usesIndex": .bool(usesIndex), "statement": .optional(statement, JSON.text),
+            "access": .array(access.map(JSON.text)),
+            "byIndex": .array(pushedDown.map(JSON.text)),
+            "byReading": .array(remaining.map(JSON.text)),
+            "decodedObjects": .integer(decodedObjects), "results": .integer(results),
+            "seconds": .number(seconds),
         ]
     }
 
@@ -60,11 +71,20 @@ struct ExplanationView: Sendable {
         if statement == nil {
             lines.append("No index can help: every entry is read.")
         } else {
-            lines.append("By an index: " + (pushedDown.isEmpty ? "every entry" : pushedDown.joined(separator: "; ")))
+            lines.append(
+                "By an index: "
+                    + (pushedDown.isEmpty ? "every entry" : pushedDown.joined(separator: "; "))
+            )
         }
-        if !remaining.isEmpty { lines.append("By reading entries: " + remaining.joined(separator: "; ")) }
+        if !remaining.isEmpty {
+            lines.append("By reading entries: " + remaining.joined(separator: "; "))
+        }
         let decoded = "\(Numbers.count(decodedObjects, "entry", "entries")) read"
-        lines.append("\(Numbers.count(results, "result", "results")), \(decoded), \(Numbers.seconds(seconds))")
+        lines.append(
+            """
+            \(Numbers.count(results, "result", "results")), \(decoded), \(Numbers.seconds(seconds))
+            """
+        )
         return lines + [statement].compactMap(\.self) + access
     }
 }

@@ -7,20 +7,34 @@ enum Fields {
     static func value(at path: String, of value: CBORValue) -> CBORValue? {
         guard case .map(let pairs) = value else { return nil }
         if let found = pairs[.text(path)] { return found }
-        guard let dot = path.firstIndex(of: "."), let inner = pairs[.text(String(path[..<dot]))] else { return nil }
-        return self.value(at: String(path[path.index(after: dot)...]), of: inner)
+        guard let dot = path.firstIndex(of: "."),
+            let inner = pairs[.text(String(path[..<dot]))]
+        else { return nil }
+        return self.value(
+            at: String(path[path.index(after: dot)...]),
+            of: inner
+        )
     }
 
     /// The names in a list with commas.
     static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+            !$0.isEmpty
+        }
     }
 
     /// The field of a path as JSON.
     static func json(at path: String, of value: CBORValue, dates: Set<String>) -> JSON {
         guard let found = self.value(at: path, of: value) else { return .null }
         if dates.contains(path), let date = date(found) { return .date(date) }
-        return .value(found, Set(dates.filter { $0.hasPrefix(path + ".") }.map { String($0.dropFirst(path.count + 1)) }))
+        return .value(
+            found,
+            Set(
+                dates.filter { $0.hasPrefix(path + ".") }.map {
+                    String($0.dropFirst(path.count + 1))
+                }
+            )
+        )
     }
 
     /// The date of a number as Swift's types write it: seconds since 2001.
@@ -33,19 +47,37 @@ enum Fields {
     }
 
     /// The field of a path in a cell of a table.
-    static func cell(at path: String, of value: CBORValue, dates: Set<String>, zone: TimeZone) -> String {
+    static func cell(
+        at path: String,
+        of value: CBORValue,
+        dates: Set<String>,
+        zone: TimeZone
+    ) -> String {
         let found = self.value(at: path, of: value)
-        if dates.contains(path), let text = found.flatMap(date).flatMap({ Dates.local($0, zone: zone) }) { return text }
+        if dates.contains(path),
+            let text = found.flatMap(date).flatMap({ Dates.local($0, zone: zone) })
+        {
+            return text
+        }
         return cell(found, zone: zone)
     }
 
-    /// The names of the fields of some values, in the order of the alphabet: short values first, containers last.
+    /// The names of the fields of some values, in the order of the alphabet: short values first,
+    /// containers last.
     static func names(of values: some Sequence<CBORValue>) -> [String] {
         var containers: [String: Bool] = [:]
         for case .map(let pairs) in values {
-            for case (.text(let name), let value) in pairs { containers[name] = containers[name] ?? false || isContainer(value) }
+            for case (.text(let name), let value) in pairs {
+                containers[name] = containers[name] ?? false || isContainer(value)
+            }
         }
-        return containers.sorted { ($0.value ? 1 : 0, $0.key) < ($1.value ? 1 : 0, $1.key) }.map(\.key)
+        return containers.sorted {
+            (
+                $0.value ? 1 : 0, $0.key
+            ) < ($1.value ? 1 : 0, $1.key)
+        }.map(
+            \.key
+        )
     }
 
     private static func isContainer(_ value: CBORValue) -> Bool {
@@ -62,12 +94,15 @@ enum Fields {
         case .text(let text): return text
         case .integer(let integer): return "\(integer)"
         case .float(let number):
-            return number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : "\(number)"
+            return number == number.rounded() && abs(number) < 1e15
+                ? String(Int(number)) : "\(number)"
         case .bool(let bool): return bool ? "true" : "false"
         case .bytes(let data): return Numbers.count(data.count, "byte", "bytes")
-        case .tagged(1, .float(let seconds)): return Dates.local(Date(timeIntervalSince1970: seconds), zone: zone) ?? "\(seconds)"
+        case .tagged(1, .float(let seconds)):
+            return Dates.local(Date(timeIntervalSince1970: seconds), zone: zone) ?? "\(seconds)"
         case .tagged(1, .integer(let seconds)):
-            return Dates.local(Date(timeIntervalSince1970: Double(seconds)), zone: zone) ?? "\(seconds)"
+            return Dates.local(Date(timeIntervalSince1970: Double(seconds)), zone: zone)
+                ?? "\(seconds)"
         case .tagged(_, .text(let text)): return text
         case .some(let value): return value.json()
         }

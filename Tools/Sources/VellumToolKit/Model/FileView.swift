@@ -14,8 +14,10 @@ struct FileView: Sendable {
 
     var json: JSON {
         [
-            "path": .text(path), "kind": .text(kind), "bytes": .integer(bytes), "logBytes": .integer(logBytes),
-            "unusedBytes": .integer(unusedBytes), "isOpenElsewhere": .bool(isOpenElsewhere), "archives": .array(archives.map(\.json)),
+            "path": .text(path), "kind": .text(kind), "bytes": .integer(bytes),
+            "logBytes": .integer(logBytes),
+            "unusedBytes": .integer(unusedBytes), "isOpenElsewhere": .bool(isOpenElsewhere),
+            "archives": .array(archives.map(\.json)),
         ]
     }
 }
@@ -27,9 +29,13 @@ struct ArchiveView: Sendable {
         var isOfElements: Bool
 
         /// `country, people`, or `tags (each element)`.
-        var name: String { properties.joined(separator: ", ") + (isOfElements ? " (each element)" : "") }
+        var name: String {
+            properties.joined(separator: ", ") + (isOfElements ? " (each element)" : "")
+        }
 
-        var json: JSON { ["properties": .array(properties.map(JSON.text)), "isOfElements": .bool(isOfElements)] }
+        var json: JSON {
+            ["properties": .array(properties.map(JSON.text)), "isOfElements": .bool(isOfElements)]
+        }
     }
 
     var name: String
@@ -49,17 +55,23 @@ struct ArchiveView: Sendable {
     var sizing: SizingView?
 
     /// `64.0 MB`, `2.0 MB default` or `none`.
-    var limitText: String { (limit.map(Numbers.size) ?? "none") + (isLimitGiven ? "" : " default") }
+    var limitText: String {
+        (limit.map(Numbers.size) ?? "none") + (isLimitGiven ? "" : " default")
+    }
 
     /// The version of a cache, or of the type of an archive.
     var versionText: String { cacheVersion ?? (typeVersion == 0 ? "" : String(typeVersion)) }
 
     var json: JSON {
         [
-            "name": .text(name), "entries": .integer(entries), "bytes": .integer(bytes), "limitBytes": .optional(limit, JSON.integer),
-            "isLimitGiven": .bool(isLimitGiven), "oldestUse": .date(oldestUse), "newestUse": .date(newestUse),
-            "cacheVersion": .optional(cacheVersion, JSON.text), "typeVersion": .integer(typeVersion),
-            "indexes": .array(indexes.map(\.json)), "waiting": .integer(waiting), "sizing": sizing?.json ?? .null,
+            "name": .text(name), "entries": .integer(entries), "bytes": .integer(bytes),
+            "limitBytes": .optional(limit, JSON.integer),
+            "isLimitGiven": .bool(isLimitGiven), "oldestUse": .date(oldestUse),
+            "newestUse": .date(newestUse),
+            "cacheVersion": .optional(cacheVersion, JSON.text),
+            "typeVersion": .integer(typeVersion),
+            "indexes": .array(indexes.map(\.json)), "waiting": .integer(waiting),
+            "sizing": sizing?.json ?? .null,
         ]
     }
 }

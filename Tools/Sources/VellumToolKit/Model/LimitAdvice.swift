@@ -4,7 +4,8 @@ internal import Foundation
 struct LimitAdvice: Sendable, Equatable {
     /// What the limit means now, in a sentence or two.
     var sentence: String
-    /// How large the limit would have to be to keep for thirty days what is not used; `nil` if that is not known, or is the case.
+    /// How large the limit would have to be to keep for thirty days what is not used; `nil` if that
+    /// is not known, or is the case.
     var needed: Int?
 
     private static let days = 30.0
@@ -21,10 +22,15 @@ struct LimitAdvice: Sendable, Equatable {
             sentence = "The archive is at its limit: the least recently used entries are evicted."
             return
         }
-        sentence = "The archive is at its limit: what is not used for \(Numbers.seconds(age)) is evicted."
+        sentence =
+            "The archive is at its limit: what is not used for \(Numbers.seconds(age)) is evicted."
         let bytes = Double(limit) * Self.days * 86_400 / age
         guard age < Self.days * 86_400, bytes < 1e15 else { return }
         needed = Int(bytes)
-        sentence += " To keep it for 30 days, about \(Numbers.size(Int(bytes))) is needed at the present rate."
+        sentence +=
+            """
+             To keep it for 30 days, about \(Numbers.size(Int(bytes))) is needed at the present \
+            rate.
+            """
     }
 }

@@ -39,24 +39,41 @@ struct ReportView: Sendable {
         let archives = self.archives.map { part -> JSON in
             [
                 "name": .text(part.archive.name),
-                "sizes": Self.counts(part.statistics.sizes, key: "from") { Buckets.size(of: $0) },
+                "sizes": Self.counts(part.statistics.sizes, key: "from") {
+                    Buckets.size(of: $0)
+                },
                 "ages": Self.counts(part.statistics.ages, key: "days") { $0 },
                 "uses": Self.counts(part.statistics.uses, key: "days") { $0 },
                 "typeVersions": Self.counts(part.statistics.typeVersions, key: "version") { $0 },
                 "expired": .integer(part.statistics.expired),
-                "limitFor30DaysBytes": .optional(LimitAdvice(part.archive, now: made)?.needed, JSON.integer),
+                "limitFor30DaysBytes": .optional(
+                    LimitAdvice(part.archive, now: made)?.needed,
+                    JSON.integer
+                ),
                 "largest": .array(
                     part.statistics.largest.map { entry in
                         var entry = entry
                         entry.key = key(entry.key)
                         return entry.json
-                    }),
+                    }
+                ),
             ]
         }
-        return ["made": .date(made), "isRedacted": .bool(redaction != nil), "file": file.json, "statistics": .array(archives)]
+        return [
+            "made": .date(made), "isRedacted": .bool(redaction != nil), "file": file.json,
+            "statistics": .array(archives),
+        ]
     }
 
-    private static func counts(_ counts: [Int: Int], key: String, _ name: (Int) -> Int) -> JSON {
-        .array(counts.sorted { $0.key < $1.key }.map { [key: .integer(name($0.key)), "entries": .integer($0.value)] })
+    private static func counts(
+        _ counts: [Int: Int],
+        key: String,
+        _ name: (Int) -> Int
+    ) -> JSON {
+        .array(
+            counts.sorted { $0.key < $1.key }.map {
+                [key: .integer(name($0.key)), "entries": .integer($0.value)]
+            }
+        )
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// What the hit ratio of an archive would be with other limits, as the program measured it that used the archive last.
+/// What the hit ratio of an archive would be with other limits, as the program measured it that
+/// used the archive last.
 struct SizingView: Sendable, Equatable {
     struct Point: Sendable, Equatable {
         var limit: Int
@@ -23,7 +24,9 @@ struct SizingView: Sendable, Equatable {
 
     /// What the curve says, in a sentence.
     func sentence(limit: Int?) -> String {
-        guard let enough, let most = curve.last?.hitRatio, most > 0 else { return "Nothing that was read had been there before." }
+        guard let enough, let most = curve.last?.hitRatio, most > 0 else {
+            return "Nothing that was read had been there before."
+        }
         let size = Numbers.size(enough)
         guard let limit else { return "A limit of \(size) would keep 95 % of the hits." }
         return enough <= limit
@@ -33,7 +36,10 @@ struct SizingView: Sendable, Equatable {
 
     var json: JSON {
         [
-            "memory": .array(memory.map(\.json)), "disk": .array(disk.map(\.json)), "curve": .array(curve.map(\.json)),
+            "memory": .array(
+                memory.map(\.json)
+            ), "disk": .array(disk.map(\.json)),
+            "curve": .array(curve.map(\.json)),
             "limitFor95PercentBytes": .optional(enough, JSON.integer), "written": .date(written),
         ]
     }

@@ -25,19 +25,27 @@ struct Console: Sendable {
     @TaskLocal static var current = Console.standard
 
     /// Writes a line that is safe for a terminal.
-    func print(_ line: String = "") throws { try write(Array((line + "\n").utf8)) }
+    func print(_ line: String = "") throws {
+        try write(Array((line + "\n").utf8))
+    }
 
     /// Writes a document of JSON: on many lines on a terminal.
-    func print(_ json: JSON) throws { try print(surroundings.isOutputTerminal ? json.pretty : json.line) }
+    func print(_ json: JSON) throws {
+        try print(surroundings.isOutputTerminal ? json.pretty : json.line)
+    }
 
     /// The columns of the output; `nil` if it is no terminal.
     var outputWidth: Int? { surroundings.isOutputTerminal ? surroundings.width : nil }
 
     /// Returns the text in a style, where the output has colours.
-    func styled(_ text: String, _ style: Style) -> String { style(text, ifColored: surroundings.usesColor) }
+    func styled(_ text: String, _ style: Style) -> String {
+        style(text, ifColored: surroundings.usesColor)
+    }
 
     /// A date on the clock of the user.
-    func local(_ date: Date?) -> String { date.flatMap { Dates.local($0, zone: surroundings.zone) } ?? "–" }
+    func local(_ date: Date?) -> String {
+        date.flatMap { Dates.local($0, zone: surroundings.zone) } ?? "–"
+    }
 
     /// The path as it is shown.
     func path(_ path: String) -> String { Paths.shown(path, home: surroundings.home) }
@@ -53,7 +61,9 @@ struct Console: Sendable {
         try flush()
         writeError("\(question) [y/N] ")
         let answer = readAnswer()?.trimmingCharacters(in: .whitespaces).lowercased()
-        guard answer == "y" || answer == "yes" else { throw Failure(.cancelled, "nothing was changed") }
+        guard answer == "y" || answer == "yes" else {
+            throw Failure(.cancelled, "nothing was changed")
+        }
     }
 }
 
@@ -65,20 +75,32 @@ extension Console {
         let isOutputTerminal = isatty(STDOUT_FILENO) == 1
         let hasColor = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
         let surroundings = Surroundings(
-            isOutputTerminal: isOutputTerminal, isErrorTerminal: isatty(STDERR_FILENO) == 1, isInputTerminal: isatty(STDIN_FILENO) == 1,
-            width: columns(environment), usesColor: isOutputTerminal && hasColor, home: environment["HOME"] ?? NSHomeDirectory())
+            isOutputTerminal: isOutputTerminal,
+            isErrorTerminal: isatty(STDERR_FILENO) == 1,
+            isInputTerminal: isatty(STDIN_FILENO) == 1,
+            width: columns(environment),
+            usesColor: isOutputTerminal && hasColor,
+            home: environment["HOME"] ?? NSHomeDirectory()
+        )
         return Console(
-            surroundings: surroundings, write: { try output.write($0) },
+            surroundings: surroundings,
+            write: { try output.write($0) },
             writeError: { text in
                 // Nothing is left to do if even that fails.
-                do { try Descriptors.write(Array(text.utf8), to: STDERR_FILENO, name: "errors") } catch {}
+                do {
+                    try Descriptors.write(Array(text.utf8), to: STDERR_FILENO, name: "errors")
+                } catch {}
             },
-            flush: { try output.flush() }, readAnswer: { readLine() })
+            flush: { try output.flush() },
+            readAnswer: { readLine() }
+        )
     }()
 
     /// The width that `COLUMNS` says, or the terminal.
     private static func columns(_ environment: [String: String]) -> Int {
-        if let columns = environment["COLUMNS"].flatMap(Int.init), 1...10_000 ~= columns { return columns }
+        if let columns = environment["COLUMNS"].flatMap(Int.init), 1...10_000 ~= columns {
+            return columns
+        }
         var size = winsize()
         for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO]
         where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {

@@ -4,7 +4,9 @@ internal import Foundation
 enum FileSize {
     static func of(_ path: String) throws -> Int {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw SystemFailure("read \(TerminalText.shown(path, width: 100))", code: errno) }
+        guard stat(path, &status) == 0 else {
+            throw SystemFailure("read \(TerminalText.shown(path, width: 100))", code: errno)
+        }
         return Int(status.st_size)
     }
 }

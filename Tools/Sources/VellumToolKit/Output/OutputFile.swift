@@ -9,9 +9,12 @@ struct OutputFile {
 
     /// - Parameter replaces: Whether a file that is there may be replaced.
     init(_ path: String, replaces: Bool) throws {
-        (self.path, self.replaces) = (path, replaces)
+        self.path = path
+        self.replaces = replaces
         if replaces { try Self.checkIsNotInUse(path) } else { try Self.checkIsFree(path) }
-        if Self.isFolder(path) { throw Failure(.failed, "\(TerminalText.shown(path, width: 100)) is a folder") }
+        if Self.isFolder(path) {
+            throw Failure(.failed, "\(TerminalText.shown(path, width: 100)) is a folder")
+        }
         let folder = (path as NSString).deletingLastPathComponent
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
         temporary = (folder as NSString).appendingPathComponent(".vellum-\(random).part")
@@ -22,8 +25,14 @@ struct OutputFile {
     static func write(_ bytes: some ContiguousBytes, to path: String, replaces: Bool) throws {
         let file = try OutputFile(path, replaces: replaces)
         try file.finishing {
-            let descriptor = open(file.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { throw SystemFailure("write \(TerminalText.shown(path, width: 100))", code: errno) }
+            let descriptor = open(
+                file.temporary,
+                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                0o600
+            )
+            guard descriptor >= 0 else {
+                throw SystemFailure("write \(TerminalText.shown(path, width: 100))", code: errno)
+            }
             defer { _ = close(descriptor) }
             try Descriptors.write(bytes, to: descriptor, name: TerminalText.shown(path, width: 100))
             guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
@@ -48,7 +57,9 @@ struct OutputFile {
         let name = TerminalText.shown(path, width: 100)
         if replaces {
             try Self.checkIsNotInUse(path)
-            guard Foundation.rename(temporary, path) == 0 else { throw SystemFailure("write \(name)", code: errno) }
+            guard Foundation.rename(temporary, path) == 0 else {
+                throw SystemFailure("write \(name)", code: errno)
+            }
         } else if link(temporary, path) == 0 {
             // A link never replaces a file that was made meanwhile.
             unlink(temporary)
@@ -57,7 +68,9 @@ struct OutputFile {
         } else {
             // A file system without links.
             try Self.checkIsFree(path)
-            guard Foundation.rename(temporary, path) == 0 else { throw SystemFailure("write \(name)", code: errno) }
+            guard Foundation.rename(temporary, path) == 0 else {
+                throw SystemFailure("write \(name)", code: errno)
+            }
         }
     }
 
@@ -66,18 +79,33 @@ struct OutputFile {
         if lstat(path, &status) == 0 { throw exists(path) }
     }
 
-    /// A database that a program uses, or that one has left when it was killed, is not replaced: its log would be taken for that of the new file.
+    /// A database that a program uses, or that one has left when it was killed, is not replaced:
+    /// its log would be taken for that of the new file.
     static func checkIsNotInUse(_ path: String) throws {
         var status = stat()
-        guard let suffix = ["-wal", "-journal"].first(where: { lstat(path + $0, &status) == 0 }) else { return }
+        guard
+            let suffix = ["-wal", "-journal"].first(
+                where: { lstat(path + $0, &status) == 0 }
+            )
+        else { return }
         let name = TerminalText.shown(path, width: 100)
         throw Failure(
             .failed,
-            "\(name) is a database in use: there is a file \(name)\(suffix). Nothing was replaced; vellum restore replaces such a file")
+            """
+            \(name) is a database in use: there is a file \(name)\(suffix). Nothing was replaced; \
+            vellum restore replaces such a file
+            """
+        )
     }
 
     private static func exists(_ path: String) -> Failure {
-        Failure(.failed, "\(TerminalText.shown(path, width: 100)) exists: give another name, or --force to replace it")
+        Failure(
+            .failed,
+            """
+            \(TerminalText.shown(path, width: 100)) exists: give another name, or --force to \
+            replace it
+            """
+        )
     }
 
     private static func isFolder(_ path: String) -> Bool {

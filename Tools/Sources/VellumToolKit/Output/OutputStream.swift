@@ -27,7 +27,8 @@ final class OutputStream: Sendable {
 
 /// Calls of the system on descriptors.
 enum Descriptors {
-    /// Opens `/dev/null` for reading in place of each standard stream that is closed: what is opened later would get its number, and the output.
+    /// Opens `/dev/null` for reading in place of each standard stream that is closed: what is
+    /// opened later would get its number, and the output.
     static func holdStandardStreams() {
         for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) == -1 {
             // The system gives the lowest descriptor that is free.
@@ -49,7 +50,11 @@ enum Descriptors {
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let written = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let written = Foundation.write(
+                    descriptor,
+                    UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                    rest.count
+                )
                 if written >= 0 {
                     rest = rest.dropFirst(written)
                 } else if errno == EPIPE {

@@ -10,12 +10,21 @@ final class ProgressBar: Sendable {
     private let drawn = Mutex<(text: String, time: Date)?>(nil)
 
     /// - Parameter unit: How an amount is written.
-    init(_ label: String, console: Console, unit: @escaping @Sendable (Int) -> String = { Numbers.count($0) }) {
-        (self.label, self.console, self.unit) = (label, console, unit)
+    init(
+        _ label: String,
+        console: Console,
+        unit: @escaping @Sendable (Int) -> String = { Numbers.count($0) }
+    ) {
+        self.label = label
+        self.console = console
+        self.unit = unit
     }
 
-    /// Shows how far an operation is, at most ten times a second, and ends it if the user has cancelled.
-    func update(_ progress: ArchiveFile.Progress) throws { try update(completed: progress.completed, of: progress.total) }
+    /// Shows how far an operation is, at most ten times a second, and ends it if the user has
+    /// cancelled.
+    func update(_ progress: ArchiveFile.Progress) throws {
+        try update(completed: progress.completed, of: progress.total)
+    }
 
     /// The same with numbers.
     func update(completed: Int, of total: Int) throws {
@@ -24,7 +33,13 @@ final class ProgressBar: Sendable {
         let now = Date()
         drawn.withLock { drawn in
             if let drawn, now.timeIntervalSince(drawn.time) < 0.1, now >= drawn.time { return }
-            let text = Self.text(label, completed, of: total, width: console.surroundings.width - 1, unit: unit)
+            let text = Self.text(
+                label,
+                completed,
+                of: total,
+                width: console.surroundings.width - 1,
+                unit: unit
+            )
             if text != drawn?.text { console.writeError("\r\(text)\u{1B}[K") }
             drawn = (text, now)
         }
@@ -39,15 +54,25 @@ final class ProgressBar: Sendable {
     }
 
     /// The bar as a text that fits a width.
-    static func text(_ label: String, _ completed: Int, of total: Int, width: Int, unit: (Int) -> String) -> String {
+    static func text(
+        _ label: String,
+        _ completed: Int,
+        of total: Int,
+        width: Int,
+        unit: (Int) -> String
+    ) -> String {
         let percent = min(100, Numbers.percent(completed, of: total))
         let amount = "\(unit(completed)) of \(unit(total))"
         let figures = DisplayWidth.padded("\(percent) %", to: 5, isRight: true)
         let room = width - label.count - figures.count - amount.count - 6
-        guard room >= 8 else { return DisplayWidth.shortened("\(label) \(figures)", to: max(0, width)) }
+        guard room >= 8 else {
+            return DisplayWidth.shortened("\(label) \(figures)", to: max(0, width))
+        }
         let cells = min(room, 30)
         let full = cells * percent / 100
-        let bar = String(repeating: "█", count: full) + String(repeating: "░", count: cells - full)
+        let bar =
+            String(repeating: "█", count: full)
+            + String(repeating: "░", count: cells - full)
         return "\(label) \(bar) \(figures)  \(amount)"
     }
 }

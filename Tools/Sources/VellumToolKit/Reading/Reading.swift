@@ -6,18 +6,34 @@ enum Reading {
     static func file(_ file: ArchiveFile) throws -> FileView {
         let summary = try file.summary()
         return FileView(
-            path: file.url.path, kind: file.kind.rawValue, bytes: summary.size.bytes, logBytes: summary.logSize.bytes,
-            unusedBytes: summary.unusedSize.bytes, isOpenElsewhere: summary.isOpenElsewhere, archives: try file.archives().map(archive))
+            path: file.url.path,
+            kind: file.kind.rawValue,
+            bytes: summary.size.bytes,
+            logBytes: summary.logSize.bytes,
+            unusedBytes: summary.unusedSize.bytes,
+            isOpenElsewhere: summary.isOpenElsewhere,
+            archives: try file.archives().map(archive)
+        )
     }
 
     static func archive(_ archive: RawArchive) throws -> ArchiveView {
         let summary = try archive.summary()
         return ArchiveView(
-            name: archive.name, entries: summary.entries, bytes: summary.size.bytes, limit: summary.limit?.bytes,
-            isLimitGiven: summary.isLimitGiven, oldestUse: summary.oldest, newestUse: summary.newest,
-            cacheVersion: summary.cacheVersion, typeVersion: summary.typeVersion,
-            indexes: summary.indexes.map { ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements) },
-            waiting: summary.waiting, sizing: summary.sizing.map { sizing($0, summary.sizingWritten) })
+            name: archive.name,
+            entries: summary.entries,
+            bytes: summary.size.bytes,
+            limit: summary.limit?.bytes,
+            isLimitGiven: summary.isLimitGiven,
+            oldestUse: summary.oldest,
+            newestUse: summary.newest,
+            cacheVersion: summary.cacheVersion,
+            typeVersion: summary.typeVersion,
+            indexes: summary.indexes.map {
+                ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements)
+            },
+            waiting: summary.waiting,
+            sizing: summary.sizing.map { sizing($0, summary.sizingWritten) }
+        )
     }
 
     private static func sizing(_ sizing: Sizing, _ written: Date?) -> SizingView {
@@ -25,36 +41,67 @@ enum Reading {
             points.map { SizingView.Point(limit: $0.limit.bytes, hitRatio: $0.hitRatio) }
         }
         return SizingView(
-            memory: points(sizing.memory), disk: points(sizing.disk), curve: points(sizing.curve), written: written,
-            enough: sizing.limit(keeping: 0.95)?.bytes)
+            memory: points(sizing.memory),
+            disk: points(sizing.disk),
+            curve: points(sizing.curve),
+            written: written,
+            enough: sizing.limit(keeping: 0.95)?.bytes
+        )
     }
 
     static func entry(_ entry: RawArchive.Entry) -> EntryView {
         EntryView(
-            key: entry.key, bytes: entry.size, recorded: entry.recorded, expires: entry.expires, idle: entry.idle.map(seconds),
-            lastUsed: entry.lastUsed, typeVersion: entry.typeVersion)
+            key: entry.key,
+            bytes: entry.size,
+            recorded: entry.recorded,
+            expires: entry.expires,
+            idle: entry.idle.map(seconds),
+            lastUsed: entry.lastUsed,
+            typeVersion: entry.typeVersion
+        )
     }
 
     static func explanation(_ explanation: QueryExplanation) -> ExplanationView {
         ExplanationView(
-            statement: explanation.statement, access: explanation.access, usesIndex: explanation.usesIndex,
-            pushedDown: explanation.pushedDown, remaining: explanation.remaining, decodedObjects: explanation.decodedObjects,
-            results: explanation.results, seconds: seconds(explanation.duration))
+            statement: explanation.statement,
+            access: explanation.access,
+            usesIndex: explanation.usesIndex,
+            pushedDown: explanation.pushedDown,
+            remaining: explanation.remaining,
+            decodedObjects: explanation.decodedObjects,
+            results: explanation.results,
+            seconds: seconds(explanation.duration)
+        )
     }
 
-    static func report(_ file: ArchiveFile, made: Date, zone: TimeZone, redaction: Redaction?) throws -> ReportView {
+    static func report(
+        _ file: ArchiveFile,
+        made: Date,
+        zone: TimeZone,
+        redaction: Redaction?
+    ) throws -> ReportView {
         let archives = try file.archives().map { raw in
             ReportView.Archive(archive: try archive(raw), statistics: try statistics(raw))
         }
-        return ReportView(file: try self.file(file), archives: archives, made: made, zone: zone, redaction: redaction)
+        return ReportView(
+            file: try self.file(file),
+            archives: archives,
+            made: made,
+            zone: zone,
+            redaction: redaction
+        )
     }
 
     private static func statistics(_ archive: RawArchive) throws -> StatisticsView {
         let statistics = try archive.statistics()
         return StatisticsView(
-            sizes: statistics.sizes, ages: statistics.ages, uses: statistics.uses, typeVersions: statistics.typeVersions,
+            sizes: statistics.sizes,
+            ages: statistics.ages,
+            uses: statistics.uses,
+            typeVersions: statistics.typeVersions,
             expired: statistics.expired,
-            largest: try archive.entries(order: .size, limit: 5).map(entry))
+            largest: try archive.entries(order: .size, limit: 5).map(entry)
+        )
     }
 
     static func seconds(_ duration: Duration) -> Double {
@@ -69,8 +116,10 @@ enum Reading {
             return try RawQuery(text)
         } catch {
             throw Failure(
-                .usage, "the query is wrong: \(TerminalText.shown(error.message, width: 200))",
-                details: SyntaxMark.lines(text, offset: error.offset, width: width))
+                .usage,
+                "the query is wrong: \(TerminalText.shown(error.message, width: 200))",
+                details: SyntaxMark.lines(text, offset: error.offset, width: width)
+            )
         }
     }
 }

@@ -9,28 +9,47 @@ indirect enum Node: Sendable {
     case style(StaticString)
 
     /// Returns an element.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>, _ children: [Node]) -> Node {
-        .element(name, attributes.map { (name: $0.key, value: $0.value) }, children)
+    static func tag(
+        _ name: String,
+        _ attributes: KeyValuePairs<String, String>,
+        _ children: [Node]
+    ) -> Node {
+        .element(
+            name,
+            attributes.map { (name: $0.key, value: $0.value) },
+            children
+        )
     }
 
     /// Returns an element without attributes.
-    static func tag(_ name: String, _ children: [Node]) -> Node { .element(name, [], children) }
+    static func tag(_ name: String, _ children: [Node]) -> Node {
+        .element(name, [], children)
+    }
 
     /// Returns an element with a text.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>, _ text: String) -> Node {
+    static func tag(
+        _ name: String,
+        _ attributes: KeyValuePairs<String, String>,
+        _ text: String
+    ) -> Node {
         tag(name, attributes, [Node.text(text)])
     }
 
     /// Returns an element with a text and without attributes.
-    static func tag(_ name: String, _ text: String) -> Node { .element(name, [], [.text(text)]) }
+    static func tag(_ name: String, _ text: String) -> Node {
+        .element(name, [], [.text(text)])
+    }
 
     /// Returns an element without content.
-    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>) -> Node { tag(name, attributes, [Node]()) }
+    static func tag(_ name: String, _ attributes: KeyValuePairs<String, String>) -> Node {
+        tag(name, attributes, [Node]())
+    }
 
     private static let withoutEnd: Set = ["meta", "rect", "line", "path"]
     /// Elements that stand on a line of their own.
     private static let blocks: Set = [
-        "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "div", "figure", "table", "thead", "tbody", "tr",
+        "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "div",
+        "figure", "table", "thead", "tbody", "tr",
         "h1",
         "h2", "h3", "p", "dl", "svg",
     ]
@@ -44,7 +63,9 @@ indirect enum Node: Sendable {
         case .element(let name, let attributes, let children):
             if Self.blocks.contains(name) { page += "\n" }
             page += "<\(name)"
-            for attribute in attributes { page += " \(attribute.name)=\"\(HTMLText.escaped(attribute.value))\"" }
+            for attribute in attributes {
+                page += " \(attribute.name)=\"\(HTMLText.escaped(attribute.value))\""
+            }
             guard !Self.withoutEnd.contains(name) else {
                 page += "/>"
                 return

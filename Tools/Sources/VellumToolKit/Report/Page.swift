@@ -11,7 +11,13 @@ enum Page {
         let head: [Node] = [
             .tag("meta", ["charset": "utf-8"]),
             .tag("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
-            .tag("meta", ["http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"]),
+            .tag(
+                "meta",
+                [
+                    "http-equiv": "Content-Security-Policy",
+                    "content": "default-src 'none'; style-src 'unsafe-inline'",
+                ]
+            ),
             .tag("meta", ["name": "color-scheme", "content": "light dark"]),
             .tag("meta", ["name": "referrer", "content": "no-referrer"]),
             .tag("title", "\(name) – Vellum report"),
@@ -21,9 +27,16 @@ enum Page {
         let archives = parts.prefix(sections).enumerated().map {
             ArchiveSection(id: "a\($0.offset)", part: $0.element, report: report).node
         }
-        let body: [Node] = [header(report, name: name), .tag("main", [allArchives(parts)] + archives), footer(report)]
+        let body: [Node] = [
+            header(report, name: name), .tag("main", [allArchives(parts)] + archives),
+            footer(report),
+        ]
         var page = "<!DOCTYPE html>"
-        Node.tag("html", ["lang": "en"], [.tag("head", head), .tag("body", body)]).write(to: &page)
+        Node.tag(
+            "html",
+            ["lang": "en"],
+            [.tag("head", head), .tag("body", body)]
+        ).write(to: &page)
         return page + "\n"
     }
 
@@ -37,31 +50,64 @@ enum Page {
                 .tag("h1", [.short(name, 60)]),
                 .tag("p", ["class": "path"], report.path == name ? "" : report.path),
                 Facts.list([
-                    ("Kind", file.kind), ("Size", Numbers.size(file.bytes)), ("Log", Numbers.size(file.logBytes)),
-                    ("Unused", Numbers.size(file.unusedBytes)), ("Entries", Numbers.count(file.entries)),
+                    ("Kind", file.kind), ("Size", Numbers.size(file.bytes)),
+                    ("Log", Numbers.size(file.logBytes)),
+                    ("Unused", Numbers.size(file.unusedBytes)),
+                    ("Entries", Numbers.count(file.entries)),
                     ("Open elsewhere", file.isOpenElsewhere ? "yes" : "no"),
                 ]),
-            ])
+            ]
+        )
     }
 
     private static func allArchives(_ parts: [ReportView.Archive]) -> Node {
         let word = Numbers.count(parts.count, "archive", "archives")
         let greatest = parts.prefix(10).map {
-            Picture.Item(label: $0.archive.name, value: $0.archive.bytes, text: Numbers.size($0.archive.bytes))
+            Picture.Item(
+                label: $0.archive.name,
+                value: $0.archive.bytes,
+                text: Numbers.size($0.archive.bytes)
+            )
         }
         let picture = Picture(
-            id: "all", title: "Bytes of \(parts.count > 10 ? "the ten largest archives" : word)",
-            description: "A bar for each archive, the largest first. The table has the same numbers.")
+            id: "all",
+            title: "Bytes of \(parts.count > 10 ? "the ten largest archives" : word)",
+            description:
+                "A bar for each archive, the largest first. The table has the same numbers."
+        )
         let table = Facts.table(
-            "Bytes and entries of each archive", ["Archive", "Bytes", "Entries"],
-            parts.map { [$0.archive.name, Numbers.size($0.archive.bytes), Numbers.count($0.archive.entries)] })
-        let content: [Node] = parts.isEmpty ? [.tag("p", "The file has no archives.")] : [Facts.pair(picture.bars(greatest), table)]
+            "Bytes and entries of each archive",
+            ["Archive", "Bytes", "Entries"],
+            parts.map {
+                [
+                    $0.archive.name, Numbers.size($0.archive.bytes),
+                    Numbers.count($0.archive.entries),
+                ]
+            }
+        )
+        let content: [Node] =
+            parts.isEmpty
+            ? [.tag("p", "The file has no archives.")]
+            : [Facts.pair(picture.bars(greatest), table)]
         return .tag("section", [.tag("h2", "Sizes by archive")] + content)
     }
 
     private static func footer(_ report: ReportView) -> Node {
-        let hidden = report.redaction == nil ? "" : " Keys and folders are left out; equal keys have equal names in this page."
-        return .tag("footer", [.tag("p", "Sizes are of encoded values; 1 kB is 1024 bytes. The page has no values of objects.\(hidden)")])
+        let hidden =
+            report.redaction == nil
+            ? "" : " Keys and folders are left out; equal keys have equal names in this page."
+        return .tag(
+            "footer",
+            [
+                .tag(
+                    "p",
+                    """
+                    Sizes are of encoded values; 1 kB is 1024 bytes. The page has no values of \
+                    objects.\(hidden)
+                    """
+                )
+            ]
+        )
     }
 }
 
@@ -69,18 +115,47 @@ enum Page {
 enum Facts {
     /// Names with figures.
     static func list(_ facts: [(name: String, value: String)]) -> Node {
-        .tag("dl", ["class": "facts"], facts.map { .tag("div", [.tag("dt", $0.name), .tag("dd", $0.value)]) })
+        .tag(
+            "dl",
+            ["class": "facts"],
+            facts.map {
+                .tag(
+                    "div",
+                    [.tag("dt", $0.name), .tag("dd", $0.value)]
+                )
+            }
+        )
     }
 
     /// A table whose first column names the rows; the others are numbers.
-    static func table(_ caption: String, _ titles: [String], _ rows: [[String]]) -> Node {
+    static func table(
+        _ caption: String,
+        _ titles: [String],
+        _ rows: [[String]]
+    ) -> Node {
         let head = titles.map { Node.tag("th", ["scope": "col"], $0) }
         let body = rows.map { row in
-            Node.tag("tr", [.tag("th", ["scope": "row"], [.short(row.first ?? "", 60)])] + row.dropFirst().map { .tag("td", $0) })
+            Node.tag(
+                "tr",
+                [
+                    .tag("th", ["scope": "row"], [.short(row.first ?? "", 60)])
+                ]
+                    + row.dropFirst().map { .tag("td", $0) }
+            )
         }
         return .tag(
-            "div", ["class": "table"],
-            [.tag("table", [.tag("caption", caption), .tag("thead", [.tag("tr", head)]), .tag("tbody", body)])])
+            "div",
+            ["class": "table"],
+            [
+                .tag(
+                    "table",
+                    [
+                        .tag("caption", caption), .tag("thead", [.tag("tr", head)]),
+                        .tag("tbody", body),
+                    ]
+                )
+            ]
+        )
     }
 
     /// A picture, and the table with its numbers.

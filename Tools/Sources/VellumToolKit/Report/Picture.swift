@@ -22,9 +22,15 @@ struct Picture: Sendable {
         .tag(
             "svg",
             [
-                "viewBox": "0 0 \(Self.width) \(height)", "role": "img", "aria-labelledby": "\(id)-title \(id)-text",
+                "viewBox": "0 0 \(Self.width) \(height)", "role": "img",
+                "aria-labelledby": "\(id)-title \(id)-text",
                 "xmlns": "http://www.w3.org/2000/svg",
-            ], [.tag("title", ["id": "\(id)-title"], title), .tag("desc", ["id": "\(id)-text"], description)] + children)
+            ],
+            [
+                .tag("title", ["id": "\(id)-title"], title),
+                .tag("desc", ["id": "\(id)-text"], description),
+            ] + children
+        )
     }
 
     /// A bar for each item, one below the other.
@@ -34,10 +40,33 @@ struct Picture: Sendable {
         let children = items.enumerated().flatMap { index, item -> [Node] in
             let top = index * row
             return [
-                .tag("text", ["class": "name", "x": "0", "y": "\(top + 13)"], [.short(item.label, 38)]),
-                .tag("text", ["class": "figure", "x": "\(Self.width)", "y": "\(top + 13)", "text-anchor": "end"], item.text),
-                Self.rectangle("track", x: 0, y: top + 20, width: Double(Self.width), height: 7),
-                Self.rectangle("bar", x: 0, y: top + 20, width: Self.length(item.value, of: most, within: Self.width), height: 7),
+                .tag(
+                    "text",
+                    ["class": "name", "x": "0", "y": "\(top + 13)"],
+                    [.short(item.label, 38)]
+                ),
+                .tag(
+                    "text",
+                    [
+                        "class": "figure", "x": "\(Self.width)", "y": "\(top + 13)",
+                        "text-anchor": "end",
+                    ],
+                    item.text
+                ),
+                Self.rectangle(
+                    "track",
+                    x: 0,
+                    y: top + 20,
+                    width: Double(Self.width),
+                    height: 7
+                ),
+                Self.rectangle(
+                    "bar",
+                    x: 0,
+                    y: top + 20,
+                    width: Self.length(item.value, of: most, within: Self.width),
+                    height: 7
+                ),
             ]
         }
         return svg(height: max(row, items.count * row), children)
@@ -45,54 +74,134 @@ struct Picture: Sendable {
 
     /// A column for each item, side by side.
     func columns(_ items: [Item]) -> Node {
-        let (head, height, foot) = (20, 130, 24)
+        let head = 20
+        let height = 130
+        let foot = 24
         let base = head + height
         let most = max(1, items.map(\.value).max() ?? 1)
-        let step = min(60, Double(Self.width) / Double(max(1, items.count)))
+        let step = min(
+            60,
+            Double(Self.width) / Double(max(1, items.count))
+        )
         let gap = step > 12 ? 4.0 : 1.0
         // As many labels as have room side by side.
         let every = max(1, Int((50 / step).rounded(.up)))
         var children: [Node] = [
-            .tag("line", ["class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": "\(base)", "y2": "\(base)"])
+            .tag(
+                "line",
+                [
+                    "class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": "\(base)",
+                    "y2": "\(base)",
+                ]
+            )
         ]
         for (index, item) in items.enumerated() {
             let tall = Self.length(item.value, of: most, within: height)
-            let (left, wide) = (Double(index) * step + gap / 2, max(0.5, step - gap))
+            let left = Double(index) * step + gap / 2
+            let wide = max(0.5, step - gap)
             children.append(
                 .tag(
                     "rect",
                     [
-                        "class": "bar", "x": Self.number(left), "y": Self.number(Double(base) - tall), "width": Self.number(wide),
+                        "class": "bar", "x": Self.number(left),
+                        "y": Self.number(Double(base) - tall), "width": Self.number(wide),
                         "height": Self.number(tall), "rx": "2",
-                    ]))
-            if item.value == most { children.append(Self.label("figure", item.text, x: left + wide / 2, y: Double(base) - tall - 6)) }
-            if index.isMultiple(of: every) { children.append(Self.label("tick", item.label, x: left + wide / 2, y: Double(base) + 16)) }
+                    ]
+                )
+            )
+            if item.value == most {
+                children.append(
+                    Self.label(
+                        "figure",
+                        item.text,
+                        x: left + wide / 2,
+                        y: Double(base) - tall - 6
+                    )
+                )
+            }
+            if index.isMultiple(of: every) {
+                children.append(
+                    Self.label(
+                        "tick",
+                        item.label,
+                        x: left + wide / 2,
+                        y: Double(base) + 16
+                    )
+                )
+            }
         }
         return svg(height: base + foot, children)
     }
 
     /// Ratios from 0 to 1 by sizes, which stand as far apart as their logarithms.
     func curve(_ points: [SizingView.Point], mark: Int?) -> Node {
-        let (head, height, foot) = (20, 150, 24)
+        let head = 20
+        let height = 150
+        let foot = 24
         let base = Double(head + height)
-        let (first, last) = (log2(Double(max(1, points.first?.limit ?? 1))), log2(Double(max(2, points.last?.limit ?? 2))))
-        func x(_ bytes: Int) -> Double { (log2(Double(max(1, bytes))) - first) / max(0.001, last - first) * Double(Self.width) }
-        func y(_ ratio: Double) -> Double { base - min(1, max(0, ratio)) * Double(height) }
+        let first = log2(Double(max(1, points.first?.limit ?? 1)))
+        let last = log2(Double(max(2, points.last?.limit ?? 2)))
+        func x(_ bytes: Int) -> Double {
+            (log2(Double(max(1, bytes))) - first) / max(0.001, last - first) * Double(Self.width)
+        }
+        func y(_ ratio: Double) -> Double {
+            base - min(1, max(0, ratio)) * Double(height)
+        }
         var children: [Node] = []
         for part in [0, 0.5, 1] {
             let place = Self.number(y(part))
-            children.append(.tag("line", ["class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": place, "y2": place]))
-            children.append(.tag("text", ["class": "tick", "x": "0", "y": Self.number(y(part) - 4)], "\(Int(part * 100)) %"))
+            children.append(
+                .tag(
+                    "line",
+                    ["class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": place, "y2": place]
+                )
+            )
+            children.append(
+                .tag(
+                    "text",
+                    ["class": "tick", "x": "0", "y": Self.number(y(part) - 4)],
+                    "\(Int(part * 100)) %"
+                )
+            )
         }
-        let path = points.enumerated().map { "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit))) \(Self.number(y($1.hitRatio)))" }.joined()
+        let path = points.enumerated().map {
+            "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit))) \(Self.number(y($1.hitRatio)))"
+        }.joined()
         children.append(.tag("path", ["class": "curve", "d": path]))
-        if let mark, let least = points.first?.limit, let most = points.last?.limit, least <= mark, mark <= most {
+        if let mark,
+            let least = points.first?.limit,
+            let most = points.last?.limit,
+            least <= mark,
+            mark <= most
+        {
             let place = Self.number(x(mark))
-            children.append(.tag("line", ["class": "mark", "x1": place, "x2": place, "y1": "\(head)", "y2": Self.number(base)]))
-            children.append(Self.label("figure", "limit \(Numbers.size(mark))", x: x(mark), y: Double(head) - 6))
+            children.append(
+                .tag(
+                    "line",
+                    [
+                        "class": "mark", "x1": place, "x2": place, "y1": "\(head)",
+                        "y2": Self.number(base),
+                    ]
+                )
+            )
+            children.append(
+                Self.label(
+                    "figure",
+                    "limit \(Numbers.size(mark))",
+                    x: x(mark),
+                    y: Double(head) - 6
+                )
+            )
         }
         for point in [points.first, points.last].compactMap(\.self) {
-            children.append(Self.label("tick", Numbers.size(point.limit), x: x(point.limit), y: base + 16))
+            children.append(
+                Self.label(
+                    "tick",
+                    Numbers.size(point.limit),
+                    x: x(point.limit),
+                    y: base + 16
+                )
+            )
         }
         return svg(height: head + height + foot, children)
     }
@@ -100,37 +209,91 @@ struct Picture: Sendable {
     /// How full something is, and where a mark stands in it. Each number is written beside its end.
     func gauge(part: Item, whole: Item, mark: Item?) -> Node {
         let most = max(1, whole.value, part.value, mark?.value ?? 0)
-        func length(_ item: Item) -> Double { Self.length(item.value, of: most, within: Self.width) }
+        func length(_ item: Item) -> Double {
+            Self.length(item.value, of: most, within: Self.width)
+        }
         var children: [Node] = [
-            .tag("text", ["class": "figure", "x": "0", "y": "13"], "\(part.label) \(part.text)"),
+            .tag(
+                "text",
+                ["class": "figure", "x": "0", "y": "13"],
+                "\(part.label) \(part.text)"
+            ),
             // Over the end of the limit, and never over the number before it.
-            Self.label("tick", "\(whole.label) \(whole.text)", x: max(length(whole), 150), y: 13),
-            Self.rectangle("track", x: 0, y: 22, width: length(whole), height: 14),
-            Self.rectangle("bar", x: 0, y: 22, width: length(part), height: 14),
+            Self.label(
+                "tick",
+                "\(whole.label) \(whole.text)",
+                x: max(length(whole), 150),
+                y: 13
+            ),
+            Self.rectangle(
+                "track",
+                x: 0,
+                y: 22,
+                width: length(whole),
+                height: 14
+            ),
+            Self.rectangle(
+                "bar",
+                x: 0,
+                y: 22,
+                width: length(part),
+                height: 14
+            ),
         ]
         guard let mark else { return svg(height: 38, children) }
         let place = min(Double(Self.width) - 1, max(1, length(mark)))
         let x = Self.number(place)
-        children.append(.tag("line", ["class": "mark", "x1": x, "x2": x, "y1": "17", "y2": "41"]))
-        children.append(Self.label("tick", "\(mark.label) \(mark.text)", x: place, y: 56))
+        children.append(
+            .tag(
+                "line",
+                ["class": "mark", "x1": x, "x2": x, "y1": "17", "y2": "41"]
+            )
+        )
+        children.append(
+            Self.label("tick", "\(mark.label) \(mark.text)", x: place, y: 56)
+        )
         return svg(height: 60, children)
     }
 
     /// A short text around a place, moved inward at the edges.
-    private static func label(_ kind: String, _ text: String, x: Double, y: Double) -> Node {
+    private static func label(
+        _ kind: String,
+        _ text: String,
+        x: Double,
+        y: Double
+    ) -> Node {
         let half = Double(text.count) * 3.4
         let inside = min(max(x, half), Double(width) - half)
-        return .tag("text", ["class": kind, "x": number(inside), "y": number(y), "text-anchor": "middle"], text)
+        return .tag(
+            "text",
+            ["class": kind, "x": number(inside), "y": number(y), "text-anchor": "middle"],
+            text
+        )
     }
 
-    private static func rectangle(_ kind: String, x: Int, y: Int, width: Double, height: Int) -> Node {
-        .tag("rect", ["class": kind, "x": "\(x)", "y": "\(y)", "width": number(width), "height": "\(height)", "rx": "2"])
+    private static func rectangle(
+        _ kind: String,
+        x: Int,
+        y: Int,
+        width: Double,
+        height: Int
+    ) -> Node {
+        .tag(
+            "rect",
+            [
+                "class": kind, "x": "\(x)", "y": "\(y)", "width": number(width),
+                "height": "\(height)", "rx": "2",
+            ]
+        )
     }
 
     /// The length of a number beside the greatest. What is there is seen.
     private static func length(_ value: Int, of most: Int, within room: Int) -> Double {
         guard value > 0 else { return 0 }
-        return min(Double(room), max(1.5, Double(value) / Double(most) * Double(room)))
+        return min(
+            Double(room),
+            max(1.5, Double(value) / Double(most) * Double(room))
+        )
     }
 
     private static func number(_ number: Double) -> String {

@@ -10,18 +10,23 @@ struct Failure: Error, Equatable {
     var details: [String] = []
 
     init(_ status: Status, _ message: String?, details: [String] = []) {
-        (self.status, self.message, self.details) = (status, message, details)
+        self.status = status
+        self.message = message
+        self.details = details
     }
 
-    /// What an error of any kind means for a person and the shell. `nil` if whoever read the output has gone, which is no failure.
+    /// What an error of any kind means for a person and the shell. `nil` if whoever read the output
+    /// has gone, which is no failure.
     static func of(_ error: any Error, home: String) -> Failure? {
         switch error {
         case let failure as Failure: failure
-        case let error as VellumError: Failure(Status(error.code), sentence(of: error, home: home))
+        case let error as VellumError:
+            Failure(Status(error.code), sentence(of: error, home: home))
         case is CancellationError: Failure(.cancelled, "cancelled")
         case is ClosedOutput: nil
         case let error as SystemFailure: Failure(.failed, error.message)
-        case let error as CocoaError: Failure(.failed, TerminalText.shown(error.localizedDescription, width: 200))
+        case let error as CocoaError:
+            Failure(.failed, TerminalText.shown(error.localizedDescription, width: 200))
         default: Failure(.failed, TerminalText.shown(String(describing: error), width: 200))
         }
     }
@@ -37,7 +42,8 @@ extension Status {
     /// The status of a code. Later versions of the library may add codes.
     init(_ code: VellumError.Code) {
         switch code {
-        case .cannotOpen, .notADatabase, .foreignFile, .wrongKind, .newerFormat, .readOnly, .networkFileSystem, .vanished, .deviceLocked,
+        case .cannotOpen, .notADatabase, .foreignFile, .wrongKind, .newerFormat, .readOnly,
+            .networkFileSystem, .vanished, .deviceLocked,
             .newerVersion:
             self = .unusable
         case .damagedFile, .damagedEntry, .notDecodable: self = .damaged
@@ -60,5 +66,7 @@ struct SystemFailure: Error {
     /// - Parameters:
     ///   - doing: What failed, such as "write x".
     ///   - code: The number of the error.
-    init(_ doing: String, code: Int32) { message = "cannot \(doing): \(String(cString: strerror(code)))" }
+    init(_ doing: String, code: Int32) {
+        message = "cannot \(doing): \(String(cString: strerror(code)))"
+    }
 }

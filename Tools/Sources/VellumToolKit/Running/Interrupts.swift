@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Ctrl-C, and the request of the system to end.
 ///
-/// An operation that can end by itself is asked to; anything else is ended here, after unfinished files are removed.
+/// An operation that can end by itself is asked to; anything else is ended here, after unfinished
+/// files are removed.
 final class Interrupts: Sendable {
     static let shared = Interrupts()
 
@@ -43,7 +44,9 @@ final class Interrupts: Sendable {
     }
 
     /// Sets what an interrupt does from now on.
-    func respond(_ response: (@Sendable () -> Void)?) { state.withLock { $0.response = response } }
+    func respond(_ response: (@Sendable () -> Void)?) {
+        state.withLock { $0.response = response }
+    }
 
     /// - Throws: `CancellationError` if the user has cancelled.
     func check() throws {

@@ -52,11 +52,20 @@ package enum Tool {
     /// Says what to do if the first word is no command.
     private static func checkName(_ arguments: [String]) throws {
         guard let name = arguments.first, !name.hasPrefix("-") else { return }
-        let names = VellumCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        let names =
+            VellumCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + [
+                "help"
+            ]
         guard !names.contains(name) else { return }
         let shown = TerminalText.shown(name, width: 60)
         let isFile = FileManager.default.fileExists(atPath: name)
-        throw Failure(.usage, "there is no command \(shown); \(isFile ? "did you mean vellum ls \(shown)?" : "see vellum --help")")
+        throw Failure(
+            .usage,
+            """
+            there is no command \(shown); \
+            \(isFile ? "did you mean vellum ls \(shown)?" : "see vellum --help")
+            """
+        )
     }
 
     /// Says what went wrong, and returns the status.
@@ -64,16 +73,32 @@ package enum Tool {
         let code = VellumCommand.exitCode(for: error)
         if code == .success {
             // Help, the version and completions are results.
-            do { try console.print(VellumCommand.fullMessage(for: error)) } catch { return said(error, console) ?? .success }
+            do { try console.print(VellumCommand.fullMessage(for: error)) } catch {
+                return said(error, console) ?? .success
+            }
             return .success
         }
         if code == .validationFailure, !(error is Failure) {
-            let sentence = VellumCommand.message(for: error).split(whereSeparator: \.isNewline).first.map(String.init) ?? "wrong arguments"
-            let command = arguments.first.map { $0.hasPrefix("-") ? "" : " \(TerminalText.shown($0, width: 40))" } ?? ""
-            say(Failure(.usage, "\(TerminalText.shown(sentence, width: 300)) (vellum\(command) --help)"), console)
+            let sentence =
+                VellumCommand.message(for: error).split(whereSeparator: \.isNewline).first.map(
+                    String.init
+                ) ?? "wrong arguments"
+            let command =
+                arguments.first.map {
+                    $0.hasPrefix("-") ? "" : " \(TerminalText.shown($0, width: 40))"
+                } ?? ""
+            say(
+                Failure(
+                    .usage,
+                    "\(TerminalText.shown(sentence, width: 300)) (vellum\(command) --help)"
+                ),
+                console
+            )
             return .usage
         }
-        guard let failure = Failure.of(error, home: console.surroundings.home) else { return .success }
+        guard let failure = Failure.of(error, home: console.surroundings.home) else {
+            return .success
+        }
         do {
             // What was found before stands above the message.
             try console.flush()
@@ -86,6 +111,8 @@ package enum Tool {
 
     private static func say(_ failure: Failure, _ console: Console) {
         guard let message = failure.message else { return }
-        console.writeError((["vellum: \(message)"] + failure.details).joined(separator: "\n") + "\n")
+        console.writeError(
+            (["vellum: \(message)"] + failure.details).joined(separator: "\n") + "\n"
+        )
     }
 }

@@ -1,7 +1,8 @@
 internal import Logging
 internal import Synchronization
 
-/// What the library logs: warnings of commands that change a file are lines on standard error. Of others, the result says it.
+/// What the library logs: warnings of commands that change a file are lines on standard error. Of
+/// others, the result says it.
 struct ToolLog: LogHandler {
     private static let tells = Mutex(false)
 
@@ -21,6 +22,8 @@ struct ToolLog: LogHandler {
 
     func log(event: LogEvent) {
         guard event.level >= .warning, Self.tells.withLock({ $0 }) else { return }
-        Console.standard.writeError("vellum: \(TerminalText.shown("\(event.message)", width: 300))\n")
+        Console.standard.writeError(
+            "vellum: \(TerminalText.shown("\(event.message)", width: 300))\n"
+        )
     }
 }

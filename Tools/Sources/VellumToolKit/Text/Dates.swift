@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Dates as people and programs read them. A date beyond the years 1 to 9999, which only a damaged file has, has no text.
+/// Dates as people and programs read them. A date beyond the years 1 to 9999, which only a damaged
+/// file has, has no text.
 enum Dates {
     /// `2026-03-01 14:05` in a time zone.
     static func local(_ date: Date, zone: TimeZone) -> String? {
@@ -8,10 +9,14 @@ enum Dates {
     }
 
     /// `2026-03-01` in a time zone.
-    static func day(_ date: Date, zone: TimeZone) -> String? { parts(date, offset: zone)?.day }
+    static func day(_ date: Date, zone: TimeZone) -> String? {
+        parts(date, offset: zone)?.day
+    }
 
     /// `14:05:09` in a time zone.
-    static func clock(_ date: Date, zone: TimeZone) -> String? { parts(date, offset: zone)?.clock }
+    static func clock(_ date: Date, zone: TimeZone) -> String? {
+        parts(date, offset: zone)?.clock
+    }
 
     /// `2026-03-01T13:05:09.250Z` (RFC 3339).
     static func utc(_ date: Date) -> String? {
@@ -21,11 +26,17 @@ enum Dates {
         return "\(parts.day)T\(parts.clock).\(padded(milliseconds, 3))Z"
     }
 
-    private static func isShown(_ date: Date) -> Bool { -62_135_596_800...253_402_214_400 ~= date.timeIntervalSince1970 }
+    private static func isShown(_ date: Date) -> Bool {
+        -62_135_596_800...253_402_214_400 ~= date.timeIntervalSince1970
+    }
 
-    private static func parts(_ date: Date, offset zone: TimeZone?) -> (day: String, clock: String)? {
+    private static func parts(
+        _ date: Date,
+        offset zone: TimeZone?
+    ) -> (day: String, clock: String)? {
         guard isShown(date) else { return nil }
-        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + (zone?.secondsFromGMT(for: date) ?? 0)
+        let seconds =
+            Int(date.timeIntervalSince1970.rounded(.down)) + (zone?.secondsFromGMT(for: date) ?? 0)
         let days = seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
         let rest = seconds - days * 86_400
         let (year, month, day) = civil(days)
@@ -35,7 +46,8 @@ enum Dates {
         )
     }
 
-    /// The date of a number of days after 1 January 1970, by the Gregorian calendar. A year begins in March here: the leap day is its last.
+    /// The date of a number of days after 1 January 1970, by the Gregorian calendar. A year begins
+    /// in March here: the leap day is its last.
     private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -45,7 +57,8 @@ enum Dates {
         let month = (5 * dayOfYear + 2) / 153
         let isAfterNewYear = month >= 10
         return (
-            yearOfEra + era * 400 + (isAfterNewYear ? 1 : 0), isAfterNewYear ? month - 9 : month + 3, dayOfYear - (153 * month + 2) / 5 + 1
+            yearOfEra + era * 400 + (isAfterNewYear ? 1 : 0),
+            isAfterNewYear ? month - 9 : month + 3, dayOfYear - (153 * month + 2) / 5 + 1
         )
     }
 

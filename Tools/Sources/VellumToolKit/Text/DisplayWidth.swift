@@ -32,8 +32,10 @@ enum DisplayWidth {
 
     /// Wide and full-width characters (Unicode Standard Annex 11), in blocks.
     private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
-        0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18CFF,
+        0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
+        0x4E00...0xA4CF, 0xA960...0xA97C,
+        0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
+        0xFFE0...0xFFE6, 0x16FE0...0x18CFF,
         0x1AFF0...0x1B2FF, 0x1F200...0x1F265, 0x20000...0x3FFFD,
     ]
 
@@ -44,14 +46,19 @@ enum DisplayWidth {
 
     /// The same of a text in pieces, none of which is cut.
     static func shortened(_ pieces: [String], to width: Int) -> String {
-        guard pieces.reduce(0, { $0 + of($1) }) > width else { return pieces.joined() }
+        guard pieces.reduce(0, { $0 + of($1) }) > width else {
+            return pieces.joined()
+        }
         guard width > 1 else { return width == 1 ? "…" : "" }
         let head = fitting(pieces, width / 2)
         let tail = fitting(pieces.reversed(), width - 1 - head.width)
         return head.pieces.joined() + "…" + tail.pieces.reversed().joined()
     }
 
-    private static func fitting(_ pieces: some Sequence<String>, _ width: Int) -> (pieces: [String], width: Int) {
+    private static func fitting(
+        _ pieces: some Sequence<String>,
+        _ width: Int
+    ) -> (pieces: [String], width: Int) {
         var fitting: [String] = []
         var used = 0
         for piece in pieces {

@@ -14,9 +14,13 @@ indirect enum JSON: Sendable {
     case null
 
     /// A date by RFC 3339, in UTC.
-    static func date(_ date: Date?) -> JSON { optional(date.flatMap(Dates.utc), JSON.text) }
+    static func date(_ date: Date?) -> JSON {
+        optional(date.flatMap(Dates.utc), JSON.text)
+    }
 
-    static func optional<Value>(_ value: Value?, _ make: (Value) -> JSON) -> JSON { value.map(make) ?? .null }
+    static func optional<Value>(_ value: Value?, _ make: (Value) -> JSON) -> JSON {
+        value.map(make) ?? .null
+    }
 
     /// The document on one line.
     var line: String { rendered(indent: nil) }
@@ -29,11 +33,17 @@ indirect enum JSON: Sendable {
         switch self {
         case .object(let members):
             let inner = members.map { member in
-                JSONText.quoted(member.key) + (indent == nil ? ":" : ": ") + member.value.rendered(indent: indent.map { $0 + 1 })
+                JSONText.quoted(member.key) + (indent == nil ? ":" : ": ")
+                    + member.value.rendered(indent: indent.map { $0 + 1 })
             }
             return Self.container(inner, "{", "}", indent)
         case .array(let elements):
-            return Self.container(elements.map { $0.rendered(indent: indent.map { $0 + 1 }) }, "[", "]", indent)
+            return Self.container(
+                elements.map { $0.rendered(indent: indent.map { $0 + 1 }) },
+                "[",
+                "]",
+                indent
+            )
         case .text(let text): return JSONText.quoted(text)
         case .integer(let integer): return String(integer)
         case .number(let number): return number.isFinite ? "\(number)" : "null"
@@ -45,7 +55,12 @@ indirect enum JSON: Sendable {
         }
     }
 
-    private static func container(_ inner: [String], _ start: String, _ end: String, _ indent: Int?) -> String {
+    private static func container(
+        _ inner: [String],
+        _ start: String,
+        _ end: String,
+        _ indent: Int?
+    ) -> String {
         guard let indent, !inner.isEmpty else { return start + inner.joined(separator: ",") + end }
         let lines = inner.map { spaces(indent + 1) + $0 }.joined(separator: ",\n")
         return "\(start)\n\(lines)\n\(spaces(indent))\(end)"
@@ -55,6 +70,8 @@ indirect enum JSON: Sendable {
 }
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    init(dictionaryLiteral members: (String, JSON)...) { self = .object(members.map { (key: $0.0, value: $0.1) }) }
+    init(dictionaryLiteral members: (String, JSON)...) {
+        self = .object(members.map { (key: $0.0, value: $0.1) })
+    }
     init(arrayLiteral elements: JSON...) { self = .array(elements) }
 }

@@ -1,6 +1,7 @@
 /// Text of a file, made safe for a document of JSON.
 enum JSONText {
-    /// Returns the text as a string of JSON, with its quotes. A reader of JSON gets the same text; a terminal finds nothing to act on.
+    /// Returns the text as a string of JSON, with its quotes. A reader of JSON gets the same text;
+    /// a terminal finds nothing to act on.
     static func quoted(_ text: String) -> String {
         var result = "\""
         var safe = SafeScalars()
@@ -26,7 +27,9 @@ enum JSONText {
     ///
     /// Such characters stand in strings only, where an escape means the same.
     static func safe(_ json: String) -> String {
-        guard !json.utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == UInt8(ascii: "\n") }) else { return json }
+        guard !json.utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == UInt8(ascii: "\n") }) else {
+            return json
+        }
         var result = ""
         var safe = SafeScalars()
         for scalar in json.unicodeScalars {

@@ -20,14 +20,18 @@ enum Numbers {
         var result = ""
         let digits = String(number.magnitude)
         for (position, digit) in digits.enumerated() {
-            if position > 0, (digits.count - position).isMultiple(of: 3) { result.append(",") }
+            if position > 0, (digits.count - position).isMultiple(of: 3) {
+                result.append(",")
+            }
             result.append(digit)
         }
         return number < 0 ? "-" + result : result
     }
 
     /// A number of things: `1 entry`, `2 entries`.
-    static func count(_ number: Int, _ one: String, _ many: String) -> String { "\(count(number)) \(number == 1 ? one : many)" }
+    static func count(_ number: Int, _ one: String, _ many: String) -> String {
+        "\(count(number)) \(number == 1 ? one : many)"
+    }
 
     /// A sum that ends at the greatest number: a damaged file may say anything.
     static func sum(_ left: Int, _ right: Int) -> Int {
@@ -53,8 +57,13 @@ enum Numbers {
     /// Seconds: `0.4 s`, `12 s`, `3 min`.
     static func seconds(_ seconds: Double) -> String {
         if !(seconds < 1e15) { return "for ever" }
-        let units: [(size: Double, name: String)] = [(86_400, "days"), (3600, "h"), (60, "min")]
-        for unit in units where seconds >= 2 * unit.size { return "\(Int((seconds / unit.size).rounded())) \(unit.name)" }
+        let units: [(size: Double, name: String)] = [
+            (86_400, "days"), (3600, "h"),
+            (60, "min"),
+        ]
+        for unit in units where seconds >= 2 * unit.size {
+            return "\(Int((seconds / unit.size).rounded())) \(unit.name)"
+        }
         return seconds < 10 ? "\(tenths(seconds)) s" : "\(Int(seconds.rounded())) s"
     }
 

@@ -29,6 +29,7 @@ enum SyntaxMark {
             text.prefix { character in
                 used += DisplayWidth.of(character)
                 return used <= width
-            }) + "…"
+            }
+        ) + "…"
     }
 }

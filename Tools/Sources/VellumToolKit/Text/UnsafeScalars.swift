@@ -1,10 +1,12 @@
 extension Unicode.Scalar {
     /// Whether a terminal or a browser may act on the scalar, or show nothing in its place.
     ///
-    /// Joiners, variation selectors and marks are not among them: they belong to emoji and scripts, and are judged by what stands before them.
+    /// Joiners, variation selectors and marks are not among them: they belong to emoji and scripts,
+    /// and are judged by what stands before them.
     var isUnsafeToShow: Bool {
         switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: true
+        case .control, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
+            true
         case .format: !isJoiner
         default: properties.isDefaultIgnorableCodePoint && !isVariationSelector
         }
@@ -27,7 +29,8 @@ extension Unicode.Scalar {
 
 /// Which scalars of a text are shown as they are.
 struct SafeScalars {
-    /// More marks than this on one character are no writing: they would cover the lines above and below.
+    /// More marks than this on one character are no writing: they would cover the lines above and
+    /// below.
     static let marks = 8
 
     private var before: Unicode.Scalar?
