@@ -6,8 +6,8 @@ package import Foundation
     internal import CSQLite
 #endif
 
-/// A separate connection with which tests inspect and damage a file. It uses SQLite, because opening and closing the file directly would
-/// drop the locks of the store under test (P50).
+/// A separate connection with which tests inspect and damage a file. It uses SQLite, because
+/// opening and closing the file directly would drop the locks of the store under test (P50).
 package final class RawDatabase {
     /// What SQLite says of a call that failed.
     package struct Failure: Error, CustomStringConvertible {
@@ -19,7 +19,10 @@ package final class RawDatabase {
 
     /// Opens the file, or creates it.
     package init(_ url: URL) throws {
-        guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
+        guard
+            sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+                == SQLITE_OK
+        else {
             throw Failure(description: "\(url.path) cannot be opened")
         }
         sqlite3_busy_timeout(handle, 60_000)
@@ -32,7 +35,9 @@ package final class RawDatabase {
     /// Copies the database by SQLite's own means (sqlite.org/backup.html), for a comparison.
     package func copy(to url: URL) throws {
         let target = try RawDatabase(url)
-        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else { throw target.failure }
+        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
+            throw target.failure
+        }
         sqlite3_backup_step(backup, -1)
         guard sqlite3_backup_finish(backup) == SQLITE_OK else { throw target.failure }
     }
@@ -47,17 +52,26 @@ package final class RawDatabase {
         try execute(
             """
             PRAGMA writable_schema = ON;
-            UPDATE sqlite_schema SET sql = 'CREATE TABLE archives( -- format \(version)' || substr(sql, instr(sql, char(10))) WHERE name = 'archives';
+            UPDATE sqlite_schema \
+            SET sql = 'CREATE TABLE archives( -- format \(version)' \
+            || substr(sql, instr(sql, char(10))) WHERE name = 'archives';
             PRAGMA user_version = \(version);
             PRAGMA writable_schema = OFF;
-            """)
+            """
+        )
     }
 
     /// Changes the checksums of the entries with these ids and this key.
     ///
     /// - Returns: How many there are.
-    package func damageEntries(withKey key: Data, from first: Int64, to last: Int64) throws -> Int {
-        let digits = key.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    package func damageEntries(
+        withKey key: Data,
+        from first: Int64,
+        to last: Int64
+    ) throws -> Int {
+        let digits = key.map {
+            String(UInt16($0) | 0x100, radix: 16).dropFirst()
+        }.joined()
         let entries = "key = x'\(digits)' AND id >= \(first) AND id < \(last)"
         try execute("UPDATE entries SET checksum = checksum + 1 WHERE \(entries)")
         return try int("SELECT count(*) FROM entries WHERE \(entries)")
@@ -66,7 +80,9 @@ package final class RawDatabase {
     /// The first column of every row.
     package func ints(_ sql: String) throws -> [Int] {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw failure
+        }
         defer { sqlite3_finalize(statement) }
         var ints: [Int] = []
         while true {
@@ -85,12 +101,16 @@ package final class RawDatabase {
     }
 
     /// The first column of the first row, as a text.
-    package func text(_ sql: String) throws -> String { String(decoding: try data(sql), as: UTF8.self) }
+    package func text(_ sql: String) throws -> String {
+        String(decoding: try data(sql), as: UTF8.self)
+    }
 
     /// The first column of the first row, as bytes.
     package func data(_ sql: String) throws -> Data {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw failure
+        }
         defer { sqlite3_finalize(statement) }
         guard sqlite3_step(statement) == SQLITE_ROW else { throw Failure(description: "no row") }
         guard let start = sqlite3_column_blob(statement, 0) else { return Data() }

@@ -26,12 +26,15 @@ package struct DiskMoment: Sendable {
         /// The folder of the name that changed.
         fileprivate var folder: Substring? {
             switch self {
-            case .created(let name, _), .deleted(let name): Self.folder(of: name)
+            case .created(let name, _), .deleted(let name):
+                Self.folder(of: name)
             case .write, .truncate: nil
             }
         }
 
-        fileprivate static func folder(of name: String) -> Substring { name.lastIndex(of: "/").map { name[..<$0] } ?? "" }
+        fileprivate static func folder(of name: String) -> Substring {
+            name.lastIndex(of: "/").map { name[..<$0] } ?? ""
+        }
     }
 
     /// The fate of an unsynced change.
@@ -45,7 +48,8 @@ package struct DiskMoment: Sendable {
     }
 
     /// Unsynced changes in the order in which they happened; `file` is `nil` for names.
-    package private(set) var unsynced: [(file: Int?, change: Change)] = []
+    package private(set) var unsynced: [(file: Int?, change: Change)] =
+        []
     private var files: [Int: Data] = [:]
     private var names: [String: Int] = [:]
 
@@ -58,31 +62,55 @@ package struct DiskMoment: Sendable {
         case .create(let file, let name, let contents):
             files[file] = contents
             unsynced.append((nil, .created(name: name, file: file)))
-        case .write(let file, let offset, let bytes): unsynced.append((file, .write(offset: offset, bytes: bytes)))
-        case .truncate(let file, let size): unsynced.append((file, .truncate(size: size)))
-        case .delete(let name): unsynced.append((nil, .deleted(name: name)))
+        case .write(let file, let offset, let bytes):
+            unsynced.append((file, .write(offset: offset, bytes: bytes)))
+        case .truncate(let file, let size):
+            unsynced.append((file, .truncate(size: size)))
+        case .delete(let name):
+            unsynced.append((nil, .deleted(name: name)))
         case .sync(let file): settle { changed, _ in changed == file }
-        case .syncFolder(let name): settle { changed, change in changed == nil && change.folder == Change.folder(of: name) }
+        case .syncFolder(let name):
+            settle { changed, change in
+                changed == nil && change.folder == Change.folder(of: name)
+            }
         case .mark: break
         }
     }
 
     private mutating func settle(_ isSynced: (Int?, Change) -> Bool) {
-        for (file, change) in unsynced where isSynced(file, change) { Self.apply(change, .kept, file, &files, &names) }
+        for (file, change) in unsynced where isSynced(file, change) {
+            Self.apply(change, .kept, file, &files, &names)
+        }
         unsynced.removeAll { isSynced($0.file, $0.change) }
     }
 
-    /// Returns the files by name, given the fate of each unsynced change by its index. Changes of names are kept or lost.
+    /// Returns the files by name, given the fate of each unsynced change by its index. Changes of
+    /// names are kept or lost.
     package func image(_ fate: (Int) -> Fate) -> [String: Data] {
-        var (files, names) = (files, names)
-        for (index, entry) in unsynced.enumerated() { Self.apply(entry.change, fate(index), entry.file, &files, &names) }
+        var files = files
+        var names = names
+        for (index, entry) in unsynced.enumerated() {
+            Self.apply(
+                entry.change,
+                fate(index),
+                entry.file,
+                &files,
+                &names
+            )
+        }
         return names.compactMapValues { files[$0] }
     }
 
     /// The number of bytes that a disk writes atomically.
     package static let sector = 512
 
-    private static func apply(_ change: Change, _ fate: Fate, _ file: Int?, _ files: inout [Int: Data], _ names: inout [String: Int]) {
+    private static func apply(
+        _ change: Change,
+        _ fate: Fate,
+        _ file: Int?,
+        _ files: inout [Int: Data],
+        _ names: inout [String: Int]
+    ) {
         if case .lost = fate { return }
         switch change {
         case .created(let name, let number): names[name] = number
@@ -92,13 +120,27 @@ package struct DiskMoment: Sendable {
         case .write(let offset, let bytes):
             guard let file else { return }
             let end = offset + bytes.count
-            if files[file, default: Data()].count < end { files[file, default: Data()].resize(to: end) }
+            if files[file, default: Data()].count < end {
+                files[file, default: Data()].resize(to: end)
+            }
             switch fate {
-            case .kept: files[file, default: Data()].replaceSubrange(offset..<end, with: bytes)
+            case .kept:
+                files[file, default: Data()].replaceSubrange(offset..<end, with: bytes)
             case .torn(let isThere):
-                for number in offset / sector...max(offset, end - 1) / sector where isThere(number) {
-                    let part = max(offset, number * sector)..<min(end, (number + 1) * sector)
-                    files[file, default: Data()].replaceSubrange(part, with: bytes[part.lowerBound - offset..<part.upperBound - offset])
+                for number in offset / sector...max(offset, end - 1) / sector where isThere(number)
+                {
+                    let part =
+                        max(
+                            offset,
+                            number * sector
+                        )..<min(
+                            end,
+                            (number + 1) * sector
+                        )
+                    files[file, default: Data()].replaceSubrange(
+                        part,
+                        with: bytes[part.lowerBound - offset..<part.upperBound - offset]
+                    )
                 }
             case .grownWithoutBytes, .lost: break
             }
@@ -108,6 +150,10 @@ package struct DiskMoment: Sendable {
 
 extension Data {
     fileprivate mutating func resize(to size: Int) {
-        if size < count { removeSubrange(size...) } else { append(Data(count: size - count)) }
+        if size < count {
+            removeSubrange(size...)
+        } else {
+            append(Data(count: size - count))
+        }
     }
 }

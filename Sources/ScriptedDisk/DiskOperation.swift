@@ -2,7 +2,8 @@ package import Foundation
 
 /// An operation on the files of a folder that affects what a disk holds after power loss.
 ///
-/// Files are numbered in the order of their creation, because a name may refer to different files over time.
+/// Files are numbered in the order of their creation, because a name may refer to different files
+/// over time.
 package enum DiskOperation: Sendable {
     /// A file was created, or seen for the first time, with these bytes.
     case create(file: Int, name: String, contents: Data)

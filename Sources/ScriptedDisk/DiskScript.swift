@@ -16,7 +16,8 @@ internal import VellumCore
 /// script.heal()
 /// ```
 ///
-/// Affects connections that are opened while it is installed; all other calls go directly to the system.
+/// Affects connections that are opened while it is installed; all other calls go directly to the
+/// system.
 package final class DiskScript: Sendable {
     private let folder: String
     private let isRecording: Bool
@@ -51,15 +52,19 @@ package final class DiskScript: Sendable {
 
     // MARK: Failing
 
-    /// Makes the call fail that follows `count` others that could fail in this way. With `lasting`, all later ones fail, too, until
-    /// ``heal()``.
+    /// Makes the call fail that follows `count` others that could fail in this way. With `lasting`,
+    /// all later ones fail, too, until ``heal()``.
     package func fail(_ fault: DiskFault, at count: Int, lasting: Bool = false) {
-        state.withLock { $0.plan = Plan(fault: fault, callsLeft: count, isLasting: lasting) }
+        state.withLock {
+            $0.plan = Plan(fault: fault, callsLeft: count, isLasting: lasting)
+        }
     }
 
     /// Kills this process at the call that follows `count` others.
     package func kill(at count: Int) {
-        state.withLock { $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false) }
+        state.withLock {
+            $0.plan = Plan(fault: nil, callsLeft: count, isLasting: false)
+        }
     }
 
     /// Lets every call succeed again.
@@ -73,29 +78,37 @@ package final class DiskScript: Sendable {
 
     /// The number of calls so far that could have failed in this way.
     package func calls(fitting fault: DiskFault) -> Int {
-        state.withLock { state in state.calls.reduce(0) { fault.code(for: $1.key) == nil ? $0 : $0 + $1.value } }
+        state.withLock { state in
+            state.calls.reduce(0) {
+                fault.code(for: $1.key) == nil ? $0 : $0 + $1.value
+            }
+        }
     }
 
     /// Returns the result code for SQLite in place of a call.
-    func nextFault(_ call: DiskCall, _ name: String) -> (fault: DiskFault, code: Int32)? {
-        let (verdict, dies) = state.withLock { state -> ((fault: DiskFault, code: Int32)?, Bool) in
-            state.calls[call, default: 0] += 1
-            guard let plan = state.plan else { return (nil, false) }
-            var code: Int32?
-            if let fault = plan.fault {
-                code = fault.code(for: call)
-                guard code != nil else { return (nil, false) }
+    func nextFault(
+        _ call: DiskCall,
+        _ name: String
+    ) -> (fault: DiskFault, code: Int32)? {
+        let (verdict, dies) =
+            state.withLock { state -> ((fault: DiskFault, code: Int32)?, Bool) in
+                state.calls[call, default: 0] += 1
+                guard let plan = state.plan else { return (nil, false) }
+                var code: Int32?
+                if let fault = plan.fault {
+                    code = fault.code(for: call)
+                    guard code != nil else { return (nil, false) }
+                }
+                guard plan.callsLeft == 0 else {
+                    state.plan?.callsLeft -= 1
+                    return (nil, false)
+                }
+                guard let fault = plan.fault, let code else { return (nil, true) }
+                if !plan.isLasting { state.plan = nil }
+                state.injected += 1
+                state.lastInjected = "\(fault) of \(call) \(name)"
+                return ((fault, code), false)
             }
-            guard plan.callsLeft == 0 else {
-                state.plan?.callsLeft -= 1
-                return (nil, false)
-            }
-            guard let fault = plan.fault, let code else { return (nil, true) }
-            if !plan.isLasting { state.plan = nil }
-            state.injected += 1
-            state.lastInjected = "\(fault) of \(call) \(name)"
-            return ((fault, code), false)
-        }
         if dies { _ = Self.killThisProcess() }
         return verdict
     }
@@ -126,7 +139,11 @@ package final class DiskScript: Sendable {
             let number = state.nextFile
             state.nextFile += 1
             state.files[name] = number
-            if isRecording { state.operations.append(.create(file: number, name: name, contents: contents())) }
+            if isRecording {
+                state.operations.append(
+                    .create(file: number, name: name, contents: contents())
+                )
+            }
             return number
         }
     }

@@ -7,8 +7,8 @@ internal import VellumCore
     internal import CSQLite
 #endif
 
-/// A VFS of SQLite that wraps the system's (sqlite.org/vfs.html): files of a folder with a ``DiskScript`` go through it. All others are
-/// opened by the system's VFS directly.
+/// A VFS of SQLite that wraps the system's (sqlite.org/vfs.html): files of a folder with a
+/// ``DiskScript`` go through it. All others are opened by the system's VFS directly.
 enum ScriptedDisk {
     private static let scripts = Locked<[String: DiskScript]>([:])
 
@@ -26,11 +26,17 @@ enum ScriptedDisk {
         return String(cString: pointer)
     }
 
-    static func script(for path: UnsafePointer<CChar>?) -> (script: DiskScript, name: String)? {
+    static func script(
+        for path: UnsafePointer<CChar>?
+    ) -> (script: DiskScript, name: String)? {
         guard let path else { return nil }
         let text = String(cString: path)
         guard let slash = text.lastIndex(of: "/") else { return nil }
-        guard let script = scripts.withLock({ $0[String(text[..<slash])] }) else { return nil }
+        guard
+            let script = scripts.withLock(
+                { $0[String(text[..<slash])] }
+            )
+        else { return nil }
         return (script, String(text[text.index(after: slash)...]))
     }
 
@@ -55,23 +61,42 @@ enum ScriptedDisk {
             }
             file.pointee.pMethods = nil
             if let (_, code) = script.nextFault(.open, name) { return code }
-            return ScriptedFile.open(path, name, script, at: file, by: system, flags, outFlags)
+            return ScriptedFile.open(
+                path,
+                (script, name),
+                at: file,
+                by: system,
+                flags,
+                outFlags
+            )
         }
         vfs.pointee.xDelete = { vfs, path, syncsFolder in
             guard let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
             let found = ScriptedDisk.script(for: path)
-            if let (script, name) = found, let (_, code) = script.nextFault(.delete, name) { return code }
+            if let (script, name) = found,
+                let (_, code) = script.nextFault(.delete, name)
+            {
+                return code
+            }
             let code = system.pointee.xDelete(system, path, syncsFolder)
-            if let (script, name) = found, code == SQLITE_OK { script.deleted(name, syncingFolder: syncsFolder != 0) }
+            if let (script, name) = found, code == SQLITE_OK {
+                script.deleted(name, syncingFolder: syncsFolder != 0)
+            }
             return code
         }
         vfs.pointee.xAccess = { vfs, path, flags, answer in
             guard let system = ScriptedDisk.wrapped(vfs) else { return SQLITE_MISUSE }
-            if let (script, name) = ScriptedDisk.script(for: path), let (_, code) = script.nextFault(.access, name) { return code }
+            if let (script, name) = ScriptedDisk.script(for: path),
+                let (_, code) = script.nextFault(.access, name)
+            {
+                return code
+            }
             return system.pointee.xAccess(system, path, flags, answer)
         }
         return sqlite3_vfs_register(vfs, 1) == SQLITE_OK
     }()
 
-    private static func wrapped(_ vfs: VFS?) -> VFS? { vfs?.pointee.pAppData.map { $0.assumingMemoryBound(to: sqlite3_vfs.self) } }
+    private static func wrapped(_ vfs: VFS?) -> VFS? {
+        vfs?.pointee.pAppData.map { $0.assumingMemoryBound(to: sqlite3_vfs.self) }
+    }
 }

@@ -6,34 +6,46 @@ internal import Foundation
     internal import CSQLite
 #endif
 
-/// A file of SQLite that consults its script before each call. The system's file follows it in the same allocation.
+/// A file of SQLite that consults its script before each call. The system's file follows it in the
+/// same allocation.
 struct ScriptedFile {
     /// SQLite's part, which must come first.
     var base = sqlite3_file()
     let script: Unmanaged<DiskScript>
     let name: Unmanaged<NSString>
     let number: Int
-    /// Whether the first sync also syncs the folder, as the system's VFS does for a log and a journal.
+    /// Whether the first sync also syncs the folder, as the system's VFS does for a log and a
+    /// journal.
     var syncsFolder: Bool
 
     /// The offset of the system's file.
     static let offset = (MemoryLayout<ScriptedFile>.size + 15) & ~15
 
-    static func of(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<ScriptedFile> {
+    static func of(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<ScriptedFile>
+    {
         UnsafeMutableRawPointer(file).assumingMemoryBound(to: ScriptedFile.self)
     }
 
-    static func system(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<sqlite3_file> {
+    static func system(
+        _ file: UnsafeMutablePointer<sqlite3_file>
+    ) -> UnsafeMutablePointer<sqlite3_file> {
         (UnsafeMutableRawPointer(file) + offset).assumingMemoryBound(to: sqlite3_file.self)
     }
 
     /// The methods of the system's file.
-    static func io(_ file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_io_methods { system(file).pointee.pMethods.pointee }
+    static func io(_ file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_io_methods {
+        system(file).pointee.pMethods.pointee
+    }
 
     static func open(
-        _ path: UnsafePointer<CChar>?, _ name: String, _ script: DiskScript, at file: UnsafeMutablePointer<sqlite3_file>,
-        by vfs: ScriptedDisk.VFS, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+        _ path: UnsafePointer<CChar>?,
+        _ scripted: (script: DiskScript, name: String),
+        at file: UnsafeMutablePointer<sqlite3_file>,
+        by vfs: ScriptedDisk.VFS,
+        _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
+        let (script, name) = scripted
         let place = system(file)
         let fullPath = path.map { String(cString: $0) } ?? ""
         let wasThere = access(fullPath, F_OK) == 0
@@ -45,8 +57,12 @@ struct ScriptedFile {
         let kinds = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
         of(file).initialize(
             to: ScriptedFile(
-                script: .passRetained(script), name: .passRetained(name as NSString), number: number,
-                syncsFolder: flags & kinds != 0 && flags & SQLITE_OPEN_CREATE != 0))
+                script: .passRetained(script),
+                name: .passRetained(name as NSString),
+                number: number,
+                syncsFolder: flags & kinds != 0 && flags & SQLITE_OPEN_CREATE != 0
+            )
+        )
         file.pointee.pMethods = UnsafePointer(ScriptedMethods.table)
         return code
     }
@@ -54,36 +70,60 @@ struct ScriptedFile {
     private static func contents(of file: UnsafeMutablePointer<sqlite3_file>) -> Data {
         guard let methods = file.pointee.pMethods else { return Data() }
         var size: sqlite3_int64 = 0
-        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK, size > 0 else { return Data() }
+        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK, size > 0 else {
+            return Data()
+        }
         var data = Data(count: Int(size))
-        let code = data.withUnsafeMutableBytes { methods.pointee.xRead(file, $0.baseAddress, Int32(size), 0) }
+        let code = data.withUnsafeMutableBytes {
+            methods.pointee.xRead(file, $0.baseAddress, Int32(size), 0)
+        }
         precondition(code == SQLITE_OK, "A file could not be read for the record.")
         return data
     }
 
     // MARK: Helpers of the methods
 
-    static func nextFault(_ file: UnsafeMutablePointer<sqlite3_file>, _ call: DiskCall) -> (fault: DiskFault, code: Int32)? {
+    static func nextFault(
+        _ file: UnsafeMutablePointer<sqlite3_file>,
+        _ call: DiskCall
+    ) -> (fault: DiskFault, code: Int32)? {
         let this = of(file)
-        return this.pointee.script.takeUnretainedValue().nextFault(call, this.pointee.name.takeUnretainedValue() as String)
+        return this.pointee.script.takeUnretainedValue().nextFault(
+            call,
+            this.pointee.name.takeUnretainedValue() as String
+        )
     }
 
-    static func record(_ file: UnsafeMutablePointer<sqlite3_file>, _ operation: (Int) -> DiskOperation) {
+    static func record(
+        _ file: UnsafeMutablePointer<sqlite3_file>,
+        _ operation: (Int) -> DiskOperation
+    ) {
         let this = of(file)
         this.pointee.script.takeUnretainedValue().record(operation(this.pointee.number))
     }
 
     static func recordFolderSync(_ file: UnsafeMutablePointer<sqlite3_file>) {
         let this = of(file)
-        this.pointee.script.takeUnretainedValue().record(.syncFolder(of: this.pointee.name.takeUnretainedValue() as String))
+        this.pointee.script.takeUnretainedValue().record(
+            .syncFolder(of: this.pointee.name.takeUnretainedValue() as String)
+        )
     }
 
     static func write(
-        _ file: UnsafeMutablePointer<sqlite3_file>, _ bytes: UnsafeRawPointer, _ count: Int32, _ offset: sqlite3_int64
+        _ file: UnsafeMutablePointer<sqlite3_file>,
+        _ bytes: UnsafeRawPointer,
+        _ count: Int32,
+        _ offset: sqlite3_int64
     ) -> Int32 {
         let code = io(file).xWrite(system(file), bytes, count, offset)
         if code == SQLITE_OK {
-            record(file) { .write(file: $0, offset: Int(offset), bytes: Data(bytes: bytes, count: Int(count))) }
+            record(file) {
+                .write(
+                    file: $0,
+                    offset: Int(offset),
+                    bytes: Data(bytes: bytes, count: Int(count))
+                )
+            }
         }
         return code
     }

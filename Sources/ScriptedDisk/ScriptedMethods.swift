@@ -32,22 +32,40 @@ enum ScriptedMethods {
         methods.xRead = { file, bytes, count, offset in
             guard let file, let bytes else { return SQLITE_MISUSE }
             guard let (fault, code) = ScriptedFile.nextFault(file, .read) else {
-                return ScriptedFile.io(file).xRead(ScriptedFile.system(file), bytes, count, offset)
+                return ScriptedFile.io(file).xRead(
+                    ScriptedFile.system(file),
+                    bytes,
+                    count,
+                    offset
+                )
             }
-            if fault == .shortRead { _ = ScriptedFile.io(file).xRead(ScriptedFile.system(file), bytes, count / 2, offset) }
+            if fault == .shortRead {
+                _ = ScriptedFile.io(file).xRead(
+                    ScriptedFile.system(file),
+                    bytes,
+                    count / 2,
+                    offset
+                )
+            }
             return code
         }
         methods.xWrite = { file, bytes, count, offset in
             guard let file, let bytes else { return SQLITE_MISUSE }
-            guard let (fault, code) = ScriptedFile.nextFault(file, .write) else { return ScriptedFile.write(file, bytes, count, offset) }
-            if fault == .shortWrite { _ = ScriptedFile.write(file, bytes, count / 2, offset) }
+            guard let (fault, code) = ScriptedFile.nextFault(file, .write) else {
+                return ScriptedFile.write(file, bytes, count, offset)
+            }
+            if fault == .shortWrite {
+                _ = ScriptedFile.write(file, bytes, count / 2, offset)
+            }
             return code
         }
         methods.xTruncate = { file, size in
             guard let file else { return SQLITE_MISUSE }
             if let (_, code) = ScriptedFile.nextFault(file, .truncate) { return code }
             let code = ScriptedFile.io(file).xTruncate(ScriptedFile.system(file), size)
-            if code == SQLITE_OK { ScriptedFile.record(file) { .truncate(file: $0, size: Int(size)) } }
+            if code == SQLITE_OK {
+                ScriptedFile.record(file) { .truncate(file: $0, size: Int(size)) }
+            }
             return code
         }
         methods.xSync = { file, flags in
@@ -69,7 +87,11 @@ enum ScriptedMethods {
         }
         methods.xFileControl = { file, operation, argument in
             guard let file else { return SQLITE_MISUSE }
-            return ScriptedFile.io(file).xFileControl(ScriptedFile.system(file), operation, argument)
+            return ScriptedFile.io(file).xFileControl(
+                ScriptedFile.system(file),
+                operation,
+                argument
+            )
         }
         methods.xSectorSize = { file in
             guard let file else { return 0 }
@@ -101,18 +123,38 @@ enum ScriptedMethods {
     private static func addShared(to methods: inout sqlite3_io_methods) {
         methods.xShmMap = { file, page, size, extends, region in
             guard let file else { return SQLITE_MISUSE }
-            if let (_, code) = ScriptedFile.nextFault(file, extends == 0 ? .mapShared : .extendShared) {
+            if let (_, code) = ScriptedFile.nextFault(
+                file,
+                extends == 0 ? .mapShared : .extendShared
+            ) {
                 region?.pointee = nil
                 return code
             }
-            return ScriptedFile.io(file).xShmMap(ScriptedFile.system(file), page, size, extends, region)
+            return ScriptedFile.io(file).xShmMap(
+                ScriptedFile.system(file),
+                page,
+                size,
+                extends,
+                region
+            )
         }
         methods.xShmLock = { file, offset, count, flags in
             guard let file else { return SQLITE_MISUSE }
             // The first of the locks is that of writers (sqlite.org/walformat.html, 2.3).
-            let call = offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 ? DiskCall.lockForWriting : .lockShared
-            if flags & SQLITE_SHM_LOCK != 0, let (_, code) = ScriptedFile.nextFault(file, call) { return code }
-            return ScriptedFile.io(file).xShmLock(ScriptedFile.system(file), offset, count, flags)
+            let call =
+                offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0
+                ? DiskCall.lockForWriting : .lockShared
+            if flags & SQLITE_SHM_LOCK != 0,
+                let (_, code) = ScriptedFile.nextFault(file, call)
+            {
+                return code
+            }
+            return ScriptedFile.io(file).xShmLock(
+                ScriptedFile.system(file),
+                offset,
+                count,
+                flags
+            )
         }
         methods.xShmBarrier = { file in
             guard let file else { return }
@@ -124,7 +166,12 @@ enum ScriptedMethods {
         }
         methods.xFetch = { file, offset, count, place in
             guard let file else { return SQLITE_MISUSE }
-            return ScriptedFile.io(file).xFetch(ScriptedFile.system(file), offset, count, place)
+            return ScriptedFile.io(file).xFetch(
+                ScriptedFile.system(file),
+                offset,
+                count,
+                place
+            )
         }
         methods.xUnfetch = { file, offset, place in
             guard let file else { return SQLITE_MISUSE }

@@ -14,8 +14,9 @@ extension ArchiveStore {
     /// #expect(open.value == [invoice])
     /// ```
     ///
-    /// Whoever observes asks again, whether anything has changed or not, and this returns when each has the answer and waits for the next change:
-    /// models such as `ArchiveResults`, also on the main actor, and loops. The body of a loop, or whoever has an iterator, is waited for up to a
+    /// Whoever observes asks again, whether anything has changed or not, and this returns when each
+    /// has the answer and waits for the next change: models such as `ArchiveResults`, also on the
+    /// main actor, and loops. The body of a loop, or whoever has an iterator, is waited for up to a
     /// second after its last element.
     ///
     /// Does not block the actor of the caller.
@@ -24,7 +25,8 @@ extension ArchiveStore {
         await Settling.settle(file.observers(of: archive))
     }
 
-    /// Throws if a sequence of answers of the archive has another answer because of what `body` does.
+    /// Throws if a sequence of answers of the archive has another answer because of what `body`
+    /// does.
     ///
     /// ```swift
     /// try await store.expectNoAnswer(from: store.observe(archiveWithKey: "a")) {
@@ -36,15 +38,22 @@ extension ArchiveStore {
     ///
     /// - Throws: ``UnexpectedAnswer``, the error of `body`, or that of the sequence.
     public func expectNoAnswer<Answers: AsyncSequence & Sendable>(
-        from answers: Answers, while body: () async throws -> Void
+        from answers: Answers,
+        while body: () async throws -> Void
     ) async throws where Answers.Element: Sendable {
-        try await VellumTesting.expectNoAnswer(from: answers, settled: { await observersSettled() }, while: body)
+        try await VellumTesting.expectNoAnswer(
+            from: answers,
+            settled: { await observersSettled() },
+            while: body
+        )
     }
 
     /// Waits until so many callers wait for loads of the archive, or the task is cancelled.
     ///
     /// Does not block the actor of the caller.
-    public func waitForCallers(_ count: Int) async { while waitingCallers < count, !Task.isCancelled { await Settling.pause() } }
+    public func waitForCallers(_ count: Int) async {
+        while waitingCallers < count, !Task.isCancelled { await Settling.pause() }
+    }
 
     // MARK: Maintaining
 
@@ -68,14 +77,19 @@ extension ArchiveStore {
         try withStore { (store) throws(VellumError) in
             var transaction = StoreTransaction()
             try transaction.record(
-                encoded: object.data, version: Int64(object.version), forKey: EntryKey(object.key), in: store)
+                encoded: object.data,
+                version: Int64(object.version),
+                forKey: EntryKey(object.key),
+                in: store
+            )
             try transaction.commit()
         }
     }
 
     // MARK: Damage
 
-    /// Damages what the disk has under a key: the next access, which reads the disk, has the code `damagedEntry`.
+    /// Damages what the disk has under a key: the next access, which reads the disk, has the code
+    /// `damagedEntry`.
     ///
     /// Blocks for the disk. Memory forgets everything that it has of the archive.
     ///

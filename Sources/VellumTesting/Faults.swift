@@ -15,8 +15,9 @@ internal import VellumCore
 /// faults.heal()
 /// ```
 ///
-/// The files are real ones, in a folder among the system's temporary ones; the calls of SQLite on them fail as the system's would. One `Faults`
-/// belongs to one factory or manager. Any thread may call the methods.
+/// The files are real ones, in a folder among the system's temporary ones; the calls of SQLite on
+/// them fail as the system's would. One `Faults` belongs to one factory or manager. Any thread may
+/// call the methods.
 public final class Faults: Sendable {
     private let script = Locked<DiskScript?>(nil)
     private let folder = Locked<URL?>(nil)
@@ -31,7 +32,11 @@ public final class Faults: Sendable {
 
     func install(in folder: URL) {
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
         } catch {}  // Whoever opens the file is told.
         let script = DiskScript(folder: folder)
         self.folder.withLock { $0 = folder }
@@ -40,21 +45,29 @@ public final class Faults: Sendable {
 
     /// No space is left on the disk from now on: writes fail, and reads go on.
     ///
-    /// What fails has the code `diskFull`. On a real disk that is full deleting succeeds, because room is kept for it; here it fails as well.
-    public func fillDisk() { script.withLock { $0 }?.fail(.noSpace, at: 0, lasting: true) }
+    /// What fails has the code `diskFull`. On a real disk that is full deleting succeeds, because
+    /// room is kept for it; here it fails as well.
+    public func fillDisk() {
+        script.withLock { $0 }?.fail(.noSpace, at: 0, lasting: true)
+    }
 
     /// The device fails after so many more calls of the system, and from then on.
     ///
-    /// What fails has the code `inputOutput`. To try an operation with a failure at each step, call this with 0, 1, 2 and so on, and ``heal()`` after
-    /// each, until the operation succeeds.
+    /// What fails has the code `inputOutput`. To try an operation with a failure at each step, call
+    /// this with 0, 1, 2 and so on, and ``heal()`` after each, until the operation succeeds.
     ///
     /// - Parameter calls: Less than zero is zero.
-    public func fail(after calls: Int = 0) { script.withLock { $0 }?.fail(.failure, at: max(0, calls), lasting: true) }
+    public func fail(after calls: Int = 0) {
+        script.withLock { $0 }?.fail(.failure, at: max(0, calls), lasting: true)
+    }
 
-    /// Another process holds the file's write lock from now on: writes fail, without the ten seconds that they would wait otherwise.
+    /// Another process holds the file's write lock from now on: writes fail, without the ten
+    /// seconds that they would wait otherwise.
     ///
     /// What fails has the code `busy`.
-    public func lockFile() { script.withLock { $0 }?.fail(.locked, at: 0, lasting: true) }
+    public func lockFile() {
+        script.withLock { $0 }?.fail(.locked, at: 0, lasting: true)
+    }
 
     /// Everything works again.
     public func heal() { script.withLock { $0 }?.heal() }
@@ -64,12 +77,14 @@ public final class Faults: Sendable {
 
     /// Removes the files, as a system does that needs space.
     ///
-    /// Within some milliseconds calls on an archive have the code `vanished`, until it is opened again. A cache begins anew by itself.
+    /// Within some milliseconds calls on an archive have the code `vanished`, until it is opened
+    /// again. A cache begins anew by itself.
     ///
     /// - Throws: The error of the system.
     public func removeFiles() throws {
         guard let folder = folder.withLock({ $0 }) else { return }
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.contains(".sqlite") {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.contains(".sqlite") {
             try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }

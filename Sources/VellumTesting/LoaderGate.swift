@@ -46,7 +46,12 @@ public final class LoaderGate<Value: Sendable>: Sendable {
         try Task.checkCancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let call = Call(number: number, name: name, load: ReentrancyGuard.currentLoad, continuation: continuation)
+                let call = Call(
+                    number: number,
+                    name: name,
+                    load: ReentrancyGuard.currentLoad,
+                    continuation: continuation
+                )
                 // Before anybody sees the call, and may answer it.
                 GatedLoads.add(call.load)
                 let early = state.withLock { state -> Result<Value, any Error>? in
@@ -75,13 +80,17 @@ public final class LoaderGate<Value: Sendable>: Sendable {
     public func release(with value: Value) { answerFirst(.success(value)) }
 
     /// Answers every call of a name that waits.
-    public func release(_ name: String, with value: Value) { answer(.success(value)) { $0.name == name } }
+    public func release(_ name: String, with value: Value) {
+        answer(.success(value)) { $0.name == name }
+    }
 
     /// Makes the first call fail that waits; if none does, the next one.
     public func fail(with error: any Error) { answerFirst(.failure(error)) }
 
     /// Makes every call of a name fail that waits.
-    public func fail(_ name: String, with error: any Error) { answer(.failure(error)) { $0.name == name } }
+    public func fail(_ name: String, with error: any Error) {
+        answer(.failure(error)) { $0.name == name }
+    }
 
     private func answerFirst(_ result: Result<Value, any Error>) {
         let call = state.withLock { state -> Call? in

@@ -21,9 +21,14 @@ extension MiniCache {
     ///
     /// - Throws: ``UnexpectedAnswer``, the error of `body`, or that of the sequence.
     public func expectNoAnswer<Answers: AsyncSequence & Sendable>(
-        from answers: Answers, while body: () async throws -> Void
+        from answers: Answers,
+        while body: () async throws -> Void
     ) async throws where Answers.Element: Sendable {
-        try await VellumTesting.expectNoAnswer(from: answers, settled: { try await observersSettled() }, while: body)
+        try await VellumTesting.expectNoAnswer(
+            from: answers,
+            settled: { try await observersSettled() },
+            while: body
+        )
     }
 
     /// Waits until so many callers wait for loads of the cache, or the task is cancelled.
@@ -52,11 +57,14 @@ extension MiniCache {
     ///   - value: What the program encoded, and its version. Its key has no effect.
     ///   - key: The key.
     /// - Throws: `MiniCacheError` if the key cannot be encoded, or the disk fails.
-    public func set(_ value: StoredObject, forKey key: Key) throws { try store(encoded: value.data, version: Int64(value.version), key) }
+    public func set(_ value: StoredObject, forKey key: Key) throws {
+        try store(encoded: value.data, version: Int64(value.version), key)
+    }
 
     // MARK: Damage
 
-    /// Damages what the disk has under a key: the next read of the disk has the code `damagedEntry`.
+    /// Damages what the disk has under a key: the next read of the disk has the code
+    /// `damagedEntry`.
     ///
     /// Everything else is as for an `ArchiveStore`.
     ///

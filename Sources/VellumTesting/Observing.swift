@@ -14,7 +14,9 @@ public struct UnexpectedAnswer: Error, CustomStringConvertible {
 
 /// Throws if the sequence has more than one answer, the one before `body`.
 func expectNoAnswer<Answers: AsyncSequence & Sendable>(
-    from answers: Answers, settled: () async throws -> Void, while body: () async throws -> Void
+    from answers: Answers,
+    settled: () async throws -> Void,
+    while body: () async throws -> Void
 ) async throws where Answers.Element: Sendable {
     let count = Locked(0)
     let failure = Locked<(any Error)?>(nil)
@@ -28,7 +30,12 @@ func expectNoAnswer<Answers: AsyncSequence & Sendable>(
         isOver.withLock { $0 = true }
     }
     defer { task.cancel() }
-    while count.withLock({ $0 }) == 0, !isOver.withLock({ $0 }), !Task.isCancelled { await Settling.pause() }
+    while count.withLock({ $0 }) == 0,
+        !isOver.withLock({ $0 }),
+        !Task.isCancelled
+    {
+        await Settling.pause()
+    }
     try await settled()
     try await body()
     try await settled()

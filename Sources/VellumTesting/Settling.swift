@@ -11,13 +11,16 @@ enum Settling {
     static func settle(loadsIn files: [DatabaseFile], _ observers: [ChangeObserver]) async {
         let loads = Set(files.flatMap(\.runningLoads))
         await wait(10 * patience) {
-            loads.isDisjoint(with: files.flatMap(\.runningLoads).filter { !GatedLoads.contains($0) })
+            loads.isDisjoint(
+                with: files.flatMap(\.runningLoads).filter { !GatedLoads.contains($0) }
+            )
         }
         await settle(observers)
     }
 
-    /// Makes the observers ask, and waits until each waits for the next change. Those that do not ask for an answer are waited for as long as
-    /// ``patience`` says, unless their last answer is older than three times that: three seconds.
+    /// Makes the observers ask, and waits until each waits for the next change. Those that do not
+    /// ask for an answer are waited for as long as ``patience`` says, unless their last answer is
+    /// older than three times that: three seconds.
     static func settle(_ observers: [ChangeObserver]) async {
         for observer in observers {
             await wait(patience) {

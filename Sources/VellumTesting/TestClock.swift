@@ -14,7 +14,8 @@ internal import VellumEngine
 /// #expect(try rates.count() == 0)
 /// ```
 ///
-/// Ages, the timeouts of loads and the observers of whatever is opened with it follow it. Any thread may read and move it.
+/// Ages, the timeouts of loads and the observers of whatever is opened with it follow it. Any
+/// thread may read and move it.
 public final class TestClock: Sendable {
     private struct State {
         var instant: WallInstant {
@@ -36,14 +37,17 @@ public final class TestClock: Sendable {
     private let state: Locked<State>
 
     /// Creates a clock that shows a date.
-    public init(_ date: Date = Date(timeIntervalSince1970: 1_767_225_600)) { state = Locked(State(instant: WallInstant(date))) }
+    public init(_ date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
+        state = Locked(State(instant: WallInstant(date)))
+    }
 
     /// The clock to open archives, caches and storages with.
     public var wallClock: WallClock { WallClock(instants: { self.instant }, timer: timer) }
 
     /// The date that it shows.
     ///
-    /// Setting it, also backwards, makes nothing else happen: as when somebody sets the clock of a machine. ``advance(by:)`` lets time pass.
+    /// Setting it, also backwards, makes nothing else happen: as when somebody sets the clock of a
+    /// machine. ``advance(by:)`` lets time pass.
     public var now: Date {
         get { instant.date }
         set { instant = WallInstant(newValue) }
@@ -57,9 +61,10 @@ public final class TestClock: Sendable {
     /// #expect(open.value.isEmpty)
     /// ```
     ///
-    /// Whoever waits by this clock goes on when its moment comes, one after the other: timeouts of loads, and observed entries that expire. After
-    /// that expired entries are removed, loads in the background end, and observers have been told: as
-    /// `observersSettled()` does, for everything that was opened with this clock.
+    /// Whoever waits by this clock goes on when its moment comes, one after the other: timeouts of
+    /// loads, and observed entries that expire. After that expired entries are removed, loads in
+    /// the background end, and observers have been told: as `observersSettled()` does, for
+    /// everything that was opened with this clock.
     ///
     /// Does not block the actor of the caller.
     ///
@@ -68,14 +73,20 @@ public final class TestClock: Sendable {
         // At the moment that means never, everything would have expired.
         let end = state.withLock { state in
             let begin = max(state.instant, state.target ?? state.instant)
-            let end = min(begin.advanced(byMilliseconds: Expiration.milliseconds(duration)), WallInstant(rawValue: .max - 1))
+            let end = min(
+                begin.advanced(byMilliseconds: Expiration.milliseconds(duration)),
+                WallInstant(rawValue: .max - 1)
+            )
             state.target = end
             return end
         }
         while let next = state.withLock({ state in
-            let next = state.sleepers.filter { $0.end <= end }.min { $0.end < $1.end }
+            let next = state.sleepers.filter { $0.end <= end }.min {
+                $0.end < $1.end
+            }
             guard let next else {
-                // In one step with the look, so that nobody begins to wait for a moment that is over.
+                // In one step with the look, so that nobody begins to wait for a moment that is
+                // over.
                 state.instant = max(state.instant, end)
                 return next
             }
@@ -127,7 +138,9 @@ public final class TestClock: Sendable {
 
     /// By which callers stop waiting.
     package var timer: LoadTimer {
-        LoadTimer(clock: CoarseClock { self.instant.rawValue }, owner: self) { try await self.pause(until: $1) }
+        LoadTimer(clock: CoarseClock { self.instant.rawValue }, owner: self) {
+            try await self.pause(until: $1)
+        }
     }
 
     /// Waits until the clock shows so many milliseconds since 1970.
@@ -138,7 +151,11 @@ public final class TestClock: Sendable {
         let followed = Locked<Followed?>(nil)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let sleeper = Sleeper(end: WallInstant(rawValue: end), number: number, continuation: continuation)
+                let sleeper = Sleeper(
+                    end: WallInstant(rawValue: end),
+                    number: number,
+                    continuation: continuation
+                )
                 followed.withLock { $0 = sleeper.followed }
                 let isOver = state.withLock { state in
                     guard state.instant < sleeper.end else { return true }
