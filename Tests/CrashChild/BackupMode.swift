@@ -19,14 +19,20 @@ enum BackupMode {
 
     static func restore(_ arguments: [String]) throws {
         guard arguments.count == 4 else { exit(2) }
-        _ = try ArchiveFile.restore(from: URL(fileURLWithPath: arguments[2]), to: URL(fileURLWithPath: arguments[3]))
+        _ = try ArchiveFile.restore(
+            from: URL(fileURLWithPath: arguments[2]),
+            to: URL(fileURLWithPath: arguments[3])
+        )
     }
 
     /// Prints how many pairs the file has, or the error, as another user.
     static func read(_ arguments: [String]) throws {
-        guard arguments.count == 4, let user = uid_t(arguments[2]), setgid(user) == 0, setuid(user) == 0 else { exit(2) }
+        guard arguments.count == 4, let user = uid_t(arguments[2]), setgid(user) == 0,
+            setuid(user) == 0
+        else { exit(2) }
         do {
-            say("\(try Pairs(in: ArchivesFactory(readingOnly: URL(fileURLWithPath: arguments[3]))).count)")
+            let factory = ArchivesFactory(readingOnly: URL(fileURLWithPath: arguments[3]))
+            say("\(try Pairs(in: factory).count)")
         } catch {
             say("\(error)".replacingOccurrences(of: "\n", with: " "))
         }
@@ -44,7 +50,9 @@ enum BackupMode {
             say("\(number)")
             // The last is left.
             if number > 0 {
-                try FileManager.default.removeItem(at: targets.appendingPathComponent("\(arguments[4])-\(number - 1).sqlite"))
+                try FileManager.default.removeItem(
+                    at: targets.appendingPathComponent("\(arguments[4])-\(number - 1).sqlite")
+                )
             }
         }
     }

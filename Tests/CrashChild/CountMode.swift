@@ -9,7 +9,11 @@ enum CountMode {
         guard arguments.count == 4 else { exit(2) }
         let folder = URL(fileURLWithPath: arguments[2])
         let threads = try (0..<2).map { number in
-            try Counting(in: folder, name: "\(arguments[3]).\(number)", seed: UInt64(getpid()) &* 31 &+ UInt64(number))
+            try Counting(
+                in: folder,
+                name: "\(arguments[3]).\(number)",
+                seed: UInt64(getpid()) &* 31 &+ UInt64(number)
+            )
         }
         say("begins")
         DispatchQueue.concurrentPerform(iterations: threads.count) { index in

@@ -16,7 +16,9 @@ enum DescriptorMode {
         let archives = try SharedArchives(in: arguments[2])
         try archives.put(.safe, "k", 1)
         var taken: [Int32] = []
-        while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 { taken.append(descriptor) }
+        while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 {
+            taken.append(descriptor)
+        }
         do {
             _ = try SharedArchives(in: arguments[2] + "/other")
             say("open: done")
@@ -25,7 +27,10 @@ enum DescriptorMode {
         }
         // A folder that cannot be locked is no reason to wait.
         let memory: MiniCache<String, Int> = MiniCacheManager.inMemory().cache(
-            cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(7))
+            cacheName: "Numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         do {
             try memory.set(1, forKey: "a")
             say("memory: done")

@@ -3,7 +3,8 @@ import MiniCache
 import Shallows
 import Vellum
 
-/// Prints where files lie that are given by a name alone, and makes archives in memory until it is killed.
+/// Prints where files lie that are given by a name alone, and makes archives in memory until it is
+/// killed.
 ///
 ///     CrashChild folders
 ///     CrashChild in-memory

@@ -14,11 +14,14 @@ enum ForkMode {
     static func run(_ arguments: [String]) throws {
         let archives = try SharedArchives(in: arguments[2])
         try archives.put(.safe, "k", 1)
-        let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]).appendingPathComponent("more"))
+        let factory = ArchivesFactory(
+            directory: URL(fileURLWithPath: arguments[2]).appendingPathComponent("more")
+        )
         let store = try factory.store(for: Item.self)
-        // What the runtime has looked up once it finds without a lock, which another thread may have
-        // when the process forks.
-        _ = "\(VellumError.forked.located(archive: Log.displayed("k"), path: "k").code)\(VellumError.forked)"
+        // What the runtime has looked up once it finds without a lock, which another thread may
+        // have when the process forks.
+        let error = VellumError.forked.located(archive: Log.displayed("k"), path: "k")
+        _ = "\(error.code)\(error)"
         let identifier = try forkWhileBusy(store)
         guard identifier != 0 else {
             report("hit") { _ = try archives.find(.safe, "k") }
@@ -62,13 +65,16 @@ enum ForkMode {
 
     /// Swift does not import `fork`.
     private static func fork() throws -> pid_t {
-        guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { throw CocoaError(.featureUnsupported) }
+        guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else {
+            throw CocoaError(.featureUnsupported)
+        }
         return unsafeBitCast(symbol, to: Fork.self)()
     }
 
     private static let inMemory = ArchivesFactory.inMemory()
 
-    /// Forks with archives in memory, says what both processes may do with them, and exits while a global variable holds them.
+    /// Forks with archives in memory, says what both processes may do with them, and exits while a
+    /// global variable holds them.
     static func runInMemory() throws {
         let unused = ArchivesFactory.inMemory()
         try inMemory.store(for: Item.self).record(.expected("k"))

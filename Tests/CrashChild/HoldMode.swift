@@ -1,10 +1,13 @@
 import Foundation
 import RawDatabase
 
-/// Reads the file and keeps its snapshot, like a process stopped during a read, until it receives a line.
+/// Reads the file and keeps its snapshot, like a process stopped during a read, until it receives a
+/// line.
 enum HoldMode {
     static func run(_ arguments: [String]) throws {
-        let database = try RawDatabase(URL(fileURLWithPath: arguments[2]).appendingPathComponent("Archives.sqlite"))
+        let database = try RawDatabase(
+            URL(fileURLWithPath: arguments[2]).appendingPathComponent("Archives.sqlite")
+        )
         try database.execute("BEGIN")
         _ = try database.int("SELECT count(*) FROM archives")
         say("holds")
@@ -13,8 +16,8 @@ enum HoldMode {
         say("released")
     }
 
-    /// Prints the number of a process that holds the lock of the wal-index which every process with the file open holds; 0 if there is
-    /// none.
+    /// Prints the number of a process that holds the lock of the wal-index which every process with
+    /// the file open holds; 0 if there is none.
     static func who(_ arguments: [String]) {
         let descriptor = open(arguments[2] + "/Archives.sqlite-shm", O_RDWR)
         var lock = flock()

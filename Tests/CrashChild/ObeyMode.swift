@@ -26,7 +26,9 @@ enum ObeyMode {
             CrashPoint.stop(at: point)
             return "done"
         }
-        guard words.count >= 3, let archive = ScriptArchive(rawValue: words[1]) else { return "wrong words" }
+        guard words.count >= 3, let archive = ScriptArchive(rawValue: words[1]) else {
+            return "wrong words"
+        }
         let version = words.count > 3 ? Int(words[3]) ?? 0 : 0
         switch words[0] {
         case "read": return "\(try archives.find(archive, words[2]) ?? -1)"
@@ -39,7 +41,9 @@ enum ObeyMode {
         case "group": return "\(try archives.store(archive).removeAll(group: EntryKey(words[2])))"
         case "crowd":
             // More than the limit of the archive.
-            for number in 0..<60 { try archives.put(.tight, "crowd \(number)", version, filling: 400) }
+            for number in 0..<60 {
+                try archives.put(.tight, "crowd \(number)", version, filling: 400)
+            }
         default: return "wrong words"
         }
         return "done"

@@ -12,7 +12,9 @@ enum OriginalsMode {
         try counting {
             let folder = URL(fileURLWithPath: arguments[2])
             let factory = ArchivesFactory(
-                directory: folder.appendingPathComponent("archives"), importing: folder.appendingPathComponent("originals"))
+                directory: folder.appendingPathComponent("archives"),
+                importing: folder.appendingPathComponent("originals")
+            )
             _ = try whileBusy { try factory.store(for: Item.self) }
             try whileBusy { try factory.close() }
         }
@@ -22,15 +24,24 @@ enum OriginalsMode {
     static func runCaches(_ arguments: [String]) throws {
         guard arguments.count == 3 else { exit(2) }
         try counting {
-            let manager = MiniCacheManager(name: "Caches", directory: URL(fileURLWithPath: arguments[2]))
-            let cache: MiniCache<String, Int> = manager.cache(cacheName: "safe", cacheVersion: .custom("1"), maxAge: .forever)
+            let manager = MiniCacheManager(
+                name: "Caches",
+                directory: URL(fileURLWithPath: arguments[2])
+            )
+            let cache: MiniCache<String, Int> = manager.cache(
+                cacheName: "safe",
+                cacheVersion: .custom("1"),
+                maxAge: .forever
+            )
             _ = try cache.count()
             try manager.close()
         }
     }
 
     private static func counting(_ body: () throws -> Void) throws {
-        if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil { CrashPoint.startCounting() }
+        if ProcessInfo.processInfo.environment["VELLUM_COUNT_POINTS"] != nil {
+            CrashPoint.startCounting()
+        }
         try body()
         for (point, passings) in CrashPoint.passings { say("\(point.rawValue) \(passings)") }
     }

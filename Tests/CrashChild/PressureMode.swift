@@ -6,8 +6,9 @@ import Vellum
 ///
 ///     CrashChild pressure FOLDER MEGABYTES
 ///
-/// `held` prints the objects in memory and the resident kilobytes of the process; `warning` and `critical` announce a pressure; `ignore` does not
-/// follow the system; `read FILE` reads a file again and again from then on, as a program under pressure by its files does.
+/// `held` prints the objects in memory and the resident kilobytes of the process; `warning` and
+/// `critical` announce a pressure; `ignore` does not follow the system; `read FILE` reads a file
+/// again and again from then on, as a program under pressure by its files does.
 ///
 /// With `VELLUM_PRESSURE=announced` in its environment it does not follow the system from the
 /// beginning.
@@ -17,11 +18,22 @@ enum PressureMode {
         if ProcessInfo.processInfo.environment["VELLUM_PRESSURE"] == "announced" {
             MemoryPressure.isFollowed = false
         }
-        let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[2]), durability: .relaxed)
-        let store = try factory.store(for: Item.self, memoryLimit: .unlimited, diskLimit: .unlimited)
+        let factory = ArchivesFactory(
+            directory: URL(fileURLWithPath: arguments[2]),
+            durability: .relaxed
+        )
+        let store = try factory.store(
+            for: Item.self,
+            memoryLimit: .unlimited,
+            diskLimit: .unlimited
+        )
         for first in stride(from: 0, to: megabytes * 1000, by: 1000) {
             let numbers = first..<first + 1000
-            try store.record(contentsOf: numbers.map { Item(key: "\($0)", text: String(repeating: "x", count: 1000), tags: []) })
+            try store.record(
+                contentsOf: numbers.map {
+                    Item(key: "\($0)", text: String(repeating: "x", count: 1000), tags: [])
+                }
+            )
         }
         while let line = readLine() {
             let words = line.split(separator: " ").map(String.init)
@@ -38,8 +50,13 @@ enum PressureMode {
     }
 
     private static var resident: Int {
-        let status = FileManager.default.contents(atPath: "/proc/self/status").map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+        let status =
+            FileManager.default.contents(atPath: "/proc/self/status").map {
+                String(decoding: $0, as: UTF8.self)
+            } ?? ""
+        return status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }.flatMap {
+            Int($0.filter(\.isNumber))
+        } ?? 0
     }
 
     private static func read(_ path: String) {

@@ -6,7 +6,8 @@ import VellumEngine
 /// prints the required contents.
 enum ShareMode {
     static func run(_ arguments: [String]) throws {
-        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]), let milliseconds = Int(arguments[5])
+        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]),
+            let milliseconds = Int(arguments[5])
         else { exit(2) }
         let archives = try SharedArchives(in: arguments[2])
         var sharer = Sharer(archives, number: number, seed: seed)

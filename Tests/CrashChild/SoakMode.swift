@@ -4,12 +4,14 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Shares one file with other processes for a number of milliseconds, and reports its memory and descriptors at intervals.
+/// Shares one file with other processes for a number of milliseconds, and reports its memory and
+/// descriptors at intervals.
 ///
 ///     CrashChild soak FOLDER SEED NUMBER MILLISECONDS
 enum SoakMode {
     static func run(_ arguments: [String]) throws {
-        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]), let milliseconds = Int(arguments[5])
+        guard arguments.count == 6, let seed = UInt64(arguments[3]), let number = Int(arguments[4]),
+            let milliseconds = Int(arguments[5])
         else { exit(2) }
         let archives = try SharedArchives(in: arguments[2])
         var sharer = Sharer(archives, number: number, seed: seed, claims: false)
@@ -39,7 +41,10 @@ enum SoakMode {
     /// The resident memory of the process, without mapped files if the system distinguishes them.
     private static var residentBytes: Int {
         #if os(Linux)
-            let status = String(decoding: FileManager.default.contents(atPath: "/proc/self/status") ?? Data(), as: UTF8.self)
+            let status = String(
+                decoding: FileManager.default.contents(atPath: "/proc/self/status") ?? Data(),
+                as: UTF8.self
+            )
             let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
             let words = line?.split(whereSeparator: \.isWhitespace) ?? []
             return words.count > 1 ? (Int(words[1]) ?? 0) * 1024 : 0

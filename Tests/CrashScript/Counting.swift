@@ -14,7 +14,8 @@ package struct Counts: ArchiveCodable {
     package init(key: String) { self.key = key }
 }
 
-/// One who counts keys up, and notes in a file what was acknowledged: that file survives the process.
+/// One who counts keys up, and notes in a file what was acknowledged: that file survives the
+/// process.
 package struct Counting {
     private let name: String
     private let store: ArchiveStore<Counts>
@@ -31,20 +32,27 @@ package struct Counting {
         file = try FileHandle(forUpdating: url)
     }
 
-    private static func notes(of name: String, in folder: URL) -> URL { folder.appendingPathComponent("acknowledged-" + name) }
+    private static func notes(of name: String, in folder: URL) -> URL {
+        folder.appendingPathComponent("acknowledged-" + name)
+    }
 
     /// Ends all who count in the folder.
-    package static func stop(in folder: URL) throws { try Data().write(to: folder.appendingPathComponent("stop")) }
+    package static func stop(in folder: URL) throws {
+        try Data().write(to: folder.appendingPathComponent("stop"))
+    }
 
     /// What each who counted was told, by name.
     package static func acknowledged(in folder: URL) throws -> [String: [Int]] {
         var all: [String: [Int]] = [:]
         let prefix = "acknowledged-"
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix(prefix) {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasPrefix(prefix) {
             let bytes = try Data(contentsOf: folder.appendingPathComponent(name))
             guard bytes.count == 8 * Counts.keys else { continue }
             all[String(name.dropFirst(prefix.count))] = bytes.withUnsafeBytes { bytes in
-                (0..<Counts.keys).map { Int(bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)) }
+                (0..<Counts.keys).map {
+                    Int(bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
+                }
             }
         }
         return all
@@ -69,7 +77,11 @@ package struct Counting {
                 try store.update(archiveWithKey: key) { present in
                     var counts = present ?? Counts(key: key)
                     guard counts.by[name, default: 0] == mine else {
-                        throw Miscounted(key: key, found: counts.by[name, default: 0], acknowledged: mine)
+                        throw Miscounted(
+                            key: key,
+                            found: counts.by[name, default: 0],
+                            acknowledged: mine
+                        )
                     }
                     counts.total += 1
                     counts.by[name, default: 0] += 1

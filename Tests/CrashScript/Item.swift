@@ -2,8 +2,8 @@ package import Foundation
 package import VellumCore
 package import VellumEngine
 
-/// A value that contains its own location: its archive, its key, the number of the operation that wrote it, and a filling derived from these.
-/// Torn, mixed or misplaced bytes are not a valid item.
+/// A value that contains its own location: its archive, its key, the number of the operation that
+/// wrote it, and a filling derived from these. Torn, mixed or misplaced bytes are not a valid item.
 package struct Item: Hashable, Sendable {
     package var archive: ScriptArchive
     package var key: String
@@ -63,7 +63,8 @@ package struct ItemCodec: Codec {
         self.version = version
     }
 
-    package func migrate(_ bytes: Data, from old: Int64, of key: EntryKey) throws -> Migration<Item> {
+    package func migrate(_ bytes: Data, from old: Int64, of key: EntryKey) throws -> Migration<Item>
+    {
         guard old < version else { throw VellumError.newerVersion(old, than: version) }
         let item = try decode(bytes)
         guard item.key == key.normalized else { throw TornItem(found: item.key) }
@@ -75,7 +76,8 @@ package struct ItemCodec: Codec {
     package func decode(_ bytes: Data) throws -> Item {
         let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let parts = header.split(separator: "|", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == archive.rawValue, let version = Int(parts[2]), let filling = Int(parts[3]),
+        guard parts.count == 4, parts[0] == archive.rawValue, let version = Int(parts[2]),
+            let filling = Int(parts[3]),
             filling <= bytes.count
         else { throw TornItem(found: header) }
         let item = Item(archive: archive, key: String(parts[1]), version: version, filling: filling)
@@ -107,6 +109,8 @@ extension Item {
     }
 
     package static func tagged(_ tag: String) -> QueryDescription<Item> {
-        QueryDescription([.filter(.test(Test(\Item.tags, .hasElement([tag])) { $0.tags.contains(tag) }))])
+        QueryDescription([
+            .filter(.test(Test(\Item.tags, .hasElement([tag])) { $0.tags.contains(tag) }))
+        ])
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The operations that a process began and finished, in a file beside the store. It is written with `write(2)`, so that a killed process
-/// loses no line.
+/// The operations that a process began and finished, in a file beside the store. It is written with
+/// `write(2)`, so that a killed process loses no line.
 ///
 /// First the contents of the file when the process begins, then two lines for each operation:
 ///
@@ -44,7 +44,12 @@ extension Model {
         for archive in ScriptArchive.allCases {
             for (key, held) in items(on: archive).sorted(by: { $0.value.place < $1.value.place }) {
                 let end = held.expires.map(String.init) ?? "-"
-                lines.append("entry \(archive.rawValue) \(key) \(held.version) \(held.filling) \(end) \(held.used)")
+                lines.append(
+                    """
+                    entry \(archive.rawValue) \(key) \(held.version) \(held.filling) \(end) \
+                    \(held.used)
+                    """
+                )
             }
         }
         return lines
@@ -66,8 +71,15 @@ extension Model {
         case "entry" where words.count == 7:
             guard let archive = ScriptArchive(rawValue: words[1]) else { return false }
             put(
-                Item(archive: archive, key: words[2], version: Int(words[3]) ?? 0, filling: Int(words[4]) ?? 0), expires: Int64(words[5]),
-                used: Int64(words[6]) ?? 0)
+                Item(
+                    archive: archive,
+                    key: words[2],
+                    version: Int(words[3]) ?? 0,
+                    filling: Int(words[4]) ?? 0
+                ),
+                expires: Int64(words[5]),
+                used: Int64(words[6]) ?? 0
+            )
             return true
         default: return false
         }
@@ -100,7 +112,9 @@ package struct JournalEntries: Sendable {
                 }
             case "wrong": complaints.append(String(line))
             default:
-                if !start.take(line.split(separator: " ").map(String.init)) { complaints.append("an unreadable line: \(line)") }
+                if !start.take(line.split(separator: " ").map(String.init)) {
+                    complaints.append("an unreadable line: \(line)")
+                }
             }
         }
     }

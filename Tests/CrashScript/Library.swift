@@ -17,14 +17,18 @@ package final class Library {
             set { milliseconds.store(newValue, ordering: .releasing) }
         }
 
-        package var wallClock: WallClock { WallClock(instants: { WallInstant(rawValue: self.now) }) }
+        package var wallClock: WallClock {
+            WallClock(instants: { WallInstant(rawValue: self.now) })
+        }
     }
 
     package let file: DatabaseFile
     package let clock: Clock
     package private(set) var stores: [ScriptArchive: Store<Item>] = [:]
 
-    package static func url(in folder: String) -> URL { URL(fileURLWithPath: folder).appendingPathComponent("Archives.sqlite") }
+    package static func url(in folder: String) -> URL {
+        URL(fileURLWithPath: folder).appendingPathComponent("Archives.sqlite")
+    }
 
     /// Opens all archives in the state of the model.
     package init(in folder: String, _ model: Model, clock: Clock) throws {
@@ -41,10 +45,16 @@ package final class Library {
             default: Capacity.unlimited
             }
         stores[archive] = try file.store(
-            named: archive.rawValue, codec: ItemCodec(archive, version: archive == .safe ? model.typeVersion : 0),
+            named: archive.rawValue,
+            codec: ItemCodec(archive, version: archive == .safe ? model.typeVersion : 0),
             cacheVersion: archive == .cache ? "\(model.cacheVersion)" : nil,
-            memory: try Capacity(DataSize(bytes: archive == .bulky ? 400_000 : 2000)), disk: limit, caching: .values,
-            indexing: archive == .safe ? Item.catalog(model.catalog, version: model.typeVersion) : nil, durability: archive.durability)
+            memory: try Capacity(DataSize(bytes: archive == .bulky ? 400_000 : 2000)),
+            disk: limit,
+            caching: .values,
+            indexing: archive == .safe
+                ? Item.catalog(model.catalog, version: model.typeVersion) : nil,
+            durability: archive.durability
+        )
     }
 
     package func close(_ archive: ScriptArchive) throws {
@@ -53,7 +63,9 @@ package final class Library {
     }
 
     package func store(_ archive: ScriptArchive) throws -> Store<Item> {
-        guard let store = stores[archive] else { throw VellumError(.closed, "The archive \(archive) is not open.") }
+        guard let store = stores[archive] else {
+            throw VellumError(.closed, "The archive \(archive) is not open.")
+        }
         return store
     }
 }

@@ -1,4 +1,5 @@
-/// The exact contents of a script's archives after its operations, including evictions and their order.
+/// The exact contents of a script's archives after its operations, including evictions and their
+/// order.
 package struct Model: Hashable, Sendable {
     /// An item on its archive.
     package struct Held: Hashable, Sendable {
@@ -34,21 +35,29 @@ package struct Model: Hashable, Sendable {
         items(on: archive).filter { $0.value.expires ?? .max > now }.mapValues(\.version)
     }
 
-    package func bytes(on archive: ScriptArchive) -> Int { items(on: archive).values.reduce(0) { $0 + $1.size } }
+    package func bytes(on archive: ScriptArchive) -> Int {
+        items(on: archive).values.reduce(0) { $0 + $1.size }
+    }
 
     /// Inserts an item as the most recently used of its archive.
     package mutating func put(_ item: Item, expires: Int64?, used: Int64) {
         places += 1
         archives[item.archive, default: [:]][item.key] = Held(
-            version: item.version, filling: item.filling, size: item.size, expires: expires, used: used, place: places)
+            version: item.version,
+            filling: item.filling,
+            size: item.size,
+            expires: expires,
+            used: used,
+            place: places
+        )
     }
 
     // MARK: Operations
 
     /// Applies the operation.
     ///
-    /// - Parameter removals: The largest number of entries to remove if they are removed in batches: the progress that a killed process may
-    ///   have made.
+    /// - Parameter removals: The largest number of entries to remove if they are removed in
+    ///   batches: the progress that a killed process may have made.
     package mutating func apply(_ operation: Step, removingAtMost removals: Int = .max) {
         switch operation {
         case .write(let changes):
@@ -95,11 +104,14 @@ package struct Model: Hashable, Sendable {
 
     private mutating func apply(_ change: Step.Change) {
         switch change.kind {
-        case .put(let filling, let age): put(change.archive, change.key, filling: filling, expires: age.map { now + Int64($0) })
+        case .put(let filling, let age):
+            put(change.archive, change.key, filling: filling, expires: age.map { now + Int64($0) })
         case .delete: archives[change.archive]?[change.key] = nil
         case .clear: archives[change.archive] = nil
         case .dissolve:
-            archives[change.archive] = archives[change.archive]?.filter { Item.groups[$0.value.version % Item.groups.count] != change.key }
+            archives[change.archive] = archives[change.archive]?.filter {
+                Item.groups[$0.value.version % Item.groups.count] != change.key
+            }
         }
     }
 
@@ -111,13 +123,24 @@ package struct Model: Hashable, Sendable {
     }
 
     /// Records an item by this operation, and evicts what exceeds the limit then.
-    private mutating func put(_ archive: ScriptArchive, _ key: String, filling: Int, expires: Int64?) {
-        put(Item(archive: archive, key: key, version: operations, filling: filling), expires: expires, used: now)
+    private mutating func put(
+        _ archive: ScriptArchive,
+        _ key: String,
+        filling: Int,
+        expires: Int64?
+    ) {
+        put(
+            Item(archive: archive, key: key, version: operations, filling: filling),
+            expires: expires,
+            used: now
+        )
         if archive == .tight {
             let limit = tightLimit
             removeColdest(of: .tight) { _, left in left > limit }
         }
-        if archive == .cache { removeColdest(of: .cache) { _, left in left > ScriptArchive.cacheLimit } }
+        if archive == .cache {
+            removeColdest(of: .cache) { _, left in left > ScriptArchive.cacheLimit }
+        }
     }
 
     private mutating func use(_ archive: ScriptArchive, _ key: String) {
@@ -127,8 +150,13 @@ package struct Model: Hashable, Sendable {
         archives[archive]?[key] = held
     }
 
-    /// Removes the least recently used items while `isWanted` returns `true` for the item and the size of the archive.
-    private mutating func removeColdest(of archive: ScriptArchive, atMost limit: Int = .max, while isWanted: (Held, Int) -> Bool) {
+    /// Removes the least recently used items while `isWanted` returns `true` for the item and the
+    /// size of the archive.
+    private mutating func removeColdest(
+        of archive: ScriptArchive,
+        atMost limit: Int = .max,
+        while isWanted: (Held, Int) -> Bool
+    ) {
         let items = items(on: archive)
         var left = bytes(on: archive)
         var removed = 0

@@ -43,7 +43,11 @@ package struct Pairs {
     /// Makes the file so large that it is copied in several portions.
     package func fill() throws {
         let text = String(repeating: "filling ", count: 400)
-        try right.record(contentsOf: (0..<3000).map { Right(primaryKey: "filling \($0)", number: $0, text: text) })
+        try right.record(
+            contentsOf: (0..<3000).map {
+                Right(primaryKey: "filling \($0)", number: $0, text: text)
+            }
+        )
     }
 
     package func write(_ number: Int, by writer: Int) throws {
@@ -51,7 +55,14 @@ package struct Pairs {
         try whileBusy {
             try factory.transaction {
                 try $0.record(Left(primaryKey: key, number: number), in: left)
-                try $0.record(Right(primaryKey: key, number: number, text: String(repeating: "x", count: number % 500)), in: right)
+                try $0.record(
+                    Right(
+                        primaryKey: key,
+                        number: number,
+                        text: String(repeating: "x", count: number % 500)
+                    ),
+                    in: right
+                )
             }
         }
     }
@@ -71,7 +82,9 @@ package struct Pairs {
         let pairs = try left.accessAll()
         for pair in pairs {
             let other = try right.access(archiveWithKey: pair.primaryKey)?.number
-            if other != pair.number { problems.append("\(pair.primaryKey) is \(pair.number) and \(other ?? -1)") }
+            if other != pair.number {
+                problems.append("\(pair.primaryKey) is \(pair.number) and \(other ?? -1)")
+            }
         }
         // Each writer writes one number after the other.
         for (writer, found) in Dictionary(grouping: pairs, by: { $0.primaryKey.prefix(2) }) {
@@ -80,7 +93,9 @@ package struct Pairs {
                 problems.append("writer \(writer): \(numbers)")
             }
         }
-        if try right.count() != pairs.count + 3000 { problems.append("\(try right.count()) and \(pairs.count) objects") }
+        if try right.count() != pairs.count + 3000 {
+            problems.append("\(try right.count()) and \(pairs.count) objects")
+        }
         return problems
     }
 

@@ -2,7 +2,8 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-/// Runs operations on the archives of a folder, records each before and after it in the journal, and compares results with the model.
+/// Runs operations on the archives of a folder, records each before and after it in the journal,
+/// and compares results with the model.
 package final class Performer {
     private let folder: String
     private let journal: Journal
@@ -47,9 +48,14 @@ package final class Performer {
         case .limit(let bytes):
             let store = try library.store(.tight)
             try store.reconfigure(
-                memory: store.capacities.memory, disk: try Capacity(DataSize(bytes: bytes)), caching: .values)
+                memory: store.capacities.memory,
+                disk: try Capacity(DataSize(bytes: bytes)),
+                caching: .values
+            )
         case .forget(let milliseconds):
-            try library.store(.tight).removeUnused(since: WallInstant(rawValue: model.now - Int64(milliseconds)).date)
+            try library.store(.tight).removeUnused(
+                since: WallInstant(rawValue: model.now - Int64(milliseconds)).date
+            )
         case .settle: library.file.waitForMaintenance()
         case .sweep:
             // Ten years, so that it removes nothing.
@@ -89,10 +95,21 @@ package final class Performer {
             let store = try library.store(change.archive)
             switch change.kind {
             case .put(let filling, let age):
-                let item = Item(archive: change.archive, key: change.key, version: model.operations, filling: filling)
+                let item = Item(
+                    archive: change.archive,
+                    key: change.key,
+                    version: model.operations,
+                    filling: filling
+                )
                 try transaction.record(
-                    item, forKey: EntryKey(change.key), in: store, expiration: age.map { Expiration(age: Int64($0)) })
-                if change.archive.hasGroups { try transaction.group(in: [EntryKey(item.groupName)], of: store) }
+                    item,
+                    forKey: EntryKey(change.key),
+                    in: store,
+                    expiration: age.map { Expiration(age: Int64($0)) }
+                )
+                if change.archive.hasGroups {
+                    try transaction.group(in: [EntryKey(item.groupName)], of: store)
+                }
             case .delete: transaction.remove(EntryKey(change.key), in: store)
             case .clear: transaction.removeAll(in: store)
             case .dissolve: transaction.removeAll(ofGroup: EntryKey(change.key), in: store)
@@ -118,24 +135,36 @@ package final class Performer {
             try write(changes, library)
             journal.complain("a write succeeded where no file could grow: \(changes)")
         } catch let error as VellumError {
-            if error.code == .damagedFile { journal.complain("a full disk was taken for damage: \(error)") }
+            if error.code == .damagedFile {
+                journal.complain("a full disk was taken for damage: \(error)")
+            }
         }
     }
 
     #if canImport(Glibc)
-        private static var fileSize: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_FSIZE.rawValue) }
+        private static var fileSize: __rlimit_resource_t {
+            __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        }
     #else
         private static var fileSize: Int32 { RLIMIT_FSIZE }
     #endif
 
-    private func move(_ key: String, _ source: Store<Item>, _ to: ScriptArchive, _ library: Library) throws {
+    private func move(
+        _ key: String,
+        _ source: Store<Item>,
+        _ to: ScriptArchive,
+        _ library: Library
+    ) throws {
         let target = try library.store(to)
         try TransactionReads.retrying(on: library.file) { () throws -> Void? in
             var (reads, writes) = (TransactionReads(), StoreTransaction())
             if let item = try reads.value(forKey: EntryKey(key), in: source, after: writes) {
                 writes.remove(EntryKey(key), in: source)
                 try writes.record(
-                    Item(archive: to, key: key, version: model.operations, filling: item.filling), forKey: EntryKey(key), in: target)
+                    Item(archive: to, key: key, version: model.operations, filling: item.filling),
+                    forKey: EntryKey(key),
+                    in: target
+                )
             }
             return try reads.commit(writes) ? () : nil
         }
@@ -143,7 +172,12 @@ package final class Performer {
 
     private func update(_ archive: ScriptArchive, _ key: String, _ library: Library) throws {
         try library.store(archive).update(EntryKey(key), AgeOfUpdated(nil, ofNew: nil)) { item in
-            item = Item(archive: archive, key: key, version: model.operations, filling: Model.filling(after: item?.filling))
+            item = Item(
+                archive: archive,
+                key: key,
+                version: model.operations,
+                filling: Model.filling(after: item?.filling)
+            )
         }
     }
 
@@ -151,7 +185,9 @@ package final class Performer {
         let found = try library.store(archive).value(forKey: EntryKey(key))
         let expected = model.visible(on: archive, at: model.now)[key]
         if found?.version != expected {
-            journal.complain("\(archive.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)")
+            journal.complain(
+                "\(archive.rawValue) \(key) is \(found?.version ?? -1) and not \(expected ?? -1)"
+            )
         }
     }
 
@@ -160,9 +196,15 @@ package final class Performer {
         let versions = model.visible(on: .safe, at: model.now).values
         let group = Set(try store.fetch(Item.inGroup(number % 7)).map(\.version))
         let grouped = Set(versions.filter { $0 % 7 == number % 7 })
-        if group != grouped { journal.complain("of group \(number % 7) there are \(group.sorted()) and not \(grouped.sorted())") }
+        if group != grouped {
+            journal.complain(
+                "of group \(number % 7) there are \(group.sorted()) and not \(grouped.sorted())"
+            )
+        }
         let tagged = try store.count(Item.tagged("mod\(number % 5)"))
         let expected = versions.count { $0 % 5 == number % 5 }
-        if tagged != expected { journal.complain("of tag mod\(number % 5) there are \(tagged) and not \(expected)") }
+        if tagged != expected {
+            journal.complain("of tag mod\(number % 5) there are \(tagged) and not \(expected)")
+        }
     }
 }

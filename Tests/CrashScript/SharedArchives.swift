@@ -17,16 +17,24 @@ package final class SharedArchives {
         for archive in [ScriptArchive.safe, .power, .relaxed, .tight, .fleeting] {
             stores[archive] = try whileBusy {
                 try file.store(
-                    named: archive.rawValue, codec: ItemCodec(archive), memory: try Capacity(DataSize(bytes: 200_000)),
-                    disk: archive == .tight ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited, caching: .values,
-                    indexing: archive == .safe ? Item.catalog(3) : nil, durability: archive.durability)
+                    named: archive.rawValue,
+                    codec: ItemCodec(archive),
+                    memory: try Capacity(DataSize(bytes: 200_000)),
+                    disk: archive == .tight
+                        ? try Capacity(DataSize(bytes: Self.tightLimit)) : .unlimited,
+                    caching: .values,
+                    indexing: archive == .safe ? Item.catalog(3) : nil,
+                    durability: archive.durability
+                )
             }
         }
         (self.file, self.stores) = (file, stores)
     }
 
     package func store(_ archive: ScriptArchive) throws -> Store<Item> {
-        guard let store = stores[archive] else { throw VellumError(.closed, "The archive \(archive) is not open.") }
+        guard let store = stores[archive] else {
+            throw VellumError(.closed, "The archive \(archive) is not open.")
+        }
         return store
     }
 
@@ -42,7 +50,13 @@ package final class SharedArchives {
 
     package func close() throws { try whileBusy { try file.close() } }
 
-    package func put(_ archive: ScriptArchive, _ key: String, _ version: Int, filling: Int = 50, expiration: Expiration? = nil) throws {
+    package func put(
+        _ archive: ScriptArchive,
+        _ key: String,
+        _ version: Int,
+        filling: Int = 50,
+        expiration: Expiration? = nil
+    ) throws {
         let store = try store(archive)
         let item = Item(archive: archive, key: key, version: version, filling: filling)
         try whileBusy { try store.record(item, forKey: EntryKey(key), expiration: expiration) }
@@ -54,7 +68,10 @@ package final class SharedArchives {
             var transaction = StoreTransaction()
             for archive in archives {
                 try transaction.record(
-                    Item(archive: archive, key: key, version: version, filling: 50), forKey: EntryKey(key), in: store(archive))
+                    Item(archive: archive, key: key, version: version, filling: 50),
+                    forKey: EntryKey(key),
+                    in: store(archive)
+                )
             }
             try transaction.commit()
         }
@@ -67,7 +84,11 @@ package final class SharedArchives {
         try whileBusy {
             var transaction = StoreTransaction()
             try transaction.record(
-                Item(archive: .safe, key: key, version: version, filling: 10), forKey: EntryKey(key), in: store(.safe), onlyIfAbsent: true)
+                Item(archive: .safe, key: key, version: version, filling: 10),
+                forKey: EntryKey(key),
+                in: store(.safe),
+                onlyIfAbsent: true
+            )
             return try transaction.commit().first ?? false
         }
     }

@@ -3,7 +3,8 @@ internal import VellumCore
 internal import VellumEngine
 internal import VellumTestSupport
 
-/// One of four processes that share one file. It changes its own entries and common ones, and checks that the results are possible.
+/// One of four processes that share one file. It changes its own entries and common ones, and
+/// checks that the results are possible.
 ///
 /// A version identifies a process and its sequence number: four times the number, plus the process.
 package struct Sharer {
@@ -59,7 +60,13 @@ package struct Sharer {
         case ..<94: try read(.relaxed, "shared \(key(8))")
         case ..<97: if claims { try claim() } else { try large() }
         case ..<98: try query()
-        case ..<99: try archives.put(.fleeting, "k\(key(20))", version(), expiration: .after(.milliseconds(5)))
+        case ..<99:
+            try archives.put(
+                .fleeting,
+                "k\(key(20))",
+                version(),
+                expiration: .after(.milliseconds(5))
+            )
         default: try archives.remove(.safe, "shared \(key(8))")
         }
     }
@@ -69,13 +76,17 @@ package struct Sharer {
         guard let version = try archives.find(archive, key) else { return }
         let (process, place) = (version % Self.processes, "\(archive) \(key)")
         let before = seen[place]?[process] ?? 0
-        guard version >= before else { throw Wrong(description: "\(place) went back from \(before) to \(version)") }
+        guard version >= before else {
+            throw Wrong(description: "\(place) went back from \(before) to \(version)")
+        }
         seen[place, default: Array(repeating: 0, count: Self.processes)][process] = version
     }
 
     private func checkOwn(_ key: String) throws {
         let found = try archives.find(.safe, key)
-        guard found == own[key] else { throw Wrong(description: "\(key) is \(found ?? -1) and not \(own[key] ?? -1)") }
+        guard found == own[key] else {
+            throw Wrong(description: "\(key) is \(found ?? -1) and not \(own[key] ?? -1)")
+        }
     }
 
     /// Of entries that were written together, the one read second is never older than the first.
@@ -90,7 +101,9 @@ package struct Sharer {
         try archives.put(.tight, "k\(key(200))", version(), filling: key(400))
         let tight = try archives.store(.tight)
         let held = try whileBusy { try tight.statistics().disk.bytes }
-        guard held <= SharedArchives.tightLimit else { throw Wrong(description: "\(held) bytes are more than the limit") }
+        guard held <= SharedArchives.tightLimit else {
+            throw Wrong(description: "\(held) bytes are more than the limit")
+        }
     }
 
     /// Every process tries to take the next number, and one succeeds.
@@ -118,9 +131,13 @@ package struct Sharer {
         let store = try archives.store(.safe)
         let group = key(7)
         let found = try whileBusy { try store.fetch(Item.inGroup(group)) }
-        guard Set(found.map(\.key)).count == found.count else { throw Wrong(description: "a query met a key twice") }
+        guard Set(found.map(\.key)).count == found.count else {
+            throw Wrong(description: "a query met a key twice")
+        }
     }
 
     /// The required contents at the end, as text.
-    package var results: [String] { own.map { "own \($0.value) \($0.key)" } + won.map { "won \($0)" } }
+    package var results: [String] {
+        own.map { "own \($0.value) \($0.key)" } + won.map { "won \($0)" }
+    }
 }

@@ -4,7 +4,8 @@ package enum Step: Hashable, Sendable {
     case write([Change])
     /// The same while no file can grow: the step fails and changes nothing.
     case starved([Change])
-    /// Moves an item from one archive to another, in a transaction that reads it; nothing if there is none.
+    /// Moves an item from one archive to another, in a transaction that reads it; nothing if there
+    /// is none.
     case move(ScriptArchive, ScriptArchive, String)
     /// Makes an item of what is there.
     case update(ScriptArchive, String)
@@ -35,7 +36,8 @@ package enum Step: Hashable, Sendable {
     /// One change of one key.
     package struct Change: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
-            /// Records an item with a filling of this length, which expires after so many milliseconds.
+            /// Records an item with a filling of this length, which expires after so many
+            /// milliseconds.
             case put(filling: Int, age: Int?)
             case delete
             case clear
@@ -47,7 +49,9 @@ package enum Step: Hashable, Sendable {
         package var key: String
         package var kind: Kind
 
-        package init(_ archive: ScriptArchive, _ key: String, _ kind: Kind) { (self.archive, self.key, self.kind) = (archive, key, kind) }
+        package init(_ archive: ScriptArchive, _ key: String, _ kind: Kind) {
+            (self.archive, self.key, self.kind) = (archive, key, kind)
+        }
     }
 }
 
@@ -85,13 +89,17 @@ extension Step: LosslessStringConvertible {
             self = words.first == "write" ? .write(changes) : .starved(changes)
         case "move":
             let parts = rest.split(separator: ":").map(String.init)
-            guard parts.count == 3, let from = ScriptArchive(rawValue: parts[0]), let to = ScriptArchive(rawValue: parts[1]) else {
+            guard parts.count == 3, let from = ScriptArchive(rawValue: parts[0]),
+                let to = ScriptArchive(rawValue: parts[1])
+            else {
                 return nil
             }
             self = .move(from, to, parts[2])
         case "read", "update":
             let parts = rest.split(separator: ":").map(String.init)
-            guard parts.count == 2, let archive = ScriptArchive(rawValue: parts[0]) else { return nil }
+            guard parts.count == 2, let archive = ScriptArchive(rawValue: parts[0]) else {
+                return nil
+            }
             self = words.first == "read" ? .read(archive, parts[1]) : .update(archive, parts[1])
         case "query": self = .query(Int(rest) ?? 0)
         case "flush": self = .flush
@@ -113,7 +121,8 @@ extension Step: LosslessStringConvertible {
 extension Step.Change: LosslessStringConvertible {
     package var description: String {
         switch kind {
-        case .put(let filling, let age): "\(archive.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
+        case .put(let filling, let age):
+            "\(archive.rawValue):\(key):put:\(filling):\(age.map(String.init) ?? "-")"
         case .delete: "\(archive.rawValue):\(key):delete"
         case .clear: "\(archive.rawValue):\(key):clear"
         case .dissolve: "\(archive.rawValue):\(key):dissolve"
@@ -121,10 +130,13 @@ extension Step.Change: LosslessStringConvertible {
     }
 
     package init?(_ description: String) {
-        let parts = description.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let parts = description.split(separator: ":", omittingEmptySubsequences: false).map(
+            String.init
+        )
         guard parts.count >= 3, let archive = ScriptArchive(rawValue: parts[0]) else { return nil }
         switch parts[2] {
-        case "put" where parts.count == 5: self.init(archive, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
+        case "put" where parts.count == 5:
+            self.init(archive, parts[1], .put(filling: Int(parts[3]) ?? 0, age: Int(parts[4])))
         case "delete": self.init(archive, parts[1], .delete)
         case "clear": self.init(archive, parts[1], .clear)
         case "dissolve": self.init(archive, parts[1], .dissolve)

@@ -2,7 +2,8 @@ package import Foundation
 package import Vellum
 internal import VellumTestSupport
 
-/// Objects that are only ever written two at a time: whoever sees one sees the other, with the same number.
+/// Objects that are only ever written two at a time: whoever sees one sees the other, with the same
+/// number.
 package struct Twin: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
     package static var archiveName: String { "twins" }
     package static var archiveIndexes: [ArchiveIndex<Twin>] { [.index(\.number)] }
@@ -53,7 +54,9 @@ package struct TwinWriter {
     }
 
     package mutating func write() throws {
-        let (pair, number) = (Int.random(in: 0..<Self.pairs, using: &random), Int.random(in: 0..<1000, using: &random))
+        let (pair, number) = (
+            Int.random(in: 0..<Self.pairs, using: &random), Int.random(in: 0..<1000, using: &random)
+        )
         let kind = Int.random(in: 0..<100, using: &random)
         try whileBusy { try write(kind, pair, number) }
     }
@@ -71,7 +74,10 @@ package struct TwinWriter {
                 transaction.delete(archiveWithKey: "\(pair).left", in: twins)
                 transaction.delete(archiveWithKey: "\(pair).right", in: twins)
             }
-        case 85..<93: try twins.record(contentsOf: [Twin("\(pair).left", number), Twin("\(pair).right", number)])
+        case 85..<93:
+            try twins.record(contentsOf: [
+                Twin("\(pair).left", number), Twin("\(pair).right", number),
+            ])
         case 93..<95: try twins.deleteAll(where: #Predicate { $0.number > 950 })
         case 95..<96: try twins.deleteAll()
         case 96..<97: try echoes.record(Echo(name: "alone", number: number))

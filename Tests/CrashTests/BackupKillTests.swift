@@ -7,19 +7,24 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A backup whose process is killed is whole and of one moment, or is not there, while two other processes write.
+/// A backup whose process is killed is whole and of one moment, or is not there, while two other
+/// processes write.
 ///
 /// `VELLUM_BACKUP_KILLS` is the number of kills, and `VELLUM_SEED` another seed.
 @Suite(.ownThreads(.longSuite), .serialized)
 struct BackupKillTests {
-    private static func number(_ variable: String) -> Int? { ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } }
+    private static func number(_ variable: String) -> Int? {
+        ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
+    }
 
     private let folder: TemporaryDirectory
     private let targets: TemporaryDirectory
 
     init() throws { (folder, targets) = (try TemporaryDirectory(), try TemporaryDirectory()) }
 
-    private var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: targets.url.path) } }
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: targets.url.path) }
+    }
 
     /// - Returns: How many copies there are.
     private func checkCopies(_ death: String) throws -> Int {
@@ -35,7 +40,10 @@ struct BackupKillTests {
         }
         // One of the process that was killed: those before it were removed.
         let left = try names
-        #expect(left.count <= 1 && left.allSatisfy { $0.contains(".sqlite.backup-") }, "\(death): \(left)")
+        #expect(
+            left.count <= 1 && left.allSatisfy { $0.contains(".sqlite.backup-") },
+            "\(death): \(left)"
+        )
         return copies.count
     }
 
@@ -56,8 +64,12 @@ struct BackupKillTests {
             let point = isAtPoint ? CrashPoint.ofBackups[number] : nil
             let passing = Int.random(in: 1...3, using: &random)
             let microseconds = Int(pow(10, Double.random(in: 2.5...5.1, using: &random)))
-            let environment = point.map { ["VELLUM_CRASH_POINT": "\($0.rawValue):\(passing)"] } ?? [:]
-            let child = try Spawned(["back-up", folder.url.path, targets.url.path, "\(kill)"], environment: environment)
+            let environment =
+                point.map { ["VELLUM_CRASH_POINT": "\($0.rawValue):\(passing)"] } ?? [:]
+            let child = try Spawned(
+                ["back-up", folder.url.path, targets.url.path, "\(kill)"],
+                environment: environment
+            )
             #expect(child.line() == "begins")
             if let point {
                 let (end, lines) = child.end()
@@ -68,7 +80,12 @@ struct BackupKillTests {
                 child.kill(afterMicroseconds: microseconds)
                 finished += child.kill().count
             }
-            copies += try checkCopies("seed \(seed), kill \(kill), \(point.map { "\($0) \(passing)" } ?? "\(microseconds) µs")")
+            copies += try checkCopies(
+                """
+                seed \(seed), kill \(kill), \
+                \(point.map { "\($0) \(passing)" } ?? "\(microseconds) µs")
+                """
+            )
         }
         // The next is made, and removes what is left.
         let last = try Spawned(["back-up", folder.url.path, targets.url.path, "last"])
@@ -78,12 +95,19 @@ struct BackupKillTests {
         for writer in writers { _ = writer.kill() }
         #expect(try pairs.problems() == [])
         #expect(copies > 0)
-        print("FIGURES seed=\(seed) backupKills=\(kills) atPoints=\(atPoints.values.reduce(0, +)) copies=\(copies) finished=\(finished)")
+        print(
+            """
+            FIGURES seed=\(seed) backupKills=\(kills) atPoints=\(atPoints.values.reduce(0, +)) \
+            copies=\(copies) finished=\(finished)
+            """
+        )
     }
 
-    /// Each step of restoring, how often it is passed, and whether the new file is found from there on.
+    /// Each step of restoring, how often it is passed, and whether the new file is found from there
+    /// on.
     private static let steps: [(CrashPoint, passing: Int, isRestored: Bool)] = [
-        (.replacementBegins, 1, false), (.replacementCompleted, 1, true), (.damagedFileMoved, 1, true), (.damagedFileMoved, 2, true),
+        (.replacementBegins, 1, false), (.replacementCompleted, 1, true),
+        (.damagedFileMoved, 1, true), (.damagedFileMoved, 2, true),
         (.damagedFileMoved, 3, true), (.replacementInPlace, 1, true),
     ]
 
@@ -102,7 +126,10 @@ struct BackupKillTests {
                 try FileManager.default.copyItem(at: folder.file(name), to: place.file(name))
             }
             let file = place.file("Archives.sqlite").path
-            let child = try Spawned(["restore", backup.path, file], environment: ["VELLUM_CRASH_POINT": "\(point.rawValue):\(passing)"])
+            let child = try Spawned(
+                ["restore", backup.path, file],
+                environment: ["VELLUM_CRASH_POINT": "\(point.rawValue):\(passing)"]
+            )
             #expect(child.end().end == .killed(SIGKILL), "\(point) \(passing)")
             let found = try Pairs(writingIn: place.url)
             #expect(try found.problems() == [], "\(point) \(passing)")

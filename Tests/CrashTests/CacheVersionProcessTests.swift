@@ -11,12 +11,16 @@ struct CacheVersionProcessTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func cache(_ version: String, durability: Durability = .crashSafe) -> MiniCache<String, Int> {
+    private func cache(
+        _ version: String,
+        durability: Durability = .crashSafe
+    ) -> MiniCache<String, Int> {
         MiniCacheManager(name: "Caches", directory: folder.url, durability: durability)
             .cache(cacheName: "Numbers", cacheVersion: .custom(version), maxAge: .days(7))
     }
 
-    /// Runs a process that opens the cache with the version and sets `value`, and returns how many values it found.
+    /// Runs a process that opens the cache with the version and sets `value`, and returns how many
+    /// values it found.
     private func other(_ version: String, _ key: String, _ value: Int) throws -> Int? {
         let (end, lines) = try Spawned(["cache", folder.url.path, version, key, "\(value)"]).end()
         #expect(end == .exited(0))
@@ -96,7 +100,9 @@ struct CacheVersionProcessTests {
         old["1"] = 1
         for suffix in ["", "-wal", "-shm"] {
             let path = folder.file("Caches.sqlite" + suffix).path
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            if FileManager.default.fileExists(atPath: path) {
+                try FileManager.default.removeItem(atPath: path)
+            }
         }
         #expect(try other("2", "5", 50) == 0)
         #expect(old["5"] == nil)

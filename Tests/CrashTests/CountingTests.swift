@@ -36,7 +36,10 @@ struct CountingTests {
             for (name, all) in acknowledged {
                 let found = counts.by[name, default: 0]
                 // One that was killed may not have learned of its last.
-                #expect(found == all[number] || (name.hasPrefix("killed") && found == all[number] + 1), "\(name), key \(number)")
+                #expect(
+                    found == all[number] || (name.hasPrefix("killed") && found == all[number] + 1),
+                    "\(name), key \(number)"
+                )
             }
             total += counts.total
         }

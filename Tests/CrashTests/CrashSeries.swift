@@ -43,7 +43,8 @@ final class CrashSeries {
 
     /// Runs a child for `count` operations, kills it, and checks the folder.
     ///
-    /// - Parameter isFresh: Whether it begins with the prepared folder rather than the folder of the previous child.
+    /// - Parameter isFresh: Whether it begins with the prepared folder rather than the folder of
+    ///   the previous child.
     func round(_ death: Death, seed: UInt64, count: Int, isFresh: Bool) throws -> Result {
         rounds += 1
         if isFresh || current == nil {
@@ -57,15 +58,26 @@ final class CrashSeries {
         let journal = try Journal(path)
         for line in model.lines { journal.append(line) }
 
-        var result = try live(death, ["script", folder, path, script.rawValue, "\(seed)", "\(count)"])
+        var result = try live(
+            death,
+            ["script", folder, path, script.rawValue, "\(seed)", "\(count)"]
+        )
         let entries = try JournalEntries(path: path)
-        // Sometimes the next child gets the folder as the killed one left it, and only a copy is checked.
+        // Sometimes the next child gets the folder as the killed one left it, and only a copy is
+        // checked.
         var looked = folder
         if seed % 3 == 0 {
             looked = root.file("copy \(rounds)").path
-            try FileManager.default.createDirectory(atPath: looked, withIntermediateDirectories: true)
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder) where !name.hasSuffix("-shm") {
-                try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: looked + "/" + name)
+            try FileManager.default.createDirectory(
+                atPath: looked,
+                withIntermediateDirectories: true
+            )
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+            where !name.hasSuffix("-shm") {
+                try FileManager.default.copyItem(
+                    atPath: folder + "/" + name,
+                    toPath: looked + "/" + name
+                )
             }
         }
         let outcome: Checker.Outcome
@@ -81,9 +93,13 @@ final class CrashSeries {
             if looked != folder { try FileManager.default.removeItem(atPath: looked) }
             try FileManager.default.removeItem(atPath: path)
         } else {
-            let kept = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-crash-\(script.rawValue)-\(rounds)-\(seed)")
-                .path
-            if !FileManager.default.fileExists(atPath: kept) { try FileManager.default.copyItem(atPath: root.url.path, toPath: kept) }
+            let kept = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "vellum-crash-\(script.rawValue)-\(rounds)-\(seed)"
+            )
+            .path
+            if !FileManager.default.fileExists(atPath: kept) {
+                try FileManager.default.copyItem(atPath: root.url.path, toPath: kept)
+            }
             current = nil
         }
         return result
@@ -91,24 +107,33 @@ final class CrashSeries {
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    private func context(_ death: Death, _ seed: UInt64) -> String { "\(script.rawValue), round \(rounds), seed \(seed), \(death)" }
+    private func context(_ death: Death, _ seed: UInt64) -> String {
+        "\(script.rawValue), round \(rounds), seed \(seed), \(death)"
+    }
 
     private func live(_ death: Death, _ arguments: [String]) throws -> Result {
         var result = Result()
         var environment: [String: String] = [:]
         switch death {
-        case .at(let point, let passing): environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)"
+        case .at(let point, let passing):
+            environment["VELLUM_CRASH_POINT"] = "\(point.rawValue):\(passing)"
         case .none: environment["VELLUM_COUNT_POINTS"] = "1"
         case .outside: break
         }
         let child = try Spawned(arguments, environment: environment)
-        if child.line() == "begins", case .outside(let microseconds) = death { child.kill(afterMicroseconds: microseconds) }
+        if child.line() == "begins", case .outside(let microseconds) = death {
+            child.kill(afterMicroseconds: microseconds)
+        }
         let (end, lines) = child.end()
         result.wasKilled = end == .killed(SIGKILL)
-        if !result.wasKilled, end != .exited(0) { result.problems.append("\(death): the child ended with \(end)") }
+        if !result.wasKilled, end != .exited(0) {
+            result.problems.append("\(death): the child ended with \(end)")
+        }
         for line in lines {
             let words = line.split(separator: " ")
-            if words.count == 2, let point = CrashPoint(rawValue: String(words[0])) { result.passings[point] = Int(words[1]) }
+            if words.count == 2, let point = CrashPoint(rawValue: String(words[0])) {
+                result.passings[point] = Int(words[1])
+            }
         }
         return result
     }

@@ -21,11 +21,16 @@ struct CrashTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    static var kills: Int { ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 4 }
+    static var kills: Int {
+        ProcessInfo.processInfo.environment["VELLUM_KILLS"].flatMap(Int.init) ?? 4
+    }
 
     private func open() throws -> (ArchivesFactory, ArchiveStore<Item>) {
         let factory = ArchivesFactory(directory: folder.url)
-        return (factory, try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte))
+        return (
+            factory,
+            try factory.store(for: Item.self, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte)
+        )
     }
 
     private func expected(_ key: String) -> String { String(repeating: key + ",", count: 20) }
@@ -37,17 +42,27 @@ struct CrashTests {
 
     /// - Parameter inFlight: How many writes may have been committed but not acknowledged.
     @Test(arguments: [("record", 1), ("record-together", 32)], ["crashSafe", "powerSafe"])
-    func aKilledProcessLosesNoAcknowledgedWrite(_ mode: (name: String, inFlight: Int), _ durability: String) throws {
+    func aKilledProcessLosesNoAcknowledgedWrite(
+        _ mode: (name: String, inFlight: Int),
+        _ durability: String
+    ) throws {
         var random = SeededGenerator(seed: UInt64(Self.kills))
         for round in 0..<Self.kills / 2 {
-            let child = try Spawned([mode.name, folder.url.path, "r\(round) ", "1000000", durability])
+            let child = try Spawned([
+                mode.name, folder.url.path, "r\(round) ", "1000000", durability,
+            ])
             var acknowledged: [String] = []
-            for _ in 0..<Int.random(in: 1...400, using: &random) { if let line = child.line() { acknowledged.append(line) } }
+            for _ in 0..<Int.random(in: 1...400, using: &random) {
+                if let line = child.line() { acknowledged.append(line) }
+            }
             acknowledged += child.kill()
             let (factory, store) = try open()
             for number in acknowledged {
                 let key = "r\(round) \(number)"
-                #expect(try store.access(archiveWithKey: key)?.text == expected(key), "round \(round), \(number)")
+                #expect(
+                    try store.access(archiveWithKey: key)?.text == expected(key),
+                    "round \(round), \(number)"
+                )
             }
             #expect(acknowledged.count...acknowledged.count + mode.inFlight ~= (try store.count()))
             try checkWholeness()
@@ -65,7 +80,9 @@ struct CrashTests {
             let (factory, store) = try open()
             let count = try store.count()
             #expect(count >= said - 256 && count <= said + 1)
-            for number in 0..<count { #expect(try store.access(archiveWithKey: "r\(round) \(number)") != nil) }
+            for number in 0..<count {
+                #expect(try store.access(archiveWithKey: "r\(round) \(number)") != nil)
+            }
             try checkWholeness()
             try store.deleteAll()
             try factory.close()
@@ -74,7 +91,9 @@ struct CrashTests {
 
     @Test func processesKilledDuringAnyOperationLeaveTheFileIntact() throws {
         for round in 0..<Self.kills {
-            let children = try (0..<2).map { try Spawned(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"]) }
+            let children = try (0..<2).map {
+                try Spawned(["churn", folder.url.path, "\(round * 7 + $0)", "crashSafe"])
+            }
             for child in children { for _ in 0..<(20 + round * 13 % 200) { _ = child.line() } }
             for child in children { _ = child.kill() }
             try checkWholeness()
@@ -87,14 +106,22 @@ struct CrashTests {
     @Test func anotherProcessSeesTheWritesOfThisOne() throws {
         let (factory, store) = try open()
         try store.record(Item(key: "mine", text: "recorded here"))
-        #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded here")
+        #expect(
+            try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded here"
+        )
         try store.record(Item(key: "mine", text: "recorded again"))
-        #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded again")
+        #expect(
+            try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "recorded again"
+        )
         try store.delete(archiveWithKey: "mine")
         #expect(try Spawned(["access", folder.url.path, "mine"]).end().lines.first == "")
         // And in the other direction, although a reader here has just read the file.
         #expect(try store.access(archiveWithKey: "theirs0") == nil)
-        #expect(try Spawned(["record", folder.url.path, "theirs", "1", "crashSafe"]).end().lines == ["0"])
+        #expect(
+            try Spawned(["record", folder.url.path, "theirs", "1", "crashSafe"]).end().lines == [
+                "0"
+            ]
+        )
         #expect(try store.access(archiveWithKey: "theirs0")?.text == expected("theirs0"))
         try factory.close()
     }

@@ -47,12 +47,15 @@ struct Expectation {
     /// The newest state that equals the contents found, if any.
     func state(of found: [ScriptArchive: [String: Int]]) -> Model? {
         if let state = states.last(where: { $0.contents(at: now) == found }) { return state }
-        guard let underWay, let archive = acknowledged.shelfThatShrinks(during: underWay) else { return nil }
+        guard let underWay, let archive = acknowledged.shelfThatShrinks(during: underWay) else {
+            return nil
+        }
         // The operation was partly carried out.
         var partial = acknowledged
         partial.operations += 1
         partial.now = now
-        let removed = acknowledged.visible(on: archive, at: now).count - (found[archive]?.count ?? 0)
+        let removed =
+            acknowledged.visible(on: archive, at: now).count - (found[archive]?.count ?? 0)
         partial.apply(underWay, removingAtMost: max(0, removed))
         guard partial.contents(at: now) == found else { return nil }
         // The old limit applies until the change is complete.
@@ -78,7 +81,8 @@ extension Step {
     func isDurable(after model: Model, at instant: Int64) -> Bool {
         switch self {
         // Without an item there is no transaction.
-        case .move(let from, let to, let key): model.visible(on: from, at: instant)[key] != nil && to.durability > .relaxed
+        case .move(let from, let to, let key):
+            model.visible(on: from, at: instant)[key] != nil && to.durability > .relaxed
         case .update(let archive, _): archive.durability > .relaxed
         case .write(let changes): changes.contains { $0.archive.durability > .relaxed }
         case .flush, .reopen, .index, .replace, .starved: true

@@ -7,7 +7,10 @@ import VellumTestSupport
 @Suite(.ownThreads, .serialized)
 struct FullDiskProcessTests {
     @Test(arguments: [4, 32], ["each", "all", "evict"])
-    func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(_ megabytes: Int, _ way: String) throws {
+    func aStoreWhoseProcessWasKilledOnAFullDiskIsEmptiedByTheNext(
+        _ megabytes: Int,
+        _ way: String
+    ) throws {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
         // In every run fewer and longer values fill the larger volume.
         let factor = megabytes == 4 ? 1 : LongRun.number(1, usually: 4)
@@ -22,7 +25,10 @@ struct FullDiskProcessTests {
         let counts = try #require(lines.last).split(separator: " ").compactMap { Int($0) }
         #expect(counts.first == count)
         #expect(way == "evict" ? counts[1] < count : counts[1] == 1)
-        let size = try FileManager.default.attributesOfItem(atPath: volume.file("Archives.sqlite").path)[.size] as? Int
+        let size =
+            try FileManager.default.attributesOfItem(atPath: volume.file("Archives.sqlite").path)[
+                .size
+            ] as? Int
         #expect(size ?? .max <= (way == "evict" ? megabytes : megabytes / 2) << 20)
     }
 }

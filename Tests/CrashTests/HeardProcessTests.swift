@@ -6,10 +6,12 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Every write is heard (decision 75): a sample of the cells of `ArchiveHeardTests`, in two processes.
+/// Every write is heard (decision 75): a sample of the cells of `ArchiveHeardTests`, in two
+/// processes.
 @Suite(.ownThreads)
 struct HeardProcessTests {
-    /// What the other process does, and the version of the item that is there in the end if nothing else is stored.
+    /// What the other process does, and the version of the item that is there in the end if nothing
+    /// else is stored.
     enum Write: String, CaseIterable, Sendable {
         case put = "put safe user:42:k 7"
         case delete = "delete safe user:42:k"
@@ -37,20 +39,29 @@ struct HeardProcessTests {
     }
 
     /// Asks for the item, whose loader returns one of the version that the test answers with.
-    private func ask(_ archive: ScriptArchive = .safe, ifError: Duration = .zero, errorMaxAge: Duration? = nil) throws -> Task<
-        Int?, any Error
-    > {
+    private func ask(
+        _ archive: ScriptArchive = .safe,
+        ifError: Duration = .zero,
+        errorMaxAge: Duration? = nil
+    ) throws -> Task<Int?, any Error> {
         var request = try LoadRequest<Item>(
-            key: "user:42:k", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
+            key: "user:42:k",
+            under: .never,
+            staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
             options: LoadOptions(errorMaxAge: errorMaxAge),
-            loader: .plain { [source] in Self.item(Int(try await source.text()) ?? 0, archive) })
+            loader: .plain { [source] in Self.item(Int(try await source.text()) ?? 0, archive) }
+        )
         request.groups = ["user:42"]
-        return Task { [request, store = try archives.store(archive)] in try await store.load(request, hasLooked: false).value?.version }
+        return Task { [request, store = try archives.store(archive)] in
+            try await store.load(request, hasLooked: false).value?.version
+        }
     }
 
     private func carryOut(_ write: Write) {
         let answer = other.ask(write.rawValue)
-        #expect(write == .prefix || write == .group ? answer.flatMap(Int.init) != nil : answer == "done")
+        #expect(
+            write == .prefix || write == .group ? answer.flatMap(Int.init) != nil : answer == "done"
+        )
     }
 
     @Test(arguments: Write.allCases) func aLoadThatRunsStoresNothing(_ write: Write) async throws {
@@ -80,14 +91,23 @@ struct HeardProcessTests {
         try archives.file.close()
     }
 
-    @Test(arguments: Write.allCases) func aFailureBringsNothingBackAndIsNotRemembered(_ write: Write) async throws {
+    @Test(arguments: Write.allCases) func aFailureBringsNothingBackAndIsNotRemembered(
+        _ write: Write
+    ) async throws {
         try archives.put(.safe, "user:42:k", 1, expiration: .after(.zero))
         for number in 1...2 {
             // The second failure would be remembered.
-            let call = try ask(ifError: number == 1 ? .seconds(3600) : .zero, errorMaxAge: .seconds(3600))
+            let call = try ask(
+                ifError: number == 1 ? .seconds(3600) : .zero,
+                errorMaxAge: .seconds(3600)
+            )
             await source.waitForCall(number)
             source.answer(number, .failure(SourceDown()))
-            if number == 1 { #expect(try await call.value == 1) } else { await #expect(throws: SourceDown.self) { try await call.value } }
+            if number == 1 {
+                #expect(try await call.value == 1)
+            } else {
+                await #expect(throws: SourceDown.self) { try await call.value }
+            }
             if number == 1 { #expect(other.ask("delete safe user:42:k") == "done") }
         }
         carryOut(write)

@@ -8,7 +8,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A process stopped during a read prevents the log from restarting: it is identified, and writers continue.
+/// A process stopped during a read prevents the log from restarting: it is identified, and writers
+/// continue.
 @Suite(.ownThreads, .serialized)
 struct HeldLogTests {
     private final class ReceivedEvent: Sendable {
@@ -19,7 +20,12 @@ struct HeldLogTests {
         let folder = try TemporaryDirectory()
         let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
         let store = try file.store(
-            named: "a", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(20.megaByte), caching: .values)
+            named: "a",
+            codec: IdentityCodec(),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(20.megaByte),
+            caching: .values
+        )
         try store.record(Data(count: 1), forKey: "first")
         let received = ReceivedEvent()
         let events = store.events.events()

@@ -16,7 +16,9 @@ struct IndexCrashTests {
         var text: String
         var tags: [String]
 
-        static var archiveIndexes: [ArchiveIndex<Item>] { [.index(\.key), .index(\.text, \.key), .each(\.tags)] }
+        static var archiveIndexes: [ArchiveIndex<Item>] {
+            [.index(\.key), .index(\.text, \.key), .each(\.tags)]
+        }
     }
 
     /// The same, without declaring an index.
@@ -32,9 +34,13 @@ struct IndexCrashTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func open<Archive: ArchiveCodable & Sendable>(_ type: Archive.Type) throws -> (ArchivesFactory, ArchiveStore<Archive>) {
+    private func open<Archive: ArchiveCodable & Sendable>(
+        _ type: Archive.Type
+    ) throws -> (ArchivesFactory, ArchiveStore<Archive>) {
         let factory = ArchivesFactory(directory: folder.url)
-        return (factory, try factory.store(for: type, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte))
+        return (
+            factory, try factory.store(for: type, memoryLimit: 10.kiloByte, diskLimit: 50.megaByte)
+        )
     }
 
     /// Queries the index for every entry, and checks that it returns nothing else.
@@ -51,9 +57,15 @@ struct IndexCrashTests {
             #expect(try store.fetch(where: #Predicate { $0.key == key }) == [item])
             #expect(try store.count(where: #Predicate { $0.text == text }) == 1)
         }
-        #expect(try store.fetch(sortedBy: [SortDescriptor(\.key)]).map(\.key) == items.map(\.key).sorted())
+        #expect(
+            try store.fetch(sortedBy: [SortDescriptor(\.key)]).map(\.key)
+                == items.map(\.key).sorted()
+        )
         for tag in Set(items.flatMap(\.tags)) {
-            #expect(try store.count(where: #Predicate { $0.tags.contains(tag) }) == items.count { $0.tags.contains(tag) })
+            #expect(
+                try store.count(where: #Predicate { $0.tags.contains(tag) })
+                    == items.count { $0.tags.contains(tag) }
+            )
         }
         if isWhole { #expect(try store.explain(where: #Predicate { $0.key == "x" }).usesIndex) }
         try factory.close()
@@ -69,7 +81,10 @@ struct IndexCrashTests {
             #expect(found.isEmpty || found.map(\.key) == [key])
         }
         for tag in ["all", "7", "8", "9"] {
-            let found = try store.fetch(where: #Predicate { $0.tags.contains(tag) }, sortedBy: [SortDescriptor(\.key)])
+            let found = try store.fetch(
+                where: #Predicate { $0.tags.contains(tag) },
+                sortedBy: [SortDescriptor(\.key)]
+            )
             #expect(found.allSatisfy { $0.tags.contains(tag) })
             #expect(Set(found.map(\.key)).count == found.count)
         }
@@ -78,7 +93,9 @@ struct IndexCrashTests {
 
     @Test func processesKilledDuringWritesLeaveTheIndexConsistent() throws {
         for round in 0..<CrashTests.kills {
-            let children = try (0..<2).map { try Spawned(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"]) }
+            let children = try (0..<2).map {
+                try Spawned(["churn", folder.url.path, "\(round * 5 + $0)", "crashSafe"])
+            }
             for child in children { for _ in 0..<(20 + round * 17 % 200) { _ = child.line() } }
             for child in children { _ = child.kill() }
             try checkAgreement(isWhole: round % 3 == 0)
@@ -94,7 +111,8 @@ struct IndexCrashTests {
             }
             try store.record(contentsOf: items)
             try factory.close()
-            // The process declares the index, which is built while it writes; it is killed at a random time.
+            // The process declares the index, which is built while it writes; it is killed at a
+            // random time.
             let child = try Spawned(["churn", folder.url.path, "\(round)", "crashSafe"])
             for _ in 0..<(1 + round * 7 % 60) { _ = child.line() }
             _ = child.kill()
@@ -103,11 +121,15 @@ struct IndexCrashTests {
         }
     }
 
-    /// Two programs declare different indexes of one file: each drops the other's index, and every result is correct.
+    /// Two programs declare different indexes of one file: each drops the other's index, and every
+    /// result is correct.
     @Test func programsThatDeclareDifferentIndexesGetCorrectResults() throws {
         for round in 0..<max(1, CrashTests.kills / 4) {
             let knowing = try Spawned(["churn", folder.url.path, "\(round)", "crashSafe"])
-            let other = try Spawned(["churn", folder.url.path, "\(round + 100)", "crashSafe"], environment: ["VELLUM_INDEX": "none"])
+            let other = try Spawned(
+                ["churn", folder.url.path, "\(round + 100)", "crashSafe"],
+                environment: ["VELLUM_INDEX": "none"]
+            )
             for _ in 0..<150 { _ = (knowing.line(), other.line()) }
             try checkAnswersWhileOthersWrite()
             _ = (knowing.kill(), other.kill())

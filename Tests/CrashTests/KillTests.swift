@@ -8,10 +8,13 @@ import VellumTestSupport
 
 /// Processes killed at any time and between any two steps leave every acknowledged write intact.
 ///
-/// `VELLUM_KILLS` in the environment runs thousands of kills, with twenty at each point; `VELLUM_SEED` changes the random numbers.
+/// `VELLUM_KILLS` in the environment runs thousands of kills, with twenty at each point;
+/// `VELLUM_SEED` changes the random numbers.
 @Suite(.ownThreads(.longSuite), .serialized)
 struct KillTests {
-    private static var seed: UInt64 { ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 6 }
+    private static var seed: UInt64 {
+        ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 6
+    }
 
     private let tally = Tally.shared
 
@@ -26,11 +29,19 @@ struct KillTests {
         expectNothingLost(
             await allTogether(
                 Script.allCases.enumerated().map { number, script in
-                    { try Killer(script: script, tally: tally).killFromOutside(kills, seed: Self.seed &+ UInt64(number)) }
-                }))
+                    {
+                        try Killer(script: script, tally: tally).killFromOutside(
+                            kills,
+                            seed: Self.seed &+ UInt64(number)
+                        )
+                    }
+                }
+            )
+        )
     }
 
-    /// The points that a script reaches. Those of recovery and of files of the original MiniCache have separate tests.
+    /// The points that a script reaches. Those of recovery and of files of the original MiniCache
+    /// have separate tests.
     @Test func aProcessKilledBetweenAnyTwoStepsKeepsAcknowledgedWrites() async {
         let passings = Locked<[Script: [CrashPoint: Int]]>([:])
         var failures = await allTogether(
@@ -39,16 +50,20 @@ struct KillTests {
                     let counts = try Killer(script: script, tally: tally).passings(seed: Self.seed)
                     passings.withLock { $0[script] = counts }
                 }
-            })
+            }
+        )
         let counted = passings.withLock { $0 }
         var random = SeededGenerator(seed: Self.seed)
         let isEnough: (Int) -> Bool = { $0 >= Tally.count(20, sample: 1) }
         var work: [@Sendable () throws -> Void] = []
         // The sample kills once at each of the points that one child of each script passes.
-        let reached = CrashPoint.ofScripts.filter { point in counted.values.contains { $0[point] ?? 0 > 0 } }
+        let reached = CrashPoint.ofScripts.filter { point in
+            counted.values.contains { $0[point] ?? 0 > 0 }
+        }
         let points = Tally.isFull ? CrashPoint.ofScripts : reached
         for point in points {
-            // The child that passes the point most often certainly reaches it; others may reach it, too.
+            // The child that passes the point most often certainly reaches it; others may reach it,
+            // too.
             let scripts = Script.allCases.filter { counted[$0]?[point] ?? 0 > 0 }.sorted {
                 counted[$0]?[point] ?? 0 > counted[$1]?[point] ?? 0
             }
@@ -56,7 +71,14 @@ struct KillTests {
             for (number, script) in scripts.prefix(Tally.count(3, sample: 1)).enumerated() {
                 let (seed, passings) = (random.next(), counted[script]?[point] ?? 1)
                 let kills = number == 0 ? Tally.count(20, sample: 1) : 8
-                work.append { try Killer(script: script, tally: tally).kill(at: point, kills, passings: passings, seed: seed) }
+                work.append {
+                    try Killer(script: script, tally: tally).kill(
+                        at: point,
+                        kills,
+                        passings: passings,
+                        seed: seed
+                    )
+                }
             }
         }
         failures += await allTogether(work)
@@ -76,7 +98,8 @@ struct KillTests {
                     }
                     let (killer, seed) = (Killer(script: script, tally: tally), random.next())
                     return { try killer.kill(at: point, 1, passings: passings, seed: seed) }
-                })
+                }
+            )
             return false
         }
         expectNothingLost(failures)
@@ -86,7 +109,8 @@ struct KillTests {
 extension CrashPoint {
     /// The points that only the recovery of a damaged file passes.
     static let ofRecovery: [CrashPoint] = [
-        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins, .salvageBatchCommitted, .salvaged, .asidePathRecorded,
+        .damageMarked, .damagedFileRetired, .replacementBegins, .salvageBegins,
+        .salvageBatchCommitted, .salvaged, .asidePathRecorded,
         .replacementCompleted, .damagedFileMoved, .damagedFileAside, .replacementInPlace,
     ]
 
@@ -94,7 +118,9 @@ extension CrashPoint {
     static let ofOriginals: [CrashPoint] = [.originalMoved, .originalsImported]
 
     /// The points that only a backup passes.
-    static let ofBackups: [CrashPoint] = [.backupCreated, .backupPortionCopied, .backupCopied, .backupSynced, .backupInPlace]
+    static let ofBackups: [CrashPoint] = [
+        .backupCreated, .backupPortionCopied, .backupCopied, .backupSynced, .backupInPlace,
+    ]
 
     static let ofScripts = allCases.filter { !(ofRecovery + ofOriginals + ofBackups).contains($0) }
 }

@@ -18,8 +18,15 @@ struct Killer {
         let series = try CrashSeries(script)
         for round in 0..<kills {
             // Most times are early, some late.
-            let death = CrashSeries.Death.outside(afterMicroseconds: Int(pow(10, Double.random(in: 1.5...4.8, using: &random))))
-            let result = try series.round(death, seed: random.next(), count: 10_000, isFresh: round % 25 == 0)
+            let death = CrashSeries.Death.outside(
+                afterMicroseconds: Int(pow(10, Double.random(in: 1.5...4.8, using: &random)))
+            )
+            let result = try series.round(
+                death,
+                seed: random.next(),
+                count: 10_000,
+                isFresh: round % 25 == 0
+            )
             tally.add(result, death)
         }
     }
@@ -29,7 +36,12 @@ struct Killer {
         var most: [CrashPoint: Int] = [:]
         let series = try CrashSeries(script)
         for offset in 0..<UInt64(Tally.count(5, sample: 1)) {
-            let result = try series.round(.none, seed: seed &+ offset, count: Self.length, isFresh: true)
+            let result = try series.round(
+                .none,
+                seed: seed &+ offset,
+                count: Self.length,
+                isFresh: true
+            )
             tally.add(result, .none)
             most.merge(result.passings, uniquingKeysWith: max)
         }
@@ -45,9 +57,17 @@ struct Killer {
         var (left, tries, misses) = (kills, kills * 8 + 8, 0)
         while left > 0, tries > 0 {
             tries -= 1
-            let death = CrashSeries.Death.at(point, passing: .random(in: 1...max(1, passings >> misses), using: &random))
+            let death = CrashSeries.Death.at(
+                point,
+                passing: .random(in: 1...max(1, passings >> misses), using: &random)
+            )
             let isFresh = script.isAboutBeginnings || !Tally.isFull || Bool.random(using: &random)
-            let result = try series.round(death, seed: random.next(), count: Self.length, isFresh: isFresh)
+            let result = try series.round(
+                death,
+                seed: random.next(),
+                count: Self.length,
+                isFresh: isFresh
+            )
             tally.add(result, death)
             if result.wasKilled { left -= 1 } else { misses += 1 }
         }

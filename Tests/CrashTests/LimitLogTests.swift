@@ -10,8 +10,15 @@ struct LimitLogTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func lines(_ limit: String, _ first: Int, _ count: Int) throws -> (count: String?, logged: [String]) {
-        let child = try Spawned(["limit", folder.url.path, limit, "\(first)", "\(count)"], logs: true)
+    private func lines(
+        _ limit: String,
+        _ first: Int,
+        _ count: Int
+    ) throws -> (count: String?, logged: [String]) {
+        let child = try Spawned(
+            ["limit", folder.url.path, limit, "\(first)", "\(count)"],
+            logs: true
+        )
         let (end, lines) = child.end()
         #expect(end == .exited(0))
         return (lines.first { $0.hasPrefix("count ") }, lines.filter { $0.contains("vellum.") })
@@ -20,7 +27,9 @@ struct LimitLogTests {
     @Test func theFirstEvictionUnderTheDefaultSizeIsLoggedOnce() throws {
         let (_, logged) = try lines("-", 0, 2000)
         #expect(logged.count == 1)
-        for part in ["warning", "crash item", "50 kB", "the default", "trySetMaxDiskSize", ".unlimited"] {
+        for part in [
+            "warning", "crash item", "50 kB", "the default", "trySetMaxDiskSize", ".unlimited",
+        ] {
             #expect(logged.first?.contains(part) == true, "\(part)")
         }
     }
@@ -36,7 +45,9 @@ struct LimitLogTests {
         #expect(try lines("-", 0, 0).count == "count 1000")
         let (_, smaller) = try lines("20480", 0, 0)
         #expect(smaller.count == 1)
-        for part in ["crash item", "from 9.5 MB to 20 kB", "were removed"] { #expect(smaller.first?.contains(part) == true, "\(part)") }
+        for part in ["crash item", "from 9.5 MB to 20 kB", "were removed"] {
+            #expect(smaller.first?.contains(part) == true, "\(part)")
+        }
         #expect(try lines("20480", 0, 0).logged == [])
     }
 
@@ -47,7 +58,11 @@ struct LimitLogTests {
         let (end, lines) = child.end()
         #expect(end == .exited(1))
         #expect(lines.contains { $0.contains("notADatabase") })
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Archives.sqlite"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [
+                "Archives.sqlite"
+            ]
+        )
         #expect(try Data(contentsOf: folder.file("Archives.sqlite")) == letter)
     }
 }

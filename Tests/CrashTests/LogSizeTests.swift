@@ -18,7 +18,8 @@ struct LogSizeTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// P51: a snapshot that is always in use is released regularly, so that another process can restart the log.
+    /// P51: a snapshot that is always in use is released regularly, so that another process can
+    /// restart the log.
     @Test func theLogIsBoundedWhileAnotherProcessReadsContinuously() throws {
         let archives = try SharedArchives(in: folder.url.path)
         try archives.put(.safe, "k", 1)

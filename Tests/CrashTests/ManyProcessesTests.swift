@@ -18,14 +18,20 @@ struct ManyProcessesTests {
         let archives = try SharedArchives(in: folder.url.path)
         let milliseconds = Tally.count(30_000, sample: 500)
         let sharing = SharingProcesses(
-            "share", in: folder.url, seed: seed, milliseconds: milliseconds)
+            "share",
+            in: folder.url,
+            seed: seed,
+            milliseconds: milliseconds
+        )
         // A reader sees limits that hold together at all times.
         let tight = try archives.store(.tight)
         var looks = 0
         while sharing.goOn {
             looks += 1
             let held = try tight.statistics().disk.bytes
-            if held > SharedArchives.tightLimit { Issue.record("\(held) bytes are more than the limit") }
+            if held > SharedArchives.tightLimit {
+                Issue.record("\(held) bytes are more than the limit")
+            }
             await pause()
         }
         var owned: [String: Int] = [:]
@@ -48,7 +54,9 @@ struct ManyProcessesTests {
         }
         for (key, version) in owned { #expect(try archives.find(.safe, key) == version) }
         for (number, process) in winners {
-            #expect(try archives.find(.safe, "claim \(number)").map { $0 % Sharer.processes } == process)
+            #expect(
+                try archives.find(.safe, "claim \(number)").map { $0 % Sharer.processes } == process
+            )
         }
         #expect(winners.count == (winners.keys.max() ?? -1) + 1, "a number was lost")
         // Each process carries out some hundreds of operations, also if it hardly runs.
@@ -56,7 +64,12 @@ struct ManyProcessesTests {
         let report = try archives.file.verify()
         #expect(report.isIntact, "\(report)")
         try archives.file.close()
-        print("FIGURES processes=\(Sharer.processes) operations=\(operations) claims=\(winners.count) looks=\(looks)")
+        print(
+            """
+            FIGURES processes=\(Sharer.processes) operations=\(operations) claims=\(winners.count) \
+            looks=\(looks)
+            """
+        )
     }
 }
 

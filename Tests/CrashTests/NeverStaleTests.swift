@@ -22,8 +22,16 @@ struct NeverStaleTests {
     private static var rounds: Int { Tally.count(5000, sample: 60) }
 
     /// Both read the key, so that both cache its value.
-    private func expectBoth(_ archive: ScriptArchive, _ key: String, _ version: Int?, _ round: Int) throws {
-        #expect(other.ask("read \(archive.rawValue) \(key)") == "\(version ?? -1)", "the other, round \(round)")
+    private func expectBoth(
+        _ archive: ScriptArchive,
+        _ key: String,
+        _ version: Int?,
+        _ round: Int
+    ) throws {
+        #expect(
+            other.ask("read \(archive.rawValue) \(key)") == "\(version ?? -1)",
+            "the other, round \(round)"
+        )
         #expect(try archives.find(archive, key) == version, "this one, round \(round)")
     }
 
@@ -61,7 +69,12 @@ struct NeverStaleTests {
             try archives.store(.tight).update("k", AgeOfUpdated(nil, ofNew: nil)) { item in
                 seen.append(item?.version)
                 if seen.count == 1 { #expect(other.ask("delete tight k") == "done") }
-                item = Item(archive: .tight, key: "k", version: (item?.version ?? 0) + 7, filling: 10)
+                item = Item(
+                    archive: .tight,
+                    key: "k",
+                    version: (item?.version ?? 0) + 7,
+                    filling: 10
+                )
             }
             #expect(seen == [round, nil], "round \(round)")
             try expectBoth(.tight, "k", 7, round)
@@ -91,7 +104,9 @@ struct NeverStaleTests {
                 #expect(other.ask("read \(archive.rawValue) k") == "\(version)", "round \(round)")
             }
             #expect(other.ask("together safe k \(version + 1)") == "done")
-            for archive in [ScriptArchive.safe, .power] { #expect(try archives.find(archive, "k") == version + 1, "round \(round)") }
+            for archive in [ScriptArchive.safe, .power] {
+                #expect(try archives.find(archive, "k") == version + 1, "round \(round)")
+            }
         }
         try archives.file.close()
     }
@@ -110,7 +125,8 @@ struct NeverStaleTests {
         try archives.file.close()
     }
 
-    /// An entry that another process evicted may still be cached here, but only with the last recorded value.
+    /// An entry that another process evicted may still be cached here, but only with the last
+    /// recorded value.
     @Test func anEntryThatAnotherProcessEvictedIsGoneOrCurrent() throws {
         for round in 0..<Self.rounds / 50 {
             try archives.put(.tight, "k", round * 2)

@@ -44,18 +44,26 @@ struct ObservingProcessTests {
         var range: Range<Int>
         var limit: Int?
 
-        func sequence(of store: ArchiveStore<Twin>) -> some AsyncSequence<[Twin], VellumError> & Sendable {
+        func sequence(
+            of store: ArchiveStore<Twin>
+        ) -> some AsyncSequence<[Twin], VellumError>
+            & Sendable
+        {
             let (low, high) = (range.lowerBound, range.upperBound)
             return store.observe(
-                where: #Predicate { $0.number >= low && $0.number < high }, sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
-                limit: limit)
+                where: #Predicate { $0.number >= low && $0.number < high },
+                sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
+                limit: limit
+            )
         }
 
         func answer(of store: ArchiveStore<Twin>) throws -> [Twin] {
             let (low, high) = (range.lowerBound, range.upperBound)
             return try store.fetch(
-                where: #Predicate { $0.number >= low && $0.number < high }, sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
-                limit: limit)
+                where: #Predicate { $0.number >= low && $0.number < high },
+                sortedBy: [SortDescriptor(\.number), SortDescriptor(\.name)],
+                limit: limit
+            )
         }
     }
 
@@ -65,7 +73,9 @@ struct ObservingProcessTests {
         let staying = try Spawned(["twins", folder.path, "\(seed)", "\(count)"])
         #expect(staying.line() == "begins")
         for number in 0..<Tally.count(300, sample: 4) {
-            let child = try Spawned(["twins", folder.path, "\(seed &+ UInt64(number) &+ 1)", "1000000"])
+            let child = try Spawned([
+                "twins", folder.path, "\(seed &+ UInt64(number) &+ 1)", "1000000",
+            ])
             #expect(child.line() == "begins")
             child.kill(afterMicroseconds: Int.random(in: 0...60_000, using: &random))
             #expect(child.end().end == .killed(SIGKILL))
@@ -73,15 +83,23 @@ struct ObservingProcessTests {
         #expect(staying.end().end == .exited(0))
     }
 
-    /// A writer that is killed between announcing a change and ending it is waited for once, and later changes are seen.
+    /// A writer that is killed between announcing a change and ending it is waited for once, and
+    /// later changes are seen.
     @Test(arguments: ["changeNumbered", "changesWritten", "changesAnnounced", "committed"])
     func aWriterThatIsKilledInACommitHidesNoLaterChange(_ point: String) async throws {
         let folder = try TemporaryDirectory()
-        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(
+            diskLimit: .unlimited
+        )
         var answers = store.observeCount().makeAsyncIterator()
         #expect(try await answers.next() == 0)
         let dying = OnThread {
-            Result { try Spawned(["twins", folder.url.path, "7", "1000"], environment: ["VELLUM_CRASH_POINT": "\(point):9"]).end().end }
+            Result {
+                try Spawned(
+                    ["twins", folder.url.path, "7", "1000"],
+                    environment: ["VELLUM_CRASH_POINT": "\(point):9"]
+                ).end().end
+            }
         }
         #expect(try await Lane.visits.run { try dying.result().get() } == .killed(SIGKILL))
         for number in 0..<3 {
@@ -93,7 +111,8 @@ struct ObservingProcessTests {
 
     /// The steps of a commit; `nil`: nobody writes.
     private static let steps: [CrashPoint?] = [
-        nil, .begun, .writeApplied, .totalsStored, .changeNumbered, .changesWritten, .changesAnnounced, .committed, .changesFinished,
+        nil, .begun, .writeApplied, .totalsStored, .changeNumbered, .changesWritten,
+        .changesAnnounced, .committed, .changesFinished,
         .memoryUpdated,
     ]
 
@@ -110,10 +129,19 @@ struct ObservingProcessTests {
     }()
 
     /// A consumer of the value of a key, or of the number of values, until it is at least 1 or 2.
-    private static func observer(_ number: Int, in store: Store<CrashScript.Item>, _ keys: [String]) async -> Task<Bool, any Error> {
+    private static func observer(
+        _ number: Int,
+        in store: Store<CrashScript.Item>,
+        _ keys: [String]
+    ) async -> Task<Bool, any Error> {
         if number % 4 == 3 {
-            let count = ObservedQuestion(store.observer(), in: store) { (isCancelled) throws(VellumError) in
-                try store.observedCount(QueryDescription(), undecodable: .fail, isCancelled: isCancelled)
+            let count = ObservedQuestion(store.observer(), in: store) {
+                (isCancelled) throws(VellumError) in
+                try store.observedCount(
+                    QueryDescription(),
+                    undecodable: .fail,
+                    isCancelled: isCancelled
+                )
             }
             _ = await count.next()
             return Task {
@@ -122,10 +150,14 @@ struct ObservingProcessTests {
             }
         }
         let key = EntryKey(keys[number % 4])
-        let value = ObservedQuestion(store.observer(of: key), in: store) { _ throws(VellumError) in try store.observed(key) }
+        let value = ObservedQuestion(store.observer(of: key), in: store) { _ throws(VellumError) in
+            try store.observed(key)
+        }
         _ = await value.next()
         return Task {
-            while let answer = await value.next() { if try answer.get()?.version == 1 { return true } }
+            while let answer = await value.next() {
+                if try answer.get()?.version == 1 { return true }
+            }
             return false
         }
     }
@@ -139,12 +171,17 @@ struct ObservingProcessTests {
         }
     }
 
-    /// Three processes write. One has acknowledged its write, one is killed when it has committed and stays a zombie, and one stands still in a
-    /// commit: what the first two have written is heard meanwhile, by 34 observers, and what the third writes when it goes on.
+    /// Three processes write. One has acknowledged its write, one is killed when it has committed
+    /// and stays a zombie, and one stands still in a commit: what the first two have written is
+    /// heard meanwhile, by 34 observers, and what the third writes when it goes on.
     ///
-    /// - Parameter isKilledFirst: Whether the first one writes after the second was killed, and so ends its announcement.
+    /// - Parameter isKilledFirst: Whether the first one writes after the second was killed, and so
+    ///   ends its announcement.
     @Test(arguments: stillAndKilled)
-    func aWriterThatStandsStillOrIsAZombieHidesNothing(_ step: CrashPoint?, isKilledFirst: Bool) async throws {
+    func aWriterThatStandsStillOrIsAZombieHidesNothing(
+        _ step: CrashPoint?,
+        isKilledFirst: Bool
+    ) async throws {
         let folder = try TemporaryDirectory()
         let archives = try SharedArchives(in: folder.url.path)
         let store = try archives.store(.safe)
@@ -167,7 +204,9 @@ struct ObservingProcessTests {
             #expect(writers[2].send("put safe still 1"))
             writers[2].waitUntilStopped()
         }
-        #expect(try await Self.haveHeard(observers.indices.filter { $0 % 4 != 2 }.map { observers[$0] }))
+        #expect(
+            try await Self.haveHeard(observers.indices.filter { $0 % 4 != 2 }.map { observers[$0] })
+        )
         if step == nil {
             #expect(writers[2].send("put safe still 1"))
         } else {
@@ -182,21 +221,35 @@ struct ObservingProcessTests {
         let folder = try TemporaryDirectory()
         let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 7
         var random = SeededGenerator(seed: seed)
-        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(
+            diskLimit: .unlimited
+        )
         let questions = (0..<10).map { number in
             let low = number == 0 ? 0 : Int.random(in: 0..<900, using: &random)
             let high = number == 0 ? 1000 : Int.random(in: low + 1...1000, using: &random)
-            return Question(range: low..<high, limit: number % 3 == 2 ? Int.random(in: 1...10, using: &random) : nil)
+            return Question(
+                range: low..<high,
+                limit: number % 3 == 2 ? Int.random(in: 1...10, using: &random) : nil
+            )
         }
         let watchers = questions.map { _ in Watcher() }
         let tasks = zip(questions, watchers).map { question, watcher in
-            Task { for try await twins in question.sequence(of: store) { watcher.take(twins, isWhole: question.limit == nil) } }
+            Task {
+                for try await twins in question.sequence(of: store) {
+                    watcher.take(twins, isWhole: question.limit == nil)
+                }
+            }
         }
         let count = Tally.count(1_000_000, sample: 600)
-        let leaves: ArchiveStore<Leaf> = try ArchivesFactory(directory: folder.url).store(diskLimit: Leaf.limit)
+        let leaves: ArchiveStore<Leaf> = try ArchivesFactory(directory: folder.url).store(
+            diskLimit: Leaf.limit
+        )
         let (low, seenLeaves) = (Int.random(in: 0..<500, using: &random), LastLeaves())
         let ofLeaves = Task {
-            for try await some in leaves.observe(where: #Predicate { $0.number >= low }, sortedBy: [SortDescriptor(\.number)]) {
+            for try await some in leaves.observe(
+                where: #Predicate { $0.number >= low },
+                sortedBy: [SortDescriptor(\.number)]
+            ) {
                 seenLeaves.take(some)
             }
         }
@@ -209,14 +262,22 @@ struct ObservingProcessTests {
             await until("the observer has the final answer") { watcher.last == final }
             #expect(watcher.torn == 0, "seed \(seed), \(question)")
         }
-        // Evicted by two processes, and gone at the end of their ages, until none is left that expires.
+        // Evicted by two processes, and gone at the end of their ages, until none is left that
+        // expires.
         try await until("the observer has the leaves that are left") {
-            let final = try leaves.fetch(where: #Predicate { $0.number >= low }, sortedBy: [SortDescriptor(\.number)])
+            let final = try leaves.fetch(
+                where: #Predicate { $0.number >= low },
+                sortedBy: [SortDescriptor(\.number)]
+            )
             return seenLeaves.last == final && !final.isEmpty
         }
         ofLeaves.cancel()
         try await ofLeaves.value
-        print("FIGURES observed=\(watchers.reduce(0) { $0 + $1.elements }) writes=\(count) seed=\(seed)")
+        print(
+            """
+            FIGURES observed=\(watchers.reduce(0) { $0 + $1.elements }) writes=\(count) seed=\(seed)
+            """
+        )
         for task in tasks { task.cancel() }
         for task in tasks { try await task.value }
         try store.close()

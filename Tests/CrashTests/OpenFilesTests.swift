@@ -15,6 +15,11 @@ struct OpenFilesTests {
         var said: [String] = []
         while let line = process.line() { said.append(line) }
         #expect(process.end().end == .exited(0))
-        #expect(said == ["open: cannotOpen", "memory: cannotOpen", "put: done", "find: 1", "again: 2", "sound: true"])
+        #expect(
+            said == [
+                "open: cannotOpen", "memory: cannotOpen", "put: done", "find: 1", "again: 2",
+                "sound: true",
+            ]
+        )
     }
 }

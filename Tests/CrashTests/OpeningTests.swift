@@ -17,24 +17,37 @@ struct OpeningTests {
     init() throws { folder = try TemporaryDirectory() }
 
     private func open() throws -> (DatabaseFile, Store<Item>) {
-        let file = try DatabaseFile.open(at: Library.url(in: folder.url.path), clock: Library.Clock(now).wallClock)
+        let file = try DatabaseFile.open(
+            at: Library.url(in: folder.url.path),
+            clock: Library.Clock(now).wallClock
+        )
         return (
             file,
-            try file.store(named: ScriptArchive.safe.rawValue, codec: ItemCodec(.safe), memory: Capacity(1.megaByte), disk: .unlimited)
+            try file.store(
+                named: ScriptArchive.safe.rawValue,
+                codec: ItemCodec(.safe),
+                memory: Capacity(1.megaByte),
+                disk: .unlimited
+            )
         )
     }
 
-    /// Inserts rows without the engine, which would take longer. They need not match their checksums.
+    /// Inserts rows without the engine, which would take longer. They need not match their
+    /// checksums.
     private func fill(_ count: Int) throws {
         let (file, _) = try open()
         try file.close()
         try RawDatabase(Library.url(in: folder.url.path)).execute(
             """
-            WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < \(count))
+            WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < \
+            \(count))
             INSERT INTO entries(id, hash, key, written, stamp, checksum, type_version, bytes)
-            SELECT (1 << 40) + i, i, CAST('filled ' || i AS BLOB), \(now - 1000), \(now - 1000) << 20 | i, 0, 0, zeroblob(64) FROM numbers;
-            UPDATE archives SET entries = \(count), bytes = \(count) * 64, next = \(count) + 1 WHERE id = 1;
-            """)
+            SELECT (1 << 40) + i, i, CAST('filled ' || i AS BLOB), \(now - 1000), \(now - 1000) << \
+            20 | i, 0, 0, zeroblob(64) FROM numbers;
+            UPDATE archives SET entries = \(count), bytes = \(count) * 64, next = \(count) + 1 \
+            WHERE id = 1;
+            """
+        )
     }
 
     @Test func openingAfterAKillFindsEverything() throws {
@@ -61,6 +74,10 @@ struct OpeningTests {
         openings.sort()
         let median = openings[openings.count / 2]
         print(
-            "FIGURES entries=\(count) openingsAfterKill=\(openings.count) openingMedian=\(median) openingSlowest=\(openings.last ?? .zero)")
+            """
+            FIGURES entries=\(count) openingsAfterKill=\(openings.count) openingMedian=\(median) \
+            openingSlowest=\(openings.last ?? .zero)
+            """
+        )
     }
 }

@@ -12,7 +12,8 @@ struct PressureProcessTests {
         let megabytes = LongRun.number(20, usually: 10)
         let child = try Spawned(
             ["pressure", folder.url.path, "\(megabytes)"],
-            environment: ["VELLUM_PRESSURE": "announced"])
+            environment: ["VELLUM_PRESSURE": "announced"]
+        )
         func held() throws -> (entries: Int, kilobytes: Int) {
             let words = try #require(child.ask("held")).split(separator: " ").compactMap { Int($0) }
             return (words[0], words[1])

@@ -27,14 +27,21 @@ struct SharedLimitTests {
 
     /// Another process opens the archive with a limit, and records.
     private func other(_ limit: Int, _ count: Int) throws {
-        #expect(try Spawned(["limit", folder.url.path, "\(limit)", "0", "\(count)"]).end().end == .exited(0))
+        #expect(
+            try Spawned(["limit", folder.url.path, "\(limit)", "0", "\(count)"]).end().end
+                == .exited(0)
+        )
     }
 
-    private func large(_ length: Int) -> Item { Item(key: "large", text: String(repeating: "x", count: length)) }
+    private func large(_ length: Int) -> Item {
+        Item(key: "large", text: String(repeating: "x", count: length))
+    }
 
     @Test func aLimitBelowThatOfAnotherProcessIsRejected() throws {
         try other(10_000_000, 1000)
-        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Item.self, diskLimit: 100.kiloByte) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try factory.store(for: Item.self, diskLimit: 100.kiloByte)
+        }
         #expect(error?.code == .contradiction)
         #expect(try store.count() == 1000)
         #expect(try factory.store(for: Item.self, diskLimit: 10_000_000).limits.disk == 10_000_000)
@@ -48,9 +55,13 @@ struct SharedLimitTests {
 
     @Test func openingWithTheOldLimitRaisesALimitThatAnotherProcessLowered() throws {
         try other(5000, 0)
-        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Item.self, diskLimit: 4000) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try factory.store(for: Item.self, diskLimit: 4000)
+        }
         #expect(error?.code == .contradiction)
-        #expect(try factory.store(for: Item.self, diskLimit: 20.kiloByte).limits.disk == 20.kiloByte)
+        #expect(
+            try factory.store(for: Item.self, diskLimit: 20.kiloByte).limits.disk == 20.kiloByte
+        )
         try store.record(large(10_000))
         #expect(try store.contains(archiveWithKey: "large"))
     }

@@ -6,7 +6,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Processes that use one file for a long time do not accumulate memory, descriptors or disk space, and their contents do not drift.
+/// Processes that use one file for a long time do not accumulate memory, descriptors or disk space,
+/// and their contents do not drift.
 ///
 /// `VELLUM_SOAK` sets the duration in seconds; a few by default.
 @Suite(.ownThreads(.longSuite), .serialized)
@@ -55,7 +56,11 @@ struct SoakTests {
         let milliseconds = Int(Self.seconds * 1000)
         let archives = try SharedArchives(in: folder.url.path)
         let sharing = SharingProcesses(
-            "soak", in: folder.url, seed: seed, milliseconds: milliseconds)
+            "soak",
+            in: folder.url,
+            seed: seed,
+            milliseconds: milliseconds
+        )
         // The size of the files is bounded, too.
         let names = [ScriptArchive.safe, .power, .relaxed, .tight, .fleeting]
         var (largestLog, largestFile, looks) = (0, 0, 0)
@@ -65,7 +70,9 @@ struct SoakTests {
             let live = try names.reduce(0) { try $0 + archives.store($1).statistics().disk.bytes }
             let file = archives.file.fileSize.bytes
             largestFile = max(largestFile, file)
-            if file > 2 * live + 4 << 20 { Issue.record("The file takes \(file) bytes for \(live).") }
+            if file > 2 * live + 4 << 20 {
+                Issue.record("The file takes \(file) bytes for \(live).")
+            }
             await pause()
         }
         // A process that does not run in the middle of a read keeps the log from beginning anew,
@@ -80,12 +87,17 @@ struct SoakTests {
         for (process, (end, lines)) in try sharing.results().enumerated() {
             let story = Story(lines)
             #expect(end == .exited(0) && story.problems == [], "seed \(seed), process \(process)")
-            for (key, version) in story.owned { #expect(try archives.find(.safe, key) == version, "seed \(seed)") }
+            for (key, version) in story.owned {
+                #expect(try archives.find(.safe, key) == version, "seed \(seed)")
+            }
             #expect(story.memory.count >= 5)
             #expect(story.growth <= 8 << 20, "process \(process): \(story.memory)")
             // Readers and checkpoints open their connections when they are first needed.
             let late = story.descriptors.suffix(story.descriptors.count / 2)
-            #expect((late.max() ?? 0) - (late.min() ?? 0) <= 2, "process \(process): \(story.descriptors)")
+            #expect(
+                (late.max() ?? 0) - (late.min() ?? 0) <= 2,
+                "process \(process): \(story.descriptors)"
+            )
             operations += story.operations
             growth = max(growth, story.growth)
         }
@@ -95,8 +107,10 @@ struct SoakTests {
         #expect(folder.size(of: "Archives.sqlite-wal") == 0)
         print(
             """
-            FIGURES soakSeconds=\(Int(Self.seconds)) processes=\(Sharer.processes) operations=\(operations) memoryGrowth=\(growth) \
-            largestFile=\(largestFile) largestLog=\(largestLog) looks=\(looks)
-            """)
+            FIGURES soakSeconds=\(Int(Self.seconds)) processes=\(Sharer.processes) \
+            operations=\(operations) memoryGrowth=\(growth) largestFile=\(largestFile) \
+            largestLog=\(largestLog) looks=\(looks)
+            """
+        )
     }
 }

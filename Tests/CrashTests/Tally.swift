@@ -43,8 +43,10 @@ final class Tally: Sendable {
         let least = now.killsAtPoints.values.min() ?? 0
         print(
             """
-            FIGURES kills=\(now.kills) points=\(now.killsAtPoints.count) perPointMinimum=\(least) lost=\(now.problems.count) \
-            openingMedian=\(median) openingSlowest=\(openings.last ?? .zero)
-            """)
+            FIGURES kills=\(now.kills) points=\(now.killsAtPoints.count) perPointMinimum=\(least) \
+            lost=\(now.problems.count) openingMedian=\(median) \
+            openingSlowest=\(openings.last ?? .zero)
+            """
+        )
     }
 }

@@ -19,19 +19,28 @@ struct TwoVersionsTests {
 
         static func migrate(_ old: StoredObject) throws -> Migrated<Last> {
             let value = try old.value()
-            guard let key = value["key"], case .integer(let number)? = value[old.version == 1 ? "number" : "negative"] else {
+            guard let key = value["key"],
+                case .integer(let number)? = value[old.version == 1 ? "number" : "negative"]
+            else {
                 throw CocoaError(.coderReadCorrupt)
             }
-            return .object(Last(key: try key.decode(String.self), number: Int(old.version == 1 ? number : -number)))
+            return .object(
+                Last(
+                    key: try key.decode(String.self),
+                    number: Int(old.version == 1 ? number : -number)
+                )
+            )
         }
     }
 
-    /// Two programs share a file, of which one has a newer layout of the file of changes: each sees what the other records, also in memory, and
-    /// leaves the other's words as they are.
+    /// Two programs share a file, of which one has a newer layout of the file of changes: each sees
+    /// what the other records, also in memory, and leaves the other's words as they are.
     @Test func aNewerLayoutOfChangesIsIgnored() throws {
         let folder = try TemporaryDirectory()
         let count = Tally.count(20_000, sample: 500)
-        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(diskLimit: .unlimited)
+        let store: ArchiveStore<Twin> = try ArchivesFactory(directory: folder.url).store(
+            diskLimit: .unlimited
+        )
         try store.record(Twin("other", 0))
         let child = try Spawned(["later", folder.url.path, "\(count)"])
         #expect(child.line() == "begins")
@@ -52,7 +61,9 @@ struct TwoVersionsTests {
     @Test func fourProcessesOfTwoVersionsLoseNothing() async throws {
         let folder = try TemporaryDirectory()
         let milliseconds = Tally.count(60_000, sample: 700)
-        let children = try (0..<4).map { try Spawned(["versions", folder.url.path, "\($0)", "\(1 + $0 % 2)", "\(milliseconds)"]) }
+        let children = try (0..<4).map {
+            try Spawned(["versions", folder.url.path, "\($0)", "\(1 + $0 % 2)", "\(milliseconds)"])
+        }
         var (owned, operations) = ([String: Int](), 0)
         for (process, child) in children.enumerated() {
             let (end, lines) = child.end()

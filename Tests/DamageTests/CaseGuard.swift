@@ -6,17 +6,22 @@ import VellumEngine
 enum CaseGuard {
     private static let slots = 16
     private static let length = 256
-    /// The names, where a signal handler can read them. Unsafe because each slice writes only its own slot, and the handler reads while all
-    /// threads are stopped.
-    nonisolated(unsafe) private static let names = UnsafeMutablePointer<CChar>.allocate(capacity: slots * length)
+    /// The names, where a signal handler can read them. Unsafe because each slice writes only its
+    /// own slot, and the handler reads while all threads are stopped.
+    nonisolated(unsafe) private static let names = UnsafeMutablePointer<CChar>.allocate(
+        capacity: slots * length
+    )
     private static let started = Locked<[Int: SuspendingClock.Instant]>([:])
 
     /// The time limit of a case in seconds, which only one that hangs reaches, on any machine:
     /// cases take a fraction of a second. Then the process ends.
     private static let timeLimit = 1200.0
 
-    /// On a queue of its own, because cases may occupy every thread of the others. Unsafe because only `install` uses it.
-    nonisolated(unsafe) private static let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "CaseGuard"))
+    /// On a queue of its own, because cases may occupy every thread of the others. Unsafe because
+    /// only `install` uses it.
+    nonisolated(unsafe) private static let timer = DispatchSource.makeTimerSource(
+        queue: DispatchQueue(label: "CaseGuard")
+    )
 
     private static let install: Void = {
         names.initialize(repeating: 0, count: slots * length)
@@ -30,7 +35,9 @@ enum CaseGuard {
         timer.schedule(deadline: .now() + 1, repeating: 1)
         timer.setEventHandler {
             let now = SuspendingClock.now
-            if started.withLock({ $0.values.contains { (now - $0) / .seconds(1) > timeLimit } }) { abort() }
+            if started.withLock({ $0.values.contains { (now - $0) / .seconds(1) > timeLimit } }) {
+                abort()
+            }
         }
         timer.resume()
     }()

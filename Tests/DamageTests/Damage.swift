@@ -46,8 +46,8 @@ enum Damage: Hashable, Sendable {
         }
     }
 
-    /// Whether a file of another store is in place. An intact log or database is accepted as ours: nothing in SQLite's formats identifies
-    /// which of them belong together.
+    /// Whether a file of another store is in place. An intact log or database is accepted as ours:
+    /// nothing in SQLite's formats identifies which of them belong together.
     var bringsAnother: Bool {
         if case .replace(_, .another) = self { true } else { false }
     }
@@ -73,7 +73,8 @@ enum Damage: Hashable, Sendable {
     /// The files that were changed.
     var damaged: Set<String> {
         switch self {
-        case .flip(let file, _, _), .truncate(let file, _), .swap(let file, _, _), .duplicate(let file, _, _), .zero(let file, _),
+        case .flip(let file, _, _), .truncate(let file, _), .swap(let file, _, _),
+            .duplicate(let file, _, _), .zero(let file, _),
             .fill(let file, _), .replace(let file, _):
             [file]
         case .missing(let files): Set(files)
@@ -99,7 +100,12 @@ enum Damage: Hashable, Sendable {
                 data.replaceSubrange(other, with: bytes.0)
             }
         case .duplicate(let file, let from, let to):
-            change(file) { $0.replaceSubrange(sample.page(to, of: file), with: $0.subdata(in: sample.page(from, of: file))) }
+            change(file) {
+                $0.replaceSubrange(
+                    sample.page(to, of: file),
+                    with: $0.subdata(in: sample.page(from, of: file))
+                )
+            }
         case .zero(let file, let page):
             change(file) { $0.resetBytes(in: sample.page(page, of: file)) }
         case .fill(let file, let page):
@@ -147,7 +153,9 @@ extension SampleStore {
     }
 
     func page(_ number: Int, of file: String) -> Range<Int> {
-        if file == "-wal" { return 32 + number * (pageSize + 24)..<32 + (number + 1) * (pageSize + 24) }
+        if file == "-wal" {
+            return 32 + number * (pageSize + 24)..<32 + (number + 1) * (pageSize + 24)
+        }
         return number * pageSize..<(number + 1) * pageSize
     }
 }

@@ -6,7 +6,9 @@ final class DamageFolder {
 
     init() throws {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
-        let place = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        let place =
+            FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
         url = place.appendingPathComponent("vellum-damage-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }

@@ -8,7 +8,10 @@ enum DamagePlan {
     /// `VELLUM_DAMAGE=all` tries everything.
     static let isWhole = wish == "all"
     /// `VELLUM_PART=3/8` tries the third of eight parts of them.
-    private static let part = ProcessInfo.processInfo.environment["VELLUM_PART"]?.split(separator: "/").compactMap { Int($0) } ?? [1, 1]
+    private static let part =
+        ProcessInfo.processInfo.environment["VELLUM_PART"]?.split(separator: "/").compactMap {
+            Int($0)
+        } ?? [1, 1]
     /// `VELLUM_DAMAGE=1000` tries that many of each kind.
     static let sampled = wish.flatMap(Int.init) ?? LongRun.number(30, usually: 12)
     static let seed = ProcessInfo.processInfo.environment["VELLUM_SEED"].flatMap(UInt64.init) ?? 1
@@ -29,10 +32,16 @@ enum DamagePlan {
             }
         case .swapped: pages(sample)
         case .garbage:
-            ([""] + Damage.sideFiles).flatMap { file in Damage.Garbage.allCases.map { .replace(file: file, $0) } }
+            ([""] + Damage.sideFiles).flatMap { file in
+                Damage.Garbage.allCases.map { .replace(file: file, $0) }
+            }
         case .missing:
             (1..<(1 << (Damage.sideFiles.count + 1))).map { set in
-                .missing(([""] + Damage.sideFiles).enumerated().filter { set & 1 << $0.offset != 0 }.map(\.element))
+                .missing(
+                    ([""] + Damage.sideFiles).enumerated().filter { set & 1 << $0.offset != 0 }.map(
+                        \.element
+                    )
+                )
             }
         }
     }
@@ -51,8 +60,9 @@ enum DamagePlan {
         return damages
     }
 
-    /// Makes the row ids of cells that go on on other pages shorter, so that the number of the next page is read elsewhere: one beyond the
-    /// greatest, which SQLite takes for a full disk (pager.c, getPageNormal).
+    /// Makes the row ids of cells that go on on other pages shorter, so that the number of the next
+    /// page is read elsewhere: one beyond the greatest, which SQLite takes for a full disk
+    /// (pager.c, getPageNormal).
     private static func rowIDs(_ sample: SampleStore) -> [Damage] {
         let bytes = Array(sample.files[""] ?? Data())
         let size = sample.pageSize
@@ -63,7 +73,8 @@ enum DamagePlan {
                 let pointer = page + 8 + 2 * cell
                 let start = page + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
                 let (length, id) = varint(bytes, at: start)
-                return length > size - 35 && varint(bytes, at: id).end > id + 5 ? .flip(file: "", offset: id + 1, bits: 0x80) : nil
+                return length > size - 35 && varint(bytes, at: id).end > id + 5
+                    ? .flip(file: "", offset: id + 1, bits: 0x80) : nil
             }
         }
     }
@@ -104,7 +115,12 @@ enum DamagePlan {
     }
 
     /// The damages of that kind to try, divided among the slices.
-    static func chosen(_ kind: Damage.Kind, of sample: SampleStore, slice: Int, of slices: Int) -> [Damage] {
+    static func chosen(
+        _ kind: Damage.Kind,
+        of sample: SampleStore,
+        slice: Int,
+        of slices: Int
+    ) -> [Damage] {
         var damages = all(kind, of: sample)
         if !isWhole, damages.count > sampled {
             var random = SeededGenerator(seed: seed &+ UInt64(kind.rawValue.utf8.count))
@@ -121,6 +137,8 @@ enum DamagePlan {
             damages = first + others.prefix(max(0, sampled - first.count))
         }
         let (number, parts) = (part[0] - 1, part[1])
-        return damages.enumerated().filter { $0.offset % slices == slice && $0.offset / slices % parts == number }.map(\.element)
+        return damages.enumerated().filter {
+            $0.offset % slices == slice && $0.offset / slices % parts == number
+        }.map(\.element)
     }
 }

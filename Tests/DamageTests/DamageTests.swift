@@ -5,7 +5,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C14: whatever happens to the files, nothing crashes, no value is returned for another key, and everything readable is kept.
+/// C14: whatever happens to the files, nothing crashes, no value is returned for another key, and
+/// everything readable is kept.
 @Suite(.ownThreads(.longSuite))
 struct DamageTests {
     static let sample = Result { try SampleStore(pageSize: 512, seed: 1) }
@@ -23,14 +24,25 @@ struct DamageTests {
         for damage in damages {
             CaseGuard.begin("\(damage)", slice: slot)
             let findings = await examination.examine(
-                damage.applied(to: sample, another: another), besides: damage.bringsAnother ? another.history : [:])
+                damage.applied(to: sample, another: another),
+                besides: damage.bringsAnother ? another.history : [:]
+            )
             CaseGuard.end(slice: slot)
             Figures.shared.add(damage, findings, of: sample)
             #expect(findings.wrong == [], "\(damage)")
-            #expect(!findings.isBroken, "\(damage) is not repaired by opening again: \(findings.remains)")
+            #expect(
+                !findings.isBroken,
+                "\(damage) is not repaired by opening again: \(findings.remains)"
+            )
             let losesTheEnd = damage.damaged.contains("-wal") || damage.isOlderWhole
-            #expect(findings.outdated.isEmpty || findings.isReported || losesTheEnd, "\(damage) brings back what was overwritten")
-            #expect(findings.lost.isEmpty || findings.isReported || damage.leavesNothing, "\(damage) loses entries without a report")
+            #expect(
+                findings.outdated.isEmpty || findings.isReported || losesTheEnd,
+                "\(damage) brings back what was overwritten"
+            )
+            #expect(
+                findings.lost.isEmpty || findings.isReported || damage.leavesNothing,
+                "\(damage) loses entries without a report"
+            )
         }
         Figures.shared.printSummary()
     }

@@ -6,7 +6,8 @@ import VellumEngine
 final class Examination {
     private let folder: URL
     private let sample: SampleStore
-    /// Further values that may be found: those of another store, one of whose files replaces one of ours.
+    /// Further values that may be found: those of another store, one of whose files replaces one of
+    /// ours.
     private var others: [SampleStore.Place: Set<Specimen>] = [:]
     private var findings = Findings()
     /// The values recorded since.
@@ -21,7 +22,10 @@ final class Examination {
 
     private var url: URL { folder.appendingPathComponent(SampleStore.name) }
 
-    func examine(_ files: [String: Data], besides others: [SampleStore.Place: Set<Specimen>] = [:]) async -> Findings {
+    func examine(
+        _ files: [String: Data],
+        besides others: [SampleStore.Place: Set<Specimen>] = [:]
+    ) async -> Findings {
         self.others = others
         do {
             try prepare(files)
@@ -39,11 +43,15 @@ final class Examination {
     private func prepare(_ files: [String: Data]) throws {
         findings = Findings()
         fresh = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) { unlink(folder.path + "/" + name) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            unlink(folder.path + "/" + name)
+        }
         for (suffix, data) in files {
             // `Data.write` would sync.
             let descriptor = creat(url.path + suffix, 0o600)
-            let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let count = data.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             close(descriptor)
             if descriptor < 0 || count != data.count { throw POSIXError(.EIO) }
         }
@@ -75,8 +83,11 @@ final class Examination {
                 let report = try file.verify()
                 if !report.isIntact {
                     findings.isReported = true
-                    let isWhole = report.archives.allSatisfy { $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex }
-                    findings.isBroken = findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
+                    let isWhole = report.archives.allSatisfy {
+                        $0.hasRightTotals && $0.hasRightOrder && $0.hasRightIndex
+                    }
+                    findings.isBroken =
+                        findings.isBroken || !isWhole || !report.structuralProblems.isEmpty
                     findings.remains.append("\(report)")
                 }
             }
@@ -122,7 +133,9 @@ final class Examination {
     private func note(_ error: VellumError, _ what: String) {
         findings.remains.append("\(what): \(error.code)")
         findings.isBroken = findings.isBroken || error.code == .damagedFile
-        if ![.damagedEntry, .damagedFile].contains(error.code) { findings.wrong.append("\(what): \(String(reflecting: error))") }
+        if ![.damagedEntry, .damagedFile].contains(error.code) {
+            findings.wrong.append("\(what): \(String(reflecting: error))")
+        }
     }
 
     // MARK: Reading
@@ -150,14 +163,18 @@ final class Examination {
     private func readFresh(_ archive: String, _ store: Store<Specimen>) {
         for (place, specimen) in fresh where place.archive == archive {
             attempt("fresh") { () throws(VellumError) in
-                if try store.value(forKey: EntryKey(place.key)) != specimen { findings.remains.append("\(place) is gone") }
+                if try store.value(forKey: EntryKey(place.key)) != specimen {
+                    findings.remains.append("\(place) is gone")
+                }
             }
         }
     }
 
     private func check(_ specimens: [Specimen], _ archive: String) {
         for specimen in specimens where !sample.isPresent(specimen, in: archive) {
-            if specimen.archive != archive { findings.wrong.append("a value of \(specimen.archive) in \(archive)") }
+            if specimen.archive != archive {
+                findings.wrong.append("a value of \(specimen.archive) in \(archive)")
+            }
             let place = SampleStore.Place(archive: archive, key: specimen.key)
             if fresh[place] != specimen { check(specimen, at: place) }
         }
@@ -165,8 +182,12 @@ final class Examination {
 
     private func check(_ found: Specimen?, at place: SampleStore.Place) {
         guard let found, sample.present[place] != found else { return }
-        guard sample.history[place]?.contains(found) == true || others[place]?.contains(found) == true else {
-            findings.wrong.append("under \(place) a value that was not recorded there: \(found.archive), \(found.key)")
+        guard
+            sample.history[place]?.contains(found) == true || others[place]?.contains(found) == true
+        else {
+            findings.wrong.append(
+                "under \(place) a value that was not recorded there: \(found.archive), \(found.key)"
+            )
             return
         }
         findings.outdated.append(place)
@@ -176,13 +197,21 @@ final class Examination {
 
     private func write(_ number: Int, _ archive: String, _ store: Store<Specimen>) {
         let place = SampleStore.Place(archive: archive, key: "fresh \(number)")
-        let specimen = Specimen(archive: archive, key: place.key, version: 100, age: number, tags: ["fresh"], filler: "fresh")
+        let specimen = Specimen(
+            archive: archive,
+            key: place.key,
+            version: 100,
+            age: number,
+            tags: ["fresh"],
+            filler: "fresh"
+        )
         attempt("record") { () throws(VellumError) in
             try store.record(specimen, forKey: EntryKey(place.key))
             store.trimMemory(to: .zero)
             fresh[place] = specimen
             if try store.value(forKey: EntryKey(place.key)) != specimen {
-                // A damaged index may hide it until the file is salvaged, but the damage must have been reported then.
+                // A damaged index may hide it until the file is salvaged, but the damage must have
+                // been reported then.
                 if findings.isReported {
                     findings.remains.append("what was recorded just now is not read")
                 } else {
@@ -192,14 +221,18 @@ final class Examination {
         }
     }
 
-    /// Each damaged database is kept beside the new one, and no damage marker is left once everything is intact.
+    /// Each damaged database is kept beside the new one, and no damage marker is left once
+    /// everything is intact.
     private func checkWhatIsKeptAside() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let aside = names.filter { name in
-            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) && !name.hasSuffix("-damaged")
+            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix)
+                && !name.hasSuffix("-damaged")
         }
         if aside.count != findings.setAside {
-            findings.wrong.append("\(findings.setAside) files were set aside, and these are there: \(names.sorted())")
+            findings.wrong.append(
+                "\(findings.setAside) files were set aside, and these are there: \(names.sorted())"
+            )
         }
     }
 }

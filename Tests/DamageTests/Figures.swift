@@ -24,7 +24,9 @@ final class Figures: Sendable {
 
     private let counts = Locked(Counts())
     /// The file for a line about each case, if any.
-    private let log = ProcessInfo.processInfo.environment["VELLUM_DAMAGE_LOG"].flatMap { fopen($0, "a") }.map { UInt(bitPattern: $0) }
+    private let log = ProcessInfo.processInfo.environment["VELLUM_DAMAGE_LOG"].flatMap {
+        fopen($0, "a")
+    }.map { UInt(bitPattern: $0) }
 
     func add(_ damage: Damage, _ findings: Findings, of sample: SampleStore) {
         counts.withLock { counts in
@@ -38,9 +40,11 @@ final class Figures: Sendable {
         }
         if let log, let file = UnsafeMutablePointer<FILE>(bitPattern: log) {
             let parts = [
-                "\(damage)", "wrong \(findings.wrong)", "refusal \(findings.refusal?.description ?? "-")",
+                "\(damage)", "wrong \(findings.wrong)",
+                "refusal \(findings.refusal?.description ?? "-")",
                 "reported \(findings.isReported)",
-                "aside \(findings.setAside)", "salvaged \(findings.salvaged)", "lost \(findings.lost.count)",
+                "aside \(findings.setAside)", "salvaged \(findings.salvaged)",
+                "lost \(findings.lost.count)",
                 "outdated \(findings.outdated.count)", "remains \(findings.remains)",
             ]
             fputs(parts.joined(separator: "\t") + "\n", file)
@@ -50,12 +54,16 @@ final class Figures: Sendable {
     /// Prints the results so far.
     func printSummary() {
         let counts = counts.withLock { $0 }
-        let cases = Damage.Kind.allCases.map { "\($0.rawValue)=\(counts.cases[$0] ?? 0)" }.joined(separator: " ")
+        let cases = Damage.Kind.allCases.map { "\($0.rawValue)=\(counts.cases[$0] ?? 0)" }.joined(
+            separator: " "
+        )
         print(
             """
-            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) reported=\(counts.reported) refused=\(counts.refused) \
-            setAside=\(counts.setAside) salvaged=\(counts.salvaged) lost=\(counts.lost)
-            """)
+            FIGURES \(cases) crashes=0 wrongValues=\(counts.wrong) reported=\(counts.reported) \
+            refused=\(counts.refused) setAside=\(counts.setAside) salvaged=\(counts.salvaged) \
+            lost=\(counts.lost)
+            """
+        )
     }
 
     /// The largest number of bytes that SQLite has held in this process.

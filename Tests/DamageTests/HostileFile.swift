@@ -29,8 +29,13 @@ final class HostileFile {
             // A retention policy, touches, recency log rows: a row in every table.
             try store.setRetention(.after(.seconds(1000)))
             for number in 0..<entries {
-                let groups: [EntryKey] = number % 3 == 0 ? ["new", EntryKey("group \(number)")] : []
-                try store.record(value(archive, number), forKey: EntryKey("key \(number)"), groups: groups)
+                let groups: [EntryKey] =
+                    number % 3 == 0 ? ["new", EntryKey("group \(number)")] : []
+                try store.record(
+                    value(archive, number),
+                    forKey: EntryKey("key \(number)"),
+                    groups: groups
+                )
             }
             for number in 0..<4 { _ = try store.value(forKey: EntryKey("key \(number)")) }
             file.waitForMaintenance()
@@ -40,7 +45,14 @@ final class HostileFile {
     }
 
     static func value(_ archive: String, _ number: Int) -> Specimen {
-        Specimen(archive: archive, key: "key \(number)", version: 1, age: number * 7, tags: ["all"], filler: "filler")
+        Specimen(
+            archive: archive,
+            key: "key \(number)",
+            version: 1,
+            age: number * 7,
+            tags: ["all"],
+            filler: "filler"
+        )
     }
 
     /// The result of using the file.
@@ -53,7 +65,8 @@ final class HostileFile {
         var wrong: [String] = []
     }
 
-    /// Opens the file twice and uses it as a program would: reads, lists, queries, records, removes, verifies, reclaims.
+    /// Opens the file twice and uses it as a program would: reads, lists, queries, records,
+    /// removes, verifies, reclaims.
     func use() -> Outcome {
         outcome = Outcome()
         for visit in 1...2 {
@@ -72,17 +85,24 @@ final class HostileFile {
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
         outcome.setAside = names.count { name in
-            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) && !name.hasSuffix("-damaged")
+            name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix)
+                && !name.hasSuffix("-damaged")
         }
         return outcome
     }
 
-    private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(VellumError) {
+    private func use(_ archive: String, _ store: Store<Specimen>, _ visit: Int) throws(VellumError)
+    {
         // Uses the key that the open archive reports, because the stored one may be anything.
-        attempt("claim") { () throws(VellumError) in try store.setRetention(.after(.seconds(1000))) }
+        attempt("claim") { () throws(VellumError) in
+            try store.setRetention(.after(.seconds(1000)))
+        }
         for number in 0..<Self.entries {
             attempt("value") { () throws(VellumError) in
-                if try store.value(forKey: EntryKey("key \(number)")) == Self.value(archive, number) { outcome.found += 1 }
+                if try store.value(forKey: EntryKey("key \(number)")) == Self.value(archive, number)
+                {
+                    outcome.found += 1
+                }
             }
         }
         store.trimMemory(to: .zero)
@@ -96,20 +116,50 @@ final class HostileFile {
             }
         }
         attempt("record") { () throws(VellumError) in
-            let new = Specimen(archive: archive, key: "new \(visit)", version: 1, age: 1, tags: [], filler: "new")
-            try store.record(new, forKey: EntryKey("new \(visit)"), groups: [EntryKey("new \(visit)")])
+            let new = Specimen(
+                archive: archive,
+                key: "new \(visit)",
+                version: 1,
+                age: 1,
+                tags: [],
+                filler: "new"
+            )
+            try store.record(
+                new,
+                forKey: EntryKey("new \(visit)"),
+                groups: [EntryKey("new \(visit)")]
+            )
             store.trimMemory(to: .zero)
-            if try store.value(forKey: EntryKey("new \(visit)")) != new { outcome.wrong.append("what was recorded is not there") }
-            if try !store.remove(EntryKey("new \(visit)")) { outcome.wrong.append("what was recorded is not removed") }
-            if try store.value(forKey: EntryKey("new \(visit)")) != nil { outcome.wrong.append("what was removed is there") }
+            if try store.value(forKey: EntryKey("new \(visit)")) != new {
+                outcome.wrong.append("what was recorded is not there")
+            }
+            if try !store.remove(EntryKey("new \(visit)")) {
+                outcome.wrong.append("what was recorded is not removed")
+            }
+            if try store.value(forKey: EntryKey("new \(visit)")) != nil {
+                outcome.wrong.append("what was removed is there")
+            }
         }
         attempt("groups") { () throws(VellumError) in
             _ = try store.keysByUse(group: "new")
-            let new = Specimen(archive: archive, key: "grouped", version: 1, age: 1, tags: [], filler: "new")
+            let new = Specimen(
+                archive: archive,
+                key: "grouped",
+                version: 1,
+                age: 1,
+                tags: [],
+                filler: "new"
+            )
             try store.record(new, forKey: "grouped", groups: ["mine"])
-            if try store.keysByUse(group: "mine").map(\.key) != ["grouped"] { outcome.wrong.append("what was recorded is in no group") }
-            if try store.removeAll(group: "mine") != 1 { outcome.wrong.append("a group is not removed") }
-            if try store.value(forKey: "grouped") != nil { outcome.wrong.append("what was in a group is there") }
+            if try store.keysByUse(group: "mine").map(\.key) != ["grouped"] {
+                outcome.wrong.append("what was recorded is in no group")
+            }
+            if try store.removeAll(group: "mine") != 1 {
+                outcome.wrong.append("a group is not removed")
+            }
+            if try store.value(forKey: "grouped") != nil {
+                outcome.wrong.append("what was in a group is there")
+            }
         }
         attempt("flush") { () throws(VellumError) in try store.flush() }
     }
@@ -119,10 +169,13 @@ final class HostileFile {
             try body()
         } catch {
             outcome.codes.insert(error.code)
-            if ![.damagedFile, .damagedEntry, .notDecodable, .newerVersion, .vanished, .foreignFile, .newerFormat, .wrongKind, .tooLarge]
-                .contains(
-                    error.code)
-            {
+            if ![
+                .damagedFile, .damagedEntry, .notDecodable, .newerVersion, .vanished, .foreignFile,
+                .newerFormat, .wrongKind, .tooLarge,
+            ]
+            .contains(
+                error.code
+            ) {
                 outcome.wrong.append("\(what): \(String(reflecting: error))")
             }
         }

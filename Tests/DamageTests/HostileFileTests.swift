@@ -9,18 +9,21 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// C15: a file is data. Whatever it contains, no part of it is executed, nothing hangs, and no process ends.
+/// C15: a file is data. Whatever it contains, no part of it is executed, nothing hangs, and no
+/// process ends.
 @Suite(.ownThreads(.longSuite), .serialized)
 struct HostileFileTests {
     // MARK: Values
 
     private static let tables = [
-        "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2", "elements_2_0", "unindexed_2", "features",
+        "archives", "indexes", "retention", "entries", "touches", "recency", "columns_2",
+        "elements_2_0", "unindexed_2", "features",
         "members",
     ]
 
     private static let values = [
-        "NULL", "0", "-1", "1", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "281474976710656", "1e308",
+        "NULL", "0", "-1", "1", "4611686018427387904", "9223372036854775807",
+        "-9223372036854775808", "281474976710656", "1e308",
         "'a text'", "x''",
         "zeroblob(100000)",
     ]
@@ -37,7 +40,10 @@ struct HostileFileTests {
     /// Whether a combination of a column is tried: all, or in `make long` a seventh, or two of the
     /// 24 of the column, three if the table has no other: different ones for each column.
     private static func isTried(
-        _ combination: Int, _ column: Int, of columns: Int, _ table: String
+        _ combination: Int,
+        _ column: Int,
+        of columns: Int,
+        _ table: String
     ) -> Bool {
         if DamagePlan.isWhole { return true }
         guard LongRun.number(1, usually: 0) == 0 else { return combination % 7 == 0 }
@@ -66,15 +72,25 @@ struct HostileFileTests {
                     let rows = isWithoutRow ? "1" : condition
                     do {
                         try database.execute(
-                            "PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \(name) = \(value) WHERE \(rows)")
+                            """
+                            PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \
+                            \(name) = \(value) WHERE \(rows)
+                            """
+                        )
                     } catch is RawDatabase.Failure {
                         continue  // SQLite itself rejects such a value there.
                     }
-                    if table == "entries" { try signEntries(of: table, in: database, archive: "plain") }
+                    if table == "entries" {
+                        try signEntries(of: table, in: database, archive: "plain")
+                    }
                     // Every other time with the complement that belongs to the value.
                     if combinations % 2 == 0, names.contains("\(name)_check") {
                         try database.execute(
-                            "PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \(name)_check = ~\(name) WHERE \(rows)")
+                            """
+                            PRAGMA ignore_check_constraints = ON; UPDATE OR IGNORE \(table) SET \
+                            \(name)_check = ~\(name) WHERE \(rows)
+                            """
+                        )
                     }
                     let case_ = "\(table).\(name) = \(value) where \(rows)"
                     CaseGuard.begin(case_, slice: 0)
@@ -89,19 +105,27 @@ struct HostileFileTests {
     /// Gives every entry a checksum that matches its values.
     private func signEntries(of table: String, in database: RawDatabase, archive: String) throws {
         let checksum = Checksum(
-            archiveName: archive, hash: SeededHash(seed: Int64(try database.int("SELECT hash_seed FROM archives WHERE id = 1"))))
+            archiveName: archive,
+            hash: SeededHash(
+                seed: Int64(try database.int("SELECT hash_seed FROM archives WHERE id = 1"))
+            )
+        )
         for id in try database.ints("SELECT id FROM \(table) WHERE id >> 40 = 1") {
             func blob(_ column: String) throws -> Data {
                 try database.data("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE id = \(id)")
             }
             func int(_ column: String) throws -> Int64? {
                 try database.int("SELECT \(column) IS NULL FROM \(table) WHERE id = \(id)") == 1
-                    ? nil : Int64(try database.int("SELECT \(column) FROM \(table) WHERE id = \(id)"))
+                    ? nil
+                    : Int64(try database.int("SELECT \(column) FROM \(table) WHERE id = \(id)"))
             }
             let (key, bytes) = (try blob("key"), try blob("bytes"))
             var entry = Entry(
-                bytes: bytes, written: WallInstant(rawValue: try int("written") ?? 0),
-                expires: try int("expires").map(WallInstant.init(rawValue:)), idle: try int("idle"))
+                bytes: bytes,
+                written: WallInstant(rawValue: try int("written") ?? 0),
+                expires: try int("expires").map(WallInstant.init(rawValue:)),
+                idle: try int("idle")
+            )
             entry.typeVersion = try int("type_version") ?? 0
             let sum = key.withUnsafeBytes { checksum.of(entry, key: $0) }
             try database.execute("UPDATE OR IGNORE \(table) SET checksum = \(sum) WHERE id = \(id)")
@@ -110,7 +134,8 @@ struct HostileFileTests {
 
     // MARK: Structure
 
-    private static let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
+    static let endless =
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
 
     /// How many of three operations a trigger of each table is tried for.
     private static let operations = LongRun.number(3, usually: 1)
@@ -126,7 +151,8 @@ struct HostileFileTests {
             for word in (0..<operations).map({ all[(number + $0) % 3] }) {
                 triggers.append(
                     "CREATE TRIGGER a_\(table)_\(word) BEFORE \(word) ON \(table)"
-                        + " BEGIN \(endless); END")
+                        + " BEGIN \(endless); END"
+                )
             }
         }
         return triggers
@@ -139,9 +165,15 @@ struct HostileFileTests {
             "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
             "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
             "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
-            "CREATE TRIGGER t AFTER UPDATE ON archives BEGIN UPDATE archives SET entries = 0, bytes = 0, max_bytes = 1; END",
+            """
+            CREATE TRIGGER t AFTER UPDATE ON archives BEGIN UPDATE archives SET entries = 0, bytes \
+            = 0, max_bytes = 1; END
+            """,
             "CREATE TRIGGER t AFTER INSERT ON entries BEGIN SELECT randomblob(1000000000); END",
-            "CREATE TRIGGER t AFTER DELETE ON entries BEGIN INSERT INTO recency SELECT 1, (\(endless)); END",
+            """
+            CREATE TRIGGER t AFTER DELETE ON entries BEGIN INSERT INTO recency SELECT 1, \
+            (\(endless)); END
+            """,
             "CREATE VIEW v AS \(endless)",
             "CREATE TABLE theirs(x)",
             "CREATE TABLE theirs(x PRIMARY KEY) WITHOUT ROWID",
@@ -174,24 +206,29 @@ struct HostileFileTests {
         }
     }
 
-    /// A definition that cannot be parsed does not hide another that would be executed and would make every checksum wrong.
+    /// A definition that cannot be parsed does not hide another that would be executed and would
+    /// make every checksum wrong.
     @Test func aMalformedDefinitionDoesNotHideExecutableCode() throws {
         let hostile = try HostileFile()
         try RawDatabase(hostile.url).execute(
             """
             PRAGMA writable_schema = ON;
-            UPDATE sqlite_schema SET sql = replace(sql, 'idle INTEGER', 'idle INTEGER AS (length(hex(zeroblob(1000))))')
+            UPDATE sqlite_schema SET sql = replace(sql, 'idle INTEGER', 'idle INTEGER AS \
+            (length(hex(zeroblob(1000))))')
             WHERE name = 'entries';
             UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'unindexed_2';
-            """)
+            """
+        )
         let outcome = hostile.use()
         #expect(outcome.setAside == 1 && outcome.wrong == [])
         #expect(outcome.found == HostileFile.entries * SampleStore.archives.count)
     }
 
-    /// Changes that also make entries unreadable: entries may be lost, and nothing worse may happen.
+    /// Changes that also make entries unreadable: entries may be lost, and nothing worse may
+    /// happen.
     private static let destructions: [String] = [
-        "DROP TABLE entries", "DROP TABLE touches", "DROP TABLE recency", "DROP TABLE retention", "DROP TABLE indexes",
+        "DROP TABLE entries", "DROP TABLE touches", "DROP TABLE recency", "DROP TABLE retention",
+        "DROP TABLE indexes",
         "DROP TABLE columns_2",
         "ALTER TABLE entries RENAME TO theirs",
         "ALTER TABLE entries RENAME TO theirs; CREATE VIEW entries AS SELECT * FROM theirs",
@@ -202,24 +239,59 @@ struct HostileFileTests {
         "ALTER TABLE entries RENAME COLUMN bytes TO theirs",
         "ALTER TABLE entries DROP COLUMN idle",
         "ALTER TABLE archives DROP COLUMN cache_version",
-        "DROP TABLE entries; CREATE TABLE entries(id INTEGER PRIMARY KEY, key BLOB, written, expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)",
-        "DROP TABLE touches; CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER CHECK (hex(zeroblob(100000000)) > ''))",
+        """
+        DROP TABLE entries; CREATE TABLE entries(id INTEGER PRIMARY KEY, key BLOB, written, \
+        expires, stamp, checksum, bytes AS (randomblob(1000000000)), idle)
+        """,
+        """
+        DROP TABLE touches; CREATE TABLE touches(id INTEGER PRIMARY KEY, stamp INTEGER CHECK \
+        (hex(zeroblob(100000000)) > ''))
+        """,
         "DROP TABLE recency; CREATE TABLE recency(stamp PRIMARY KEY, id) WITHOUT ROWID",
-        "DROP TABLE recency; CREATE TABLE recency(stamp INTEGER PRIMARY KEY, id REFERENCES entries(id) ON DELETE CASCADE)",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries(x)' WHERE name = 'entries'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'garbage' WHERE name = 'touches'",
+        """
+        DROP TABLE recency; CREATE TABLE recency(stamp INTEGER PRIMARY KEY, id REFERENCES \
+        entries(id) ON DELETE CASCADE)
+        """,
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE entries(x)' \
+        WHERE name = 'entries'
+        """,
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = \
+        'garbage' WHERE name = 'touches'
+        """,
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'entries'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = 'entries'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'recency') WHERE name = 'touches'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'touches' WHERE name = 'entries'",
-        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex%'",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entries'",
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999999 WHERE name = \
+        'entries'
+        """,
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM \
+        sqlite_schema WHERE name = 'recency') WHERE name = 'touches'
+        """,
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'touches' WHERE name = \
+        'entries'
+        """,
+        """
+        PRAGMA writable_schema = ON; DELETE FROM sqlite_schema \
+        WHERE name LIKE 'sqlite_autoindex%'
+        """,
+        """
+        PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type \
+        = 'view' WHERE name = 'entries'
+        """,
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'entries'",
-        "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema",
+        """
+        PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT type, name, tbl_name, \
+        rootpage, sql FROM sqlite_schema
+        """,
         "DELETE FROM archives", "UPDATE archives SET id = id + 100",
         "UPDATE archives SET low_water = next + 100, recency = 0",
-        "UPDATE archives SET entries = 0, bytes = 0", "UPDATE archives SET entries = next, bytes = 1 << 47",
-        "UPDATE indexes SET columns = 2000, collections = 2000", "UPDATE indexes SET definition = ''",
+        "UPDATE archives SET entries = 0, bytes = 0",
+        "UPDATE archives SET entries = next, bytes = 1 << 47",
+        "UPDATE indexes SET columns = 2000, collections = 2000",
+        "UPDATE indexes SET definition = ''",
         "PRAGMA application_id = 0", "PRAGMA user_version = 0", "PRAGMA user_version = 3",
         "PRAGMA journal_mode = DELETE",
     ]
@@ -230,7 +302,8 @@ struct HostileFileTests {
             do {
                 try RawDatabase(hostile.url).execute(destruction)
             } catch is RawDatabase.Failure {
-                // The last step may be impossible in the file that the first produced, which is a valid case, too.
+                // The last step may be impossible in the file that the first produced, which is a
+                // valid case, too.
             }
             CaseGuard.begin(destruction, slice: 2)
             let outcome = hostile.use()
@@ -252,175 +325,5 @@ struct HostileFileTests {
         try file.close()
         let again = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
         #expect(try SampleStore.open("plain", in: again).keys().count == HostileFile.entries)
-    }
-
-    // MARK: Special files at the paths
-
-    enum Thing: String, CaseIterable {
-        case fifo, directory, hardLink, symbolicLink, socket, device
-
-        func put(at path: String, victim: String) throws {
-            switch self {
-            case .fifo: guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
-            case .directory: guard mkdir(path, 0o700) == 0 else { throw POSIXError(.EIO) }
-            case .hardLink: guard link(victim, path) == 0 else { throw POSIXError(.EIO) }
-            case .symbolicLink: guard symlink(victim, path) == 0 else { throw POSIXError(.EIO) }
-            case .socket:
-                let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-                defer { close(descriptor) }
-                var address = sockaddr_un()
-                address.sun_family = sa_family_t(AF_UNIX)
-                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix(107)) }
-                let bound = withUnsafePointer(to: &address) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-                }
-                guard bound == 0 else { throw POSIXError(.EIO) }
-            case .device: guard mknod(path, S_IFCHR | 0o600, 0x0105) == 0 else { throw POSIXError(.EPERM) }
-            }
-        }
-    }
-
-    private static let suffixes = ["", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged", "-repaired"]
-
-    @Test(arguments: Thing.allCases)
-    func onlyRegularFilesAreOpened(_ thing: Thing) throws {
-        // Only root may create devices.
-        guard thing != .device || geteuid() == 0 else { return }
-        for suffix in Self.suffixes where !(thing == .symbolicLink && suffix.isEmpty) { try expectRefusal(of: thing, at: suffix) }
-    }
-
-    private func expectRefusal(of thing: Thing, at suffix: String) throws {
-        let hostile = try HostileFile()
-        let victim = hostile.folder.url.appendingPathComponent("precious").path
-        let precious = Data("precious ".utf8) + Data(count: 10_000)
-        try precious.write(to: URL(fileURLWithPath: victim))
-        if suffix.isEmpty { try FileManager.default.removeItem(at: hostile.url) }
-        try thing.put(at: hostile.url.path + suffix, victim: victim)
-        CaseGuard.begin("\(thing) at \(suffix)", slice: 3)
-        let error = #expect(throws: VellumError.self) {
-            try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock).close()
-        }
-        CaseGuard.end(slice: 3)
-        #expect(error?.code == .cannotOpen, "\(thing) at \(suffix)")
-        #expect(error?.message.contains(SampleStore.name + suffix) == true, "\(error?.message ?? "")")
-        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == precious)
-    }
-
-    /// The change page is mapped again if it was replaced.
-    @Test(arguments: [Thing.hardLink, .symbolicLink])
-    func aLinkThatReplacesAnOpenChangePageIsNotWritten(_ thing: Thing) throws {
-        let hostile = try HostileFile()
-        let victim = hostile.folder.url.appendingPathComponent("precious").path
-        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
-        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
-        let store = try SampleStore.open("plain", in: file)
-        unlink(hostile.url.path + "-changes")
-        try thing.put(at: hostile.url.path + "-changes", victim: victim)
-        // The files are checked every few milliseconds.
-        var code: VellumError.Code?
-        blockUntil("the other change page is noticed") {
-            do throws(VellumError) { _ = try store.metadata(forKey: "key 1") } catch { code = error.code }
-            return code != nil
-        }
-        #expect(code == .cannotOpen)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("precious".utf8))
-        unlink(hostile.url.path + "-changes")
-        try file.close()
-    }
-
-    /// The same, if another process changes the file while it is open.
-    @Test func codeAddedToAnOpenFileIsNotExecuted() throws {
-        let hostile = try HostileFile()
-        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
-        let store = try SampleStore.open("plain", in: file)
-        try store.record(HostileFile.value("plain", 1), forKey: "key 1")
-        try RawDatabase(hostile.url).execute(
-            """
-            CREATE TRIGGER a BEFORE INSERT ON entries BEGIN \(Self.endless); END;
-            CREATE TRIGGER b AFTER UPDATE ON archives BEGIN SELECT RAISE(IGNORE); END;
-            """)
-        try store.record(HostileFile.value("plain", 2), forKey: "new")
-        store.trimMemory(to: .zero)
-        #expect(try store.value(forKey: "new") == HostileFile.value("plain", 2))
-        try RawDatabase(hostile.url).execute("ALTER TABLE touches RENAME TO theirs; CREATE VIEW touches AS \(Self.endless)")
-        let error = #expect(throws: VellumError.self) { _ = try store.value(forKey: "key 1") }
-        #expect(error?.code == .damagedFile)
-        do throws(VellumError) { try file.close() } catch { #expect(error.code == .damagedFile) }
-        let again = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
-        #expect(try SampleStore.open("people", in: again).keys().count == HostileFile.entries)
-    }
-
-    /// A file at the path where a repaired file waits to replace a damaged one.
-    @Test func garbageInPlaceOfARepairedFileDoesNotReplaceAnIntactOne() throws {
-        for garbage in [Data(), Data("garbage".utf8), Data(repeating: 7, count: 10_000)] {
-            let hostile = try HostileFile()
-            try garbage.write(to: URL(fileURLWithPath: hostile.url.path + ".salvaged"))
-            let outcome = hostile.use()
-            #expect(outcome.found == HostileFile.entries * SampleStore.archives.count)
-            #expect(outcome.setAside == 0 && outcome.wrong == [] && outcome.codes == [])
-        }
-    }
-
-    /// A process killed between moving a damaged file away and installing the repaired one left the only copy.
-    @Test func aRepairedFileIsNeverRemovedIfItIsTheOnlyCopy() throws {
-        let hostile = try HostileFile()
-        let salvaged = URL(fileURLWithPath: hostile.url.path + ".salvaged")
-        try FileManager.default.moveItem(at: hostile.url, to: salvaged)
-        let bytes = try Data(contentsOf: salvaged)
-        let error = #expect(throws: VellumError.self) {
-            _ = try DatabaseFile.open(at: hostile.url, kind: .caches, clock: SampleStore.clock)
-        }
-        #expect(error?.code == .wrongKind)
-        #expect(try Data(contentsOf: salvaged) == bytes)
-        // If it is damaged itself, it is repaired again.
-        try RawDatabase(salvaged).execute("CREATE VIEW v AS SELECT 1")
-        #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
-    }
-
-    /// Copying it would fill the disk.
-    @Test func aSparseLogIsNotCopied() throws {
-        let hostile = try HostileFile()
-        try FileManager.default.removeItem(at: hostile.url)
-        let log = hostile.url.path + "-wal"
-        try Data().write(to: URL(fileURLWithPath: log))
-        #expect(truncate(log, 1 << 40) == 0)
-        let error = #expect(throws: VellumError.self) { _ = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock) }
-        #expect(error?.code == .cannotOpen && error?.message.contains("holes") == true)
-    }
-
-    /// One damaged byte of a header must not turn a file of caches into a file of archives.
-    @Test func aDamagedHeaderDoesNotChangeTheKindOfAFile() throws {
-        let hostile = try HostileFile()
-        var bytes = try Data(contentsOf: hostile.url)
-        bytes[3] ^= 0xFF
-        try bytes.write(to: hostile.url)
-        let error = #expect(throws: VellumError.self) {
-            _ = try DatabaseFile.open(at: hostile.url, kind: .caches, ifNotADatabase: .setAside, clock: SampleStore.clock)
-        }
-        #expect(error?.code == .wrongKind)
-        #expect(hostile.use().found == HostileFile.entries * SampleStore.archives.count)
-    }
-
-    /// A backup may create a second name of the database while it is open.
-    @Test func aSecondNameOfAnOpenDatabaseDoesNotAffectIt() throws {
-        let hostile = try HostileFile()
-        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
-        let store = try SampleStore.open("plain", in: file)
-        #expect(link(hostile.url.path, hostile.url.path + ".backup") == 0)
-        #expect(try store.value(forKey: "key 1") != nil)
-        try store.flush()
-        try file.close()
-    }
-
-    /// The same while the file is open: readers and the thread that copies the log open new connections.
-    @Test func specialFilesCreatedWhileTheFileIsOpenAreNotOpened() throws {
-        let hostile = try HostileFile()
-        let file = try DatabaseFile.open(at: hostile.url, clock: SampleStore.clock)
-        let store = try SampleStore.open("plain", in: file)
-        try Thing.fifo.put(at: hostile.url.path + "-journal", victim: "")
-        #expect(throws: VellumError.self) { _ = try store.value(forKey: "key 1") }
-        unlink(hostile.url.path + "-journal")
-        #expect(try store.value(forKey: "key 1") != nil)
-        try file.close()
     }
 }

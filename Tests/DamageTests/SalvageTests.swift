@@ -14,10 +14,18 @@ struct SalvageTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func open(_ name: String = "plain", policy: DatabaseFile.ForeignFilePolicy = .refuse) throws -> (DatabaseFile, Store<Data>) {
+    private func open(
+        _ name: String = "plain",
+        policy: DatabaseFile.ForeignFilePolicy = .refuse
+    ) throws -> (DatabaseFile, Store<Data>) {
         let file = try DatabaseFile.open(at: url, ifNotADatabase: policy, clock: SampleStore.clock)
         let store = try file.store(
-            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte), caching: .values)
+            named: name,
+            codec: IdentityCodec(),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(100.megaByte),
+            caching: .values
+        )
         return (file, store)
     }
 
@@ -25,31 +33,46 @@ struct SalvageTests {
     private func fill(_ count: Int) throws {
         let (file, store) = try open()
         var transaction = StoreTransaction()
-        for number in 0..<count { try transaction.record(value(number), forKey: EntryKey("key \(number)"), in: store) }
+        for number in 0..<count {
+            try transaction.record(value(number), forKey: EntryKey("key \(number)"), in: store)
+        }
         try transaction.commit()
         try file.close()
     }
 
-    private func value(_ number: Int) -> Data { Data("\(number) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: 400) }
+    private func value(_ number: Int) -> Data {
+        Data("\(number) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: 400)
+    }
 
     /// Pages of entries, in order.
     private func leaves() throws -> [Int] {
         let bytes = try Data(contentsOf: url)
         return try (0..<bytes.count / 4096).filter { page in
-            bytes[page * 4096] == 0x0D && bytes[page * 4096..<(page + 1) * 4096].range(of: Data("key ".utf8)) != nil
+            bytes[page * 4096] == 0x0D
+                && bytes[page * 4096..<(page + 1) * 4096].range(of: Data("key ".utf8)) != nil
         }.sorted { try firstNumber($0) < firstNumber($1) }
     }
 
     private func firstNumber(_ page: Int) throws -> Int {
         let bytes = try Data(contentsOf: url)[page * 4096..<(page + 1) * 4096]
         // SQLite writes cells from the end of a page.
-        guard let place = bytes.range(of: Data("key ".utf8), options: .backwards) else { return .max }
-        return Int(String(decoding: bytes[place.upperBound...].prefix { 48...57 ~= $0 }, as: UTF8.self)) ?? .max
+        guard let place = bytes.range(of: Data("key ".utf8), options: .backwards) else {
+            return .max
+        }
+        return Int(
+            String(decoding: bytes[place.upperBound...].prefix { 48...57 ~= $0 }, as: UTF8.self)
+        )
+            ?? .max
     }
 
     private func destroy(pages: [Int], with byte: UInt8 = 0xEE) throws {
         var bytes = try Data(contentsOf: url)
-        for page in pages { bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(repeating: byte, count: 4096)) }
+        for page in pages {
+            bytes.replaceSubrange(
+                page * 4096..<(page + 1) * 4096,
+                with: Data(repeating: byte, count: 4096)
+            )
+        }
         try bytes.write(to: url)
     }
 
@@ -78,8 +101,11 @@ struct SalvageTests {
         return found
     }
 
-    /// Each damaged page costs only the entries on it, even if intact pages are between damaged ones.
-    @Test(arguments: [[3], [3, 40], [3, 4, 5, 90], [0, 20, 40, 60, 80, 100], [10, 12, 14, 16, 18]])
+    /// Each damaged page costs only the entries on it, even if intact pages are between damaged
+    /// ones.
+    @Test(arguments: [
+        [3], [3, 40], [3, 4, 5, 90], [0, 20, 40, 60, 80, 100], [10, 12, 14, 16, 18],
+    ])
     func entriesBetweenDamagedPagesAreSalvaged(_ damaged: [Int]) throws {
         try fill(1000)
         let leaves = try leaves()
@@ -116,20 +142,32 @@ struct SalvageTests {
             #expect(error.code == .damagedFile)
         }
         let (file, store) = try open()
-        for number in 0..<50 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number), "byte \(offset)") }
+        for number in 0..<50 {
+            #expect(
+                try store.value(forKey: EntryKey("key \(number)")) == value(number),
+                "byte \(offset)"
+            )
+        }
         try store.record(Data("new".utf8), forKey: "new")
         #expect(try file.verify().isIntact)
     }
 
     /// An unreadable table does not affect others.
-    @Test(arguments: ["touches", "recency", "indexes", "entries_by_hash", "sqlite_autoindex_archives_1", "retention"])
+    @Test(arguments: [
+        "touches", "recency", "indexes", "entries_by_hash", "sqlite_autoindex_archives_1",
+        "retention",
+    ])
     func aMissingTableHidesNoEntry(_ table: String) throws {
         try fill(300)
-        let root = try RawDatabase(url).int("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
+        let root = try RawDatabase(url).int(
+            "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+        )
         try destroy(pages: [root - 1])
         try findDamage()
         let (file, store) = try open()
-        for number in 0..<300 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
+        for number in 0..<300 {
+            #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number))
+        }
         #expect(try file.verify().isIntact)
     }
 
@@ -142,7 +180,9 @@ struct SalvageTests {
         try FileManager.default.removeItem(at: url)
         try log.write(to: URL(fileURLWithPath: url.path + "-wal"))
         let (_, again) = try open()
-        for number in 0..<20 { #expect(try again.value(forKey: EntryKey("key \(number)")) == value(number)) }
+        for number in 0..<20 {
+            #expect(try again.value(forKey: EntryKey("key \(number)")) == value(number))
+        }
         var events = again.events.events().makeAsyncIterator()
         guard case .setAside(let aside, 20) = await events.next(isolation: #isolation) else {
             Issue.record("Nothing was reported.")
@@ -160,7 +200,9 @@ struct SalvageTests {
             #expect(try store.count() == 0)
             try file.close()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-            let databases = names.filter { name in name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix) }
+            let databases = names.filter { name in
+                name.contains(".damaged-") && !Damage.sideFiles.contains(where: name.hasSuffix)
+            }
             #expect(databases.count { !$0.hasSuffix("-damaged") } == number)
         }
     }
@@ -172,7 +214,10 @@ struct SalvageTests {
             try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }
                 .count { Self.path(of: $0).contains(folder.url.lastPathComponent) }
         }
-        try Data("no database, but long enough to be looked at as if it were one; and more of the same".utf8).write(to: url)
+        try Data(
+            "no database, but long enough to be looked at as if it were one; and more of the same"
+                .utf8
+        ).write(to: url)
         #expect(throws: VellumError.self) { try open() }
         let before = try descriptors()
         for _ in 0..<LongRun.number(300, usually: 40) {
@@ -217,7 +262,11 @@ struct SalvageTests {
         }
         var bytes = try Data(contentsOf: url)
         for page in 0..<bytes.count / 4096 where bytes[page * 4096] == 0x0A {
-            guard let place = bytes[page * 4096..<(page + 1) * 4096].range(of: Data("gamma\u{3}".utf8)) else { continue }
+            guard
+                let place = bytes[page * 4096..<(page + 1) * 4096].range(
+                    of: Data("gamma\u{3}".utf8)
+                )
+            else { continue }
             bytes[place.upperBound - 1] = 2
         }
         try bytes.write(to: url)
@@ -226,7 +275,12 @@ struct SalvageTests {
             #expect(try beta.value(forKey: "key") == Data("of beta".utf8))
             let error = #expect(throws: VellumError.self) {
                 try file.store(
-                    named: "gamma", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
+                    named: "gamma",
+                    codec: IdentityCodec(),
+                    memory: Capacity(1.megaByte),
+                    disk: Capacity(1.megaByte),
+                    caching: .values
+                )
             }
             #expect(error?.code == .damagedFile)
             // Work in the background may hold it for a moment longer than this scope.
@@ -244,16 +298,22 @@ struct SalvageTests {
     @Test(arguments: [
         "UPDATE entries SET stamp = -5 WHERE id = (1 << 40) + 15",
         "UPDATE entries SET stamp = 9223372036854775807 WHERE id = (1 << 40) + 15",
-        "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807", "UPDATE archives SET next = 3",
-        "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807", "UPDATE archives SET low_water = -1",
+        "UPDATE archives SET next = -1000", "UPDATE archives SET next = 9223372036854775807",
+        "UPDATE archives SET next = 3",
+        "UPDATE archives SET entries = -1", "UPDATE archives SET bytes = 9223372036854775807",
+        "UPDATE archives SET low_water = -1",
         "UPDATE archives SET recency = -9223372036854775808", "UPDATE archives SET cleared = 15",
         "UPDATE archives SET low_water = 20, cleared = 15", "UPDATE archives SET cleared_check = 7",
-        "UPDATE archives SET entries = 9223372036854775807, next = 1", "UPDATE archives SET bytes = 9223372036854775807, next = 1",
+        "UPDATE archives SET entries = 9223372036854775807, next = 1",
+        "UPDATE archives SET bytes = 9223372036854775807, next = 1",
         "INSERT INTO recency VALUES (1, -4, 99), (1, 0, 3), (1, 9223372036854775807, 2)",
         "INSERT INTO touches VALUES ((1 << 40) + 4, -1), ((1 << 40) + 5, 9223372036854775807)",
         "INSERT INTO indexes VALUES (1, 'x', -3, -1, 5, 9, 9223372036854775807, -8)",
         "INSERT INTO indexes VALUES (1, 'x', 4000000000, 4000000000, 0, 0, 0, 0)",
-        "INSERT INTO retention VALUES (1, -1, -9223372036854775808, 9223372036854775807, 9223372036854775807)",
+        """
+        INSERT INTO retention VALUES (1, -1, -9223372036854775808, 9223372036854775807, \
+        9223372036854775807)
+        """,
     ])
     func impossibleNumbersNeitherTrapNorHideEntries(_ sql: String) throws {
         try fill(20)
@@ -264,7 +324,9 @@ struct SalvageTests {
                 let (_, store) = try open()
                 _ = try store.keys()
                 _ = try store.count()
-                for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
+                for number in 0..<20 {
+                    #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number))
+                }
                 _ = try file.verify()
                 try store.record(value(visit), forKey: EntryKey("new \(visit)"))
                 _ = try store.removeUnused(since: .distantPast)
@@ -273,11 +335,14 @@ struct SalvageTests {
             } catch let error as VellumError {
                 #expect(error.code == .damagedFile && visit < 3, "\(String(reflecting: error))")
             }
-            // Nothing in the background keeps the file open: the next visit opens it, and salvages it if it is damaged.
+            // Nothing in the background keeps the file open: the next visit opens it, and salvages
+            // it if it is damaged.
             file.waitForMaintenance()
         }
         let (file, store) = try open()
-        for number in 0..<20 { #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number)) }
+        for number in 0..<20 {
+            #expect(try store.value(forKey: EntryKey("key \(number)")) == value(number))
+        }
         #expect(try store.value(forKey: "new 3") == value(3))
         #expect(try store.keys().count == store.count())
         #expect(try file.verify().isIntact)
@@ -287,10 +352,16 @@ struct SalvageTests {
     @Test func anObjectLargerThanSQLiteAllowsIsTooLarge() throws {
         let file = try DatabaseFile.open(at: url, clock: SampleStore.clock)
         let store = try file.store(
-            named: "large", codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(DataSize(bytes: 4_000_000_000)),
-            caching: .bytes)
+            named: "large",
+            codec: IdentityCodec(),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(DataSize(bytes: 4_000_000_000)),
+            caching: .bytes
+        )
         try store.record(Data("small".utf8), forKey: "a")
-        let error = #expect(throws: VellumError.self) { try store.record(Data(count: 1_000_000_001), forKey: "a") }
+        let error = #expect(throws: VellumError.self) {
+            try store.record(Data(count: 1_000_000_001), forKey: "a")
+        }
         #expect(error?.code == .tooLarge)
         #expect(try store.value(forKey: "a") == Data("small".utf8))
         try store.record(Data("other".utf8), forKey: "b")

@@ -4,12 +4,15 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// The files of a small store that a killed process left, and everything that was ever recorded in it.
+/// The files of a small store that a killed process left, and everything that was ever recorded in
+/// it.
 ///
-/// Pages are small, so that few bytes contain every kind of page: roots, branches, leaves, overflow, pointer maps and free pages.
+/// Pages are small, so that few bytes contain every kind of page: roots, branches, leaves,
+/// overflow, pointer maps and free pages.
 struct SampleStore: Sendable {
     static let name = "Archives.sqlite"
-    /// The archives; "people" has an index, some entries of "expiring" expire, and the last is a cache.
+    /// The archives; "people" has an index, some entries of "expiring" expire, and the last is a
+    /// cache.
     static let archives = ["plain", "people", "expiring", "cache"]
 
     /// The files by the suffix of the database's name.
@@ -31,12 +34,16 @@ struct SampleStore: Sendable {
         self.pageSize = pageSize
         let folder = try TemporaryDirectory()
         let url = folder.file(Self.name)
-        try RawDatabase(url).execute("PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+        try RawDatabase(url).execute(
+            "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; VACUUM"
+        )
         var writer = SampleWriter(seed: seed, clock: Self.clock)
 
         try writer.open(url)
         for archive in Self.archives {
-            for number in 0..<(archive == "plain" ? 22 : archive == "people" ? 14 : 6) { try writer.record(archive, number, version: 0) }
+            for number in 0..<(archive == "plain" ? 22 : archive == "people" ? 14 : 6) {
+                try writer.record(archive, number, version: 0)
+            }
         }
         for number in 0..<7 { try writer.record("plain", number * 3, version: 1) }
         for number in 8..<11 { try writer.remove("people", number) }
@@ -57,14 +64,22 @@ struct SampleStore: Sendable {
     private var values: [String: Set<Specimen>] = [:]
 
     /// Whether a reader of the archive finds this value under its key.
-    func isPresent(_ specimen: Specimen, in archive: String) -> Bool { values[archive]?.contains(specimen) ?? false }
+    func isPresent(_ specimen: Specimen, in archive: String) -> Bool {
+        values[archive]?.contains(specimen) ?? false
+    }
 
     static let clock = WallClock(instants: { WallInstant(rawValue: 1_800_000_000_000) })
 
     static func open(_ name: String, in file: DatabaseFile) throws(VellumError) -> Store<Specimen> {
         try file.store(
-            named: name, codec: Specimen.Codec(), cacheVersion: name == "cache" ? "1" : nil, memory: Capacity(1.megaByte),
-            disk: Capacity(10.megaByte), caching: .values, indexing: name == "people" ? Specimen.catalog : nil)
+            named: name,
+            codec: Specimen.Codec(),
+            cacheVersion: name == "cache" ? "1" : nil,
+            memory: Capacity(1.megaByte),
+            disk: Capacity(10.megaByte),
+            caching: .values,
+            indexing: name == "people" ? Specimen.catalog : nil
+        )
     }
 }
 
@@ -85,7 +100,9 @@ private struct SampleWriter {
     mutating func open(_ url: URL) throws {
         let file = try DatabaseFile.open(at: url, clock: clock)
         self.file = file
-        for archive in SampleStore.archives { stores[archive] = try SampleStore.open(archive, in: file) }
+        for archive in SampleStore.archives {
+            stores[archive] = try SampleStore.open(archive, in: file)
+        }
         file.waitForMaintenance()
     }
 
@@ -99,11 +116,20 @@ private struct SampleWriter {
         let place = SampleStore.Place(archive: archive, key: "key \(number)")
         // Some are longer than a page.
         let length = number % 9 == 4 ? 700 : Int.random(in: 0..<50, using: &random)
-        let filler = String(decoding: (0..<length).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
+        let filler = String(
+            decoding: (0..<length).map { _ in UInt8.random(in: 97...122, using: &random) },
+            as: UTF8.self
+        )
         let specimen = Specimen(
-            archive: archive, key: place.key, version: version, age: number * 7 % 60, tags: number % 2 == 0 ? ["even", "all"] : ["all"],
-            filler: filler)
-        let expiration: Expiration? = archive != "expiring" ? nil : .after(seconds: Double(1000 * (number + 1)))
+            archive: archive,
+            key: place.key,
+            version: version,
+            age: number * 7 % 60,
+            tags: number % 2 == 0 ? ["even", "all"] : ["all"],
+            filler: filler
+        )
+        let expiration: Expiration? =
+            archive != "expiring" ? nil : .after(seconds: Double(1000 * (number + 1)))
         try stores[archive]?.record(specimen, forKey: EntryKey(place.key), expiration: expiration)
         history[place, default: []].insert(specimen)
         present[place] = specimen
@@ -118,8 +144,11 @@ private struct SampleWriter {
     /// The files that a killed process would leave now.
     func filesOfKilledProcess(_ url: URL) throws -> [String: Data] {
         var files: [String: Data] = [:]
-        // Closing a file of the store drops its locks, which does not matter without another process.
-        for suffix in ["", "-wal", "-shm"] { files[suffix] = try Data(contentsOf: URL(fileURLWithPath: url.path + suffix)) }
+        // Closing a file of the store drops its locks, which does not matter without another
+        // process.
+        for suffix in ["", "-wal", "-shm"] {
+            files[suffix] = try Data(contentsOf: URL(fileURLWithPath: url.path + suffix))
+        }
         return files
     }
 }

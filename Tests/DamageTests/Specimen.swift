@@ -11,7 +11,11 @@ struct Specimen: Hashable, Sendable {
     init(bytes: Data) { self.bytes = bytes }
 
     init(archive: String, key: String, version: Int, age: Int, tags: [String], filler: String) {
-        bytes = Data([archive, key, "\(version)", "\(age)", tags.joined(separator: ","), filler].joined(separator: "|").utf8)
+        bytes = Data(
+            [archive, key, "\(version)", "\(age)", tags.joined(separator: ","), filler].joined(
+                separator: "|"
+            ).utf8
+        )
     }
 
     private func part(_ number: Int) -> String {
@@ -40,11 +44,20 @@ struct Specimen: Hashable, Sendable {
     /// Queries that the indexes answer.
     static var questions: [QueryDescription<Specimen>] {
         [
-            QueryDescription([.filter(.test(Test(\Specimen.tags, .hasElement(["even"])) { $0.tags.contains("even") }))]),
+            QueryDescription([
+                .filter(
+                    .test(Test(\Specimen.tags, .hasElement(["even"])) { $0.tags.contains("even") })
+                )
+            ]),
             QueryDescription([
                 .filter(
                     .test(
-                        Test(\Specimen.age, .isBetween(lower: .init(30, isIncluded: true), upper: nil)) { $0.age >= 30 }))
+                        Test(
+                            \Specimen.age,
+                            .isBetween(lower: .init(30, isIncluded: true), upper: nil)
+                        ) { $0.age >= 30 }
+                    )
+                )
             ]),
         ]
     }

@@ -33,7 +33,9 @@ struct UseStampTests {
         var seen: Set<UseStamp> = []
         for _ in 0..<10_000 {
             let number = Int.random(in: 0..<8, using: &random)
-            let stamp = all[number].next(at: WallInstant(rawValue: .random(in: 0..<5, using: &random)))
+            let stamp = all[number].next(
+                at: WallInstant(rawValue: .random(in: 0..<5, using: &random))
+            )
             #expect(seen.insert(stamp).inserted, "seed \(seed)")
             guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
             let other = Int.random(in: 0..<8, using: &random)
@@ -43,7 +45,10 @@ struct UseStampTests {
     }
 
     /// P20: the smallest and largest instants are valid.
-    @Test(arguments: [Date.distantFuture, .distantPast, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: -.infinity)])
+    @Test(arguments: [
+        Date.distantFuture, .distantPast, Date(timeIntervalSince1970: .infinity),
+        Date(timeIntervalSince1970: -.infinity),
+    ])
     func anyDateIsAnInstant(_ date: Date) {
         let instant = WallInstant(date)
         #expect((instant.rawValue > 0) == (date > .now))

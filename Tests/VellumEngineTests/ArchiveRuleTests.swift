@@ -17,12 +17,14 @@ struct ArchiveRuleTests {
         }
     }
 
-    /// The clock starts at the time that the rules use: with a later clock the file would reclaim entries that are valid to the rules.
+    /// The clock starts at the time that the rules use: with a later clock the file would reclaim
+    /// entries that are valid to the rules.
     private func open(_ folder: TemporaryDirectory) throws -> DatabaseFile {
         try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: ManualClock().wallClock)
     }
 
-    /// The same rules while another archive of the file is written in between, which must not affect them.
+    /// The same rules while another archive of the file is written in between, which must not
+    /// affect them.
     @Test(arguments: ArchiveRule.all)
     func archivesFollowTheRuleBesideAnotherArchive(_ rule: ArchiveRule) throws {
         let folder = try TemporaryDirectory()

@@ -15,15 +15,26 @@ struct CacheVersionTests {
     init() throws { setup = try Setup() }
 
     func store(
-        _ version: String?, in file: DatabaseFile? = nil, named name: String = "cache", durability: Durability = .crashSafe
+        _ version: String?,
+        in file: DatabaseFile? = nil,
+        named name: String = "cache",
+        durability: Durability = .crashSafe
     ) throws -> Store<Data> {
         try (file ?? setup.open()).store(
-            named: name, codec: IdentityCodec(), cacheVersion: version, memory: Capacity(1.megaByte), disk: Capacity(1.megaByte),
-            caching: .values, durability: durability)
+            named: name,
+            codec: IdentityCodec(),
+            cacheVersion: version,
+            memory: Capacity(1.megaByte),
+            disk: Capacity(1.megaByte),
+            caching: .values,
+            durability: durability
+        )
     }
 
     func fill(_ store: Store<Data>, _ count: Int) throws {
-        for number in 0..<count { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        for number in 0..<count {
+            try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+        }
     }
 
     @Test func openingWithAnotherVersionEmptiesTheArchive() throws {
@@ -78,13 +89,19 @@ struct CacheVersionTests {
         // Memory was emptied, too.
         #expect(code { _ = try old.value(forKey: "1") } == .cacheVersionChanged)
         #expect(code { try old.record(Data(), forKey: "9") } == .cacheVersionChanged)
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries WHERE key = CAST('9' AS BLOB)") == 0)
+        #expect(
+            try RawDatabase(setup.url).int(
+                "SELECT count(*) FROM entries WHERE key = CAST('9' AS BLOB)"
+            ) == 0
+        )
     }
 
     @Test func theLastWriteBeforeAnotherVersionIsRefusedWhereItWouldBeCommitted() throws {
         let old = try store("1")
         try fill(old, 1)
-        try RawDatabase(setup.url).execute("UPDATE archives SET cache_version = '2' WHERE name = 'cache'")
+        try RawDatabase(setup.url).execute(
+            "UPDATE archives SET cache_version = '2' WHERE name = 'cache'"
+        )
         #expect(code { try old.record(Data(), forKey: "2") } == .cacheVersionChanged)
         #expect(code { _ = try old.value(forKey: "0") } == .cacheVersionChanged)
         #expect(!FileManager.default.fileExists(atPath: setup.url.path + "-damaged"))
@@ -106,10 +123,13 @@ struct CacheVersionTests {
     private func replaceFromOutside() throws {
         try RawDatabase(setup.url).execute(
             """
-            UPDATE archives SET next = 1 + (SELECT max(id) FROM entries WHERE id >> 40 = archives.id) - (id << 40) WHERE name = 'cache';
-            UPDATE archives SET entries = 0, bytes = 0, cleared = next - 1, cleared_check = -next, low_water = next - 1, expiring = 0,
+            UPDATE archives SET next = 1 + (SELECT max(id) FROM entries WHERE id >> 40 = \
+            archives.id) - (id << 40) WHERE name = 'cache';
+            UPDATE archives SET entries = 0, bytes = 0, cleared = next - 1, cleared_check = -next, \
+            low_water = next - 1, expiring = 0,
                 cache_version = '2' WHERE name = 'cache'
-            """)
+            """
+        )
     }
 
     @Test func aReplacedVersionDisturbsNoOtherCache() async throws {
@@ -130,12 +150,22 @@ struct CacheVersionTests {
         }
     }
 
-    /// The index of a replaced version is not built. That of a later cache is, and checkpoints succeed.
+    /// The index of a replaced version is not built. That of a later cache is, and checkpoints
+    /// succeed.
     @Test func aReplacedVersionKeepsNoOtherIndexFromBeingBuilt() async throws {
-        func people(_ name: String, _ version: String?, _ catalog: IndexCatalog<Person>?) throws -> Store<Person> {
+        func people(
+            _ name: String,
+            _ version: String?,
+            _ catalog: IndexCatalog<Person>?
+        ) throws -> Store<Person> {
             try setup.open().store(
-                named: name, codec: JSONCodec<Person>(), cacheVersion: version, memory: Capacity(1.megaByte), disk: Capacity(1.megaByte),
-                indexing: catalog)
+                named: name,
+                codec: JSONCodec<Person>(),
+                cacheVersion: version,
+                memory: Capacity(1.megaByte),
+                disk: Capacity(1.megaByte),
+                indexing: catalog
+            )
         }
         let old = try people("cache", "1", Person.catalog)
         try old.record(Person.crowd(20))
@@ -167,7 +197,10 @@ struct CacheVersionTests {
     }
 
     @Test func aReplacedVersionTakesNoAcknowledgedRelaxedWriteOfAnotherCacheWithIt() throws {
-        let (other, old) = (try store("1", named: "other", durability: .relaxed), try store("1", durability: .relaxed))
+        let (other, old) = (
+            try store("1", named: "other", durability: .relaxed),
+            try store("1", durability: .relaxed)
+        )
         try fill(old, 1)
         try setup.open().commitBatch()
         try replaceFromOutside()
@@ -229,7 +262,10 @@ struct CacheVersionTests {
         try fill(try store("1"), 3)
         var options = StoreOptions<Data>()
         (options.cacheVersion, options.mayReplaceVersion) = ("2", false)
-        #expect(code { _ = try setup.open().store(named: "cache", codec: IdentityCodec(), options) } == .cacheVersionChanged)
+        #expect(
+            code { _ = try setup.open().store(named: "cache", codec: IdentityCodec(), options) }
+                == .cacheVersionChanged
+        )
         #expect(try store("1").count() == 3)
     }
 
@@ -257,16 +293,25 @@ struct CacheVersionTests {
             Issue.record("The first event is \(String(describing: event)).")
             return
         }
-        #expect(change == VersionChange(from: "1", to: "2", removed: StorageUsage(entries: 3, bytes: 300)))
+        #expect(
+            change
+                == VersionChange(from: "1", to: "2", removed: StorageUsage(entries: 3, bytes: 300))
+        )
     }
 
-    /// A warning is due once, when the version that is replaced had replaced another within the hour.
+    /// A warning is due once, when the version that is replaced had replaced another within the
+    /// hour.
     @Test func twoVersionsThatAlternateWithinAnHourAreNoticedOnce() throws {
         func replaced(by version: String) throws -> ReplacedVersion? {
             try store(nil).record(Data(count: 10), forKey: "1")
             return try setup.open().withWriter { (writer) throws(SQLiteError) -> ReplacedVersion? in
                 let found = try writer.archive(named: "cache")
-                return try writer.setVersion(version, of: found, mayReplace: true, at: setup.clock.now)
+                return try writer.setVersion(
+                    version,
+                    of: found,
+                    mayReplace: true,
+                    at: setup.clock.now
+                )
             }
         }
         // The file knows whether it has warned for as long as it is open.
@@ -303,7 +348,9 @@ struct CacheVersionTests {
         try setup.close()
         try RawDatabase(setup.url).execute("PRAGMA wal_checkpoint(TRUNCATE)")
         // The marker that damage was found.
-        try #require(FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil))
+        try #require(
+            FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil)
+        )
         #expect(try store("1").count() == 10)
         #expect(try store("2").count() == 0)
     }

@@ -25,7 +25,14 @@ struct ChecksumTests {
             let cut = count == 0 ? 0 : Int.random(in: 0..<count, using: &random)
             let whole = vellum_crc32c(0, bytes, count)
             #expect(whole == vellum_crc32c_table(0, bytes, count))
-            #expect(whole == vellum_crc32c(vellum_crc32c(0, Array(bytes[..<cut]), cut), Array(bytes[cut...]), count - cut))
+            #expect(
+                whole
+                    == vellum_crc32c(
+                        vellum_crc32c(0, Array(bytes[..<cut]), cut),
+                        Array(bytes[cut...]),
+                        count - cut
+                    )
+            )
         }
     }
 }

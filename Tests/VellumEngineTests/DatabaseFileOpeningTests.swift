@@ -24,9 +24,13 @@ struct DatabaseFileOpeningTests {
         try FileManager.default.createSymbolicLink(at: fileLink, withDestinationURL: setup.url)
         let spellings = [
             setup.url, link.appendingPathComponent("Archives.sqlite"), fileLink,
-            setup.folder.url.appendingPathComponent("x/../Archives.sqlite"), URL(fileURLWithPath: setup.url.path + "/"),
+            setup.folder.url.appendingPathComponent("x/../Archives.sqlite"),
+            URL(fileURLWithPath: setup.url.path + "/"),
         ]
-        try FileManager.default.createDirectory(at: setup.folder.file("x"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: setup.folder.file("x"),
+            withIntermediateDirectories: true
+        )
         for url in spellings { #expect(try DatabaseFile.open(at: url) === file, "\(url)") }
         #expect(try setup.store() === setup.store())
     }
@@ -41,7 +45,12 @@ struct DatabaseFileOpeningTests {
         let store = try setup.store(disk: 1.megaByte)
         #expect(code { _ = try setup.store(disk: 1.kiloByte) } == .contradiction)
         let shared = try setup.open().store(
-            named: "strings", codec: IdentityCodec(), memory: Capacity(1.byte), disk: Capacity(2.megaByte), whenDifferent: .share)
+            named: "strings",
+            codec: IdentityCodec(),
+            memory: Capacity(1.byte),
+            disk: Capacity(2.megaByte),
+            whenDifferent: .share
+        )
         #expect(shared === store)
         #expect(store.capacities.disk == (try Capacity(2.megaByte)))
     }
@@ -51,16 +60,27 @@ struct DatabaseFileOpeningTests {
         #expect(
             code {
                 _ = try setup.open().store(
-                    named: "strings", codec: JSONCodec<Int>(), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte))
-            } == .contradiction)
+                    named: "strings",
+                    codec: JSONCodec<Int>(),
+                    memory: Capacity(1.megaByte),
+                    disk: Capacity(100.megaByte)
+                )
+            } == .contradiction
+        )
         withExtendedLifetime(store) {}
     }
 
     /// P5: archives of one file are separate.
     @Test func archivesOfOneFileAreSeparate() throws {
-        let names = ["a", "A", "", "a'; DROP TABLE archives; --", "é", String(repeating: "n", count: 5000)]
-        for (number, name) in names.enumerated() { try setup.store(name).record(Data(number, count: 3), forKey: "key") }
-        for (number, name) in names.enumerated() { #expect(try setup.store(name).value(forKey: "key") == Data(number, count: 3)) }
+        let names = [
+            "a", "A", "", "a'; DROP TABLE archives; --", "é", String(repeating: "n", count: 5000),
+        ]
+        for (number, name) in names.enumerated() {
+            try setup.store(name).record(Data(number, count: 3), forKey: "key")
+        }
+        for (number, name) in names.enumerated() {
+            #expect(try setup.store(name).value(forKey: "key") == Data(number, count: 3))
+        }
         #expect(try setup.open().archiveNames() == names)
     }
 
@@ -78,9 +98,10 @@ struct DatabaseFileOpeningTests {
         try text.write(to: setup.url)
         let file = try DatabaseFile.open(at: setup.url, ifNotADatabase: .setAside)
         _ = try file.archive(named: "a", capacity: .unlimited)
-        let aside = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).filter {
-            $0.contains(".damaged-")
-        }
+        let aside = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
+            .filter {
+                $0.contains(".damaged-")
+            }
         #expect(aside.count == 1)
         #expect(try Data(contentsOf: setup.folder.file(aside[0])) == text)
     }
@@ -114,11 +135,14 @@ struct DatabaseFileOpeningTests {
         #expect(try RawDatabase(setup.url).int("PRAGMA user_version") == 1)
     }
 
-    /// The first page of the list of free pages, and their number (sqlite.org/fileformat2.html, 1.3).
+    /// The first page of the list of free pages, and their number (sqlite.org/fileformat2.html,
+    /// 1.3).
     @Test(arguments: 32..<40)
     func aDamagedListOfFreePagesDoesNotKeepAFileFromBeingOpened(_ offset: Int) throws {
         let store = try setup.store()
-        for number in 0..<40 { try store.record(Data(number, count: 5000), forKey: EntryKey("\(number)")) }
+        for number in 0..<40 {
+            try store.record(Data(number, count: 5000), forKey: EntryKey("\(number)"))
+        }
         for number in 0..<20 { try store.remove(EntryKey("\(number)")) }
         try setup.close()
         for bit in [0, 7] {
@@ -126,14 +150,17 @@ struct DatabaseFileOpeningTests {
             bytes[offset] ^= 1 << bit
             try bytes.write(to: setup.url)
             for number in 20..<40 {
-                let value = try ifDamagedAgain { try setup.store().value(forKey: EntryKey("\(number)")) }
+                let value = try ifDamagedAgain {
+                    try setup.store().value(forKey: EntryKey("\(number)"))
+                }
                 #expect(value == Data(number, count: 5000))
             }
             try ifDamagedAgain { try setup.close() }
         }
     }
 
-    /// The background, which returns free pages, may find the damage at any time. Then the file is opened again, and a copy takes its place.
+    /// The background, which returns free pages, may find the damage at any time. Then the file is
+    /// opened again, and a copy takes its place.
     private func ifDamagedAgain<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -146,18 +173,23 @@ struct DatabaseFileOpeningTests {
     // MARK: Later versions
 
     private func isSetAside() throws -> Bool {
-        try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).contains { $0.contains(".damaged-") }
+        try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path).contains {
+            $0.contains(".damaged-")
+        }
     }
 
     private static let addition = """
-        CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; CREATE INDEX notes_by_text ON notes(text, id);
+        CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; CREATE INDEX \
+        notes_by_text ON notes(text, id);
         CREATE INDEX entries_by_date ON entries(written); INSERT INTO notes VALUES (1, 'note')
         """
 
     private func prepare(word: Int, bits: Int64, _ sql: String = addition) throws {
         try setup.store().record(Data("value".utf8), forKey: "a")
         try setup.close()
-        try RawDatabase(setup.url).execute("UPDATE features SET bits = \(bits), bits_check = \(~bits) WHERE word = \(word); \(sql)")
+        try RawDatabase(setup.url).execute(
+            "UPDATE features SET bits = \(bits), bits_check = \(~bits) WHERE word = \(word); \(sql)"
+        )
     }
 
     private static let bits: [Int64] = [2, 1 << 62, .min, -2]
@@ -171,7 +203,11 @@ struct DatabaseFileOpeningTests {
         #expect(try setup.open().verify().isIntact)
         try setup.close()
         let database = try RawDatabase(setup.url)
-        #expect(try database.int("SELECT count(*) FROM notes, features WHERE word = 0 AND bits = \(bits)") == 1)
+        #expect(
+            try database.int(
+                "SELECT count(*) FROM notes, features WHERE word = 0 AND bits = \(bits)"
+            ) == 1
+        )
         #expect(try !isSetAside())
     }
 
@@ -182,7 +218,9 @@ struct DatabaseFileOpeningTests {
             let store = try setup.store()
             #expect(try store.value(forKey: "a") == Data("value".utf8))
             #expect(try store.keys() == ["a"])
-            let error = #expect(throws: VellumError.self) { try store.record(Data("other".utf8), forKey: "b") }
+            let error = #expect(throws: VellumError.self) {
+                try store.record(Data("other".utf8), forKey: "b")
+            }
             #expect(error?.code == .readOnly && error?.message.contains("later version") == true)
             #expect(code { try store.remove("a") } == .readOnly)
             #expect(code { _ = try store.removeAll() } == .readOnly)
@@ -208,8 +246,10 @@ struct DatabaseFileOpeningTests {
 
     /// A damaged word is no feature: the file is repaired.
     @Test(arguments: [
-        "UPDATE features SET bits = 1", "UPDATE features SET bits_check = 0 WHERE word = 2", "DELETE FROM features WHERE word = 1",
-        "INSERT INTO features VALUES (3, 0, -1), (-1, 0, -1)", "UPDATE features SET word = 7 WHERE word = 0", "DROP TABLE features",
+        "UPDATE features SET bits = 1", "UPDATE features SET bits_check = 0 WHERE word = 2",
+        "DELETE FROM features WHERE word = 1",
+        "INSERT INTO features VALUES (3, 0, -1), (-1, 0, -1)",
+        "UPDATE features SET word = 7 WHERE word = 0", "DROP TABLE features",
     ])
     func aDamagedWordIsNoFeature(_ sql: String) throws {
         try prepare(word: 0, bits: 0, sql)
@@ -220,12 +260,18 @@ struct DatabaseFileOpeningTests {
 
     @Test(
         arguments: [
-            "CREATE TABLE more(a CHECK(a > 0))", "CREATE TABLE more(a, b AS (a + 1))", "CREATE TABLE more(a DEFAULT (1 + 1))",
-            "CREATE INDEX more ON notes(text) WHERE length(text) > 1", "CREATE INDEX more ON notes(lower(text))",
+            "CREATE TABLE more(a CHECK(a > 0))", "CREATE TABLE more(a, b AS (a + 1))",
+            "CREATE TABLE more(a DEFAULT (1 + 1))",
+            "CREATE INDEX more ON notes(text) WHERE length(text) > 1",
+            "CREATE INDEX more ON notes(lower(text))",
             "CREATE VIEW more AS SELECT 1",
-            "CREATE TRIGGER more AFTER INSERT ON notes BEGIN SELECT 1; END", "CREATE UNIQUE INDEX more ON entries(hash)",
-            "CREATE TRIGGER more AFTER INSERT ON entries BEGIN SELECT 1; END", "CREATE VIRTUAL TABLE more USING rtree(a, b, c)",
-        ], [0, 1])
+            "CREATE TRIGGER more AFTER INSERT ON notes BEGIN SELECT 1; END",
+            "CREATE UNIQUE INDEX more ON entries(hash)",
+            "CREATE TRIGGER more AFTER INSERT ON entries BEGIN SELECT 1; END",
+            "CREATE VIRTUAL TABLE more USING rtree(a, b, c)",
+        ],
+        [0, 1]
+    )
     func whatCouldBeExecutedIsDamageBesideAnyFeature(_ sql: String, word: Int) throws {
         try prepare(word: word, bits: 4, "\(Self.addition); \(sql)")
         #expect(try setup.store().value(forKey: "a") == Data("value".utf8))
@@ -243,8 +289,15 @@ struct DatabaseFileOpeningTests {
     @Test func aFolderThatCannotBeMadeIsAnError() throws {
         let blocker = setup.folder.file("file")
         try Data().write(to: blocker)
-        #expect(code { _ = try DatabaseFile.open(at: blocker.appendingPathComponent("sub/Archives.sqlite")) } == .cannotOpen)
-        #expect(code { _ = try DatabaseFile.open(at: URL(string: "https://example.org/a.sqlite")!) } == .cannotOpen)
+        #expect(
+            code {
+                _ = try DatabaseFile.open(at: blocker.appendingPathComponent("sub/Archives.sqlite"))
+            } == .cannotOpen
+        )
+        #expect(
+            code { _ = try DatabaseFile.open(at: URL(string: "https://example.org/a.sqlite")!) }
+                == .cannotOpen
+        )
         let folder = setup.folder.file("folder.sqlite")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         #expect(code { _ = try DatabaseFile.open(at: folder) } == .cannotOpen)
@@ -260,35 +313,54 @@ struct DatabaseFileOpeningTests {
         #expect(try Self.mode(url.deletingLastPathComponent().path) == 0o700)
     }
 
-    /// C11: what others have created before must not be readable for more users than what this package creates.
+    /// C11: what others have created before must not be readable for more users than what this
+    /// package creates.
     @Test(arguments: [0o644, 0o666, 0o640, 0o600, 0o777], ["", "-wal", "-shm", "-changes"])
     func anEmptyFileThatIsTakenOverIsReadableForItsOwnerOnly(_ mode: Int, _ suffix: String) throws {
         let url = setup.folder.file("new/Archives.sqlite")
-        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
         try Self.create(url.path + suffix, mode: mode)
-        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        let driver = ArchiveHarness(
+            try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited)
+        )
         try driver.store([1], "a")
-        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == 0o600, "\(suffix)") }
+        for suffix in ["", "-wal", "-shm", "-changes"] {
+            #expect(try Self.mode(url.path + suffix) == 0o600, "\(suffix)")
+        }
     }
 
     /// What somebody chose for a file with contents stays, and its side files have no more.
-    @Test(arguments: [0o600, 0o640, 0o644]) func aSideFileHasNoMorePermissionsThanItsDatabase(_ mode: Int) throws {
+    @Test(arguments: [0o600, 0o640, 0o644]) func aSideFileHasNoMorePermissionsThanItsDatabase(
+        _ mode: Int
+    ) throws {
         let url = setup.folder.file("Archives.sqlite")
         try DatabaseFile.open(at: url).close()
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
-        for suffix in ["-wal", "-shm", "-changes"] { try Self.create(url.path + suffix, mode: 0o666) }
-        let driver = ArchiveHarness(try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited))
+        for suffix in ["-wal", "-shm", "-changes"] {
+            try Self.create(url.path + suffix, mode: 0o666)
+        }
+        let driver = ArchiveHarness(
+            try DatabaseFile.open(at: url).archive(named: "a", capacity: .unlimited)
+        )
         try driver.store([1], "a")
-        for suffix in ["", "-wal", "-shm", "-changes"] { #expect(try Self.mode(url.path + suffix) == mode, "\(suffix)") }
+        for suffix in ["", "-wal", "-shm", "-changes"] {
+            #expect(try Self.mode(url.path + suffix) == mode, "\(suffix)")
+        }
     }
 
     private static func create(_ path: String, mode: Int) throws {
-        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+        if !FileManager.default.fileExists(atPath: path) {
+            try Data().write(to: URL(fileURLWithPath: path))
+        }
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
     private static func mode(_ path: String) throws -> Int? {
-        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?
+            .intValue
     }
 
     /// P39: many threads open a new file concurrently.
@@ -331,7 +403,9 @@ struct DatabaseFileOpeningTests {
     @Test func aSmallerLimitIsKeptWhenTheArchiveOpens() throws {
         do {
             let store = try setup.store()
-            for number in 0..<2000 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+            for number in 0..<2000 {
+                try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+            }
         }
         let store = try setup.store(disk: 1000)
         #expect(try store.statistics().disk == StorageUsage(entries: 10, bytes: 1000))

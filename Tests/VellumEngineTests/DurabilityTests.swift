@@ -33,7 +33,9 @@ struct DurabilityConcurrencyTests {
     func releasingTheStoreLosesNothing(_ durability: Durability) throws {
         do {
             let store = try setup.store(durability: durability)
-            for number in 0..<300 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
+            for number in 0..<300 {
+                try store.record(Data(number, count: 10), forKey: EntryKey("\(number)"))
+            }
         }
         #expect(try setup.store(durability: durability).count() == 300)
     }
@@ -55,7 +57,12 @@ struct DurabilityConcurrencyTests {
         try await withThrowingTaskGroup { group in
             for worker in 0..<4 {
                 group.addTask {
-                    for number in 0..<20 { try store.record(Data(number, count: 10), forKey: EntryKey("\(worker) \(number)")) }
+                    for number in 0..<20 {
+                        try store.record(
+                            Data(number, count: 10),
+                            forKey: EntryKey("\(worker) \(number)")
+                        )
+                    }
                 }
             }
             try await group.waitForAll()
@@ -66,14 +73,19 @@ struct DurabilityConcurrencyTests {
     /// P25: ten thousand tasks, in most runs two thousand, on the few threads of the pool.
     @Test func tenThousandTasksGetTheirResults() async throws {
         let store = try setup.store(memory: 10_000)
-        for number in 0..<100 { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
+        for number in 0..<100 {
+            try store.record(Data(number, count: 200), forKey: EntryKey("\(number)"))
+        }
         let tasks = LongRun.number(10_000, usually: 2000)
         let found = try await withThrowingTaskGroup(of: Bool.self) { group in
             for task in 0..<tasks {
                 group.addTask {
                     let number = task % 100
-                    if task % 20 == 0 { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
-                    return try store.value(forKey: EntryKey("\(number)")) == Data(number, count: 200)
+                    if task % 20 == 0 {
+                        try store.record(Data(number, count: 200), forKey: EntryKey("\(number)"))
+                    }
+                    return try store.value(forKey: EntryKey("\(number)"))
+                        == Data(number, count: 200)
                 }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -89,7 +101,10 @@ struct DurabilityConcurrencyTests {
                     group.addTask { [setup] in
                         let store = try setup.store(memory: 100)
                         for number in 0..<20 {
-                            try store.record(Data(round, count: 20), forKey: EntryKey("\(worker) \(number)"))
+                            try store.record(
+                                Data(round, count: 20),
+                                forKey: EntryKey("\(worker) \(number)")
+                            )
                             _ = try store.value(forKey: EntryKey("\(worker) \(number / 2)"))
                         }
                     }
@@ -100,7 +115,8 @@ struct DurabilityConcurrencyTests {
         #expect(try setup.store().count() == 80)
     }
 
-    /// Readers, writers, removers, listers and flushers on several threads: no torn value, and totals that match.
+    /// Readers, writers, removers, listers and flushers on several threads: no torn value, and
+    /// totals that match.
     @Test func theStoreStaysConsistentUnderManyThreads() async throws {
         let store = try setup.store(memory: 2000, disk: 20_000)
         try await withThrowingTaskGroup { group in
@@ -112,8 +128,14 @@ struct DurabilityConcurrencyTests {
                         let key = EntryKey("\(number)")
                         switch Int.random(in: 0..<20, using: &random) {
                         case 0..<9:
-                            if let value = try store.value(forKey: key) { #expect(Set(value) == [UInt8(number)]) }
-                        case 9..<16: try store.record(Data(number, count: .random(in: 1..<300, using: &random)), forKey: key)
+                            if let value = try store.value(forKey: key) {
+                                #expect(Set(value) == [UInt8(number)])
+                            }
+                        case 9..<16:
+                            try store.record(
+                                Data(number, count: .random(in: 1..<300, using: &random)),
+                                forKey: key
+                            )
                         case 16..<18: try store.remove(key)
                         case 18: _ = try store.keys(limit: 10)
                         default: try store.flush()

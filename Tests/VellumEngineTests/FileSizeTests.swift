@@ -34,11 +34,14 @@ struct FileSizeTests {
         do {
             defer { done.set() }
             for number in 0..<LongRun.number(6000, usually: 3000) {
-                try store.record(Data(number, count: number % 10 == 0 ? 40_000 : 1000), forKey: EntryKey("\(number % 1500)"))
+                try store.record(
+                    Data(number, count: number % 10 == 0 ? 40_000 : 1000),
+                    forKey: EntryKey("\(number % 1500)")
+                )
                 guard number % 20 == 0 else { continue }
                 largest = max(largest, logSize)
-                // No read lasts for longer than a few writes, however slowly its thread runs. What one
-                // kept for long is tried again after a pause.
+                // No read lasts for longer than a few writes, however slowly its thread runs. What
+                // one kept for long is tried again after a pause.
                 let before = reads.value
                 blockUntil("another read is over, and the log may be restarted") {
                     reads.value > before + 1 && !log.isBlocked || ended.isSet
@@ -53,7 +56,9 @@ struct FileSizeTests {
     @Test func freePagesAreReturnedToTheFileSystemAutomatically() throws {
         do {
             let store = try setup.store()
-            for number in 0..<400 { try store.record(Data(number, count: 100_000), forKey: EntryKey("\(number)")) }
+            for number in 0..<400 {
+                try store.record(Data(number, count: 100_000), forKey: EntryKey("\(number)"))
+            }
             for number in 0..<390 { try store.remove(EntryKey("\(number)")) }
             let file = try setup.open()
             file.waitForMaintenance()
@@ -83,9 +88,11 @@ struct FileSizeTests {
                 UPDATE archives SET next = \(count + 1), cleared = \(count),
                     cleared_check = -\(count + 1), low_water = \(count), entries = 0, bytes = 0
                 WHERE entries > 0
-                """)
+                """
+            )
             if isClosed { other = nil }
-            for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: setup.url.path + suffix) {
+            for suffix in ["", "-wal"]
+            where FileManager.default.fileExists(atPath: setup.url.path + suffix) {
                 try FileSystem.copy(setup.url.path + suffix, to: copy.path + suffix)
             }
             withExtendedLifetime(other) {}
@@ -103,7 +110,9 @@ struct FileSizeTests {
         for number in 0..<1000 { _ = try setup.store("archive \(number)") }
         file.waitForMaintenance()
         #expect(file.fileSize.bytes - before <= 1000 * 2048)
-        for number in 0..<1000 { try setup.store("archive \(number)").record(Data(number, count: 100), forKey: "key") }
+        for number in 0..<1000 {
+            try setup.store("archive \(number)").record(Data(number, count: 100), forKey: "key")
+        }
         file.waitForMaintenance()
         #expect(file.fileSize.bytes <= 1 << 20)
         #expect(try setup.store("archive 999").value(forKey: "key") == Data(999, count: 100))
@@ -111,7 +120,9 @@ struct FileSizeTests {
 
     @Test func aSuspendedFileDeletesTheRestOfAnEmptiedArchiveOnceItIsResumed() throws {
         let store = try setup.store()
-        for number in 0..<1000 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
+        for number in 0..<1000 {
+            try store.record(Data(number, count: 10), forKey: EntryKey("\(number)"))
+        }
         let file = try setup.open()
         try file.withoutMaintenance {
             try store.removeAll()
@@ -127,7 +138,9 @@ struct FileSizeTests {
     /// The entries' rows are deleted later, a few at a time.
     @Test func emptyingAnArchiveWritesAFewPages() throws {
         let store = try setup.store()
-        for number in 0..<3000 { try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)")) }
+        for number in 0..<3000 {
+            try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)"))
+        }
         let file = try setup.open()
         file.waitForMaintenance()
         let (before, after) = try file.withoutMaintenance {
@@ -155,7 +168,10 @@ struct FileSizeTests {
         var random = SeededGenerator(seed: UInt64(count))
         for step in 0..<(7_000_000 / (count + 300)) {
             let size = count * Int.random(in: 50...150, using: &random) / 100
-            try store.record(Data(step, count: size), forKey: EntryKey("\(Int.random(in: 0..<100_000, using: &random))"))
+            try store.record(
+                Data(step, count: size),
+                forKey: EntryKey("\(Int.random(in: 0..<100_000, using: &random))")
+            )
         }
         let live = try store.statistics().disk.bytes
         let file = try setup.open()
@@ -164,7 +180,8 @@ struct FileSizeTests {
     }
 }
 
-/// The log after a transaction that was larger than it may be: its bytes are given back without another write (FS4).
+/// The log after a transaction that was larger than it may be: its bytes are given back without
+/// another write (FS4).
 @Suite(.ownThreads)
 struct LogAfterLargeWriteTests {
     enum Write: CaseIterable { case manyObjects, oneObject, manyDeletions, severalLarge }
@@ -176,10 +193,19 @@ struct LogAfterLargeWriteTests {
         switch write {
         case .manyObjects:
             var transaction = StoreTransaction()
-            for number in 0..<10_000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
+            for number in 0..<10_000 {
+                try transaction.record(
+                    Data(number, count: 1000),
+                    forKey: EntryKey("\(number)"),
+                    in: store
+                )
+            }
             try transaction.commit()
         case .oneObject: try store.record(Data(1, count: 20_000_000), forKey: "large")
-        case .severalLarge: for number in 0..<4 { try store.record(Data(number, count: 12_000_000), forKey: EntryKey("\(number % 2)")) }
+        case .severalLarge:
+            for number in 0..<4 {
+                try store.record(Data(number, count: 12_000_000), forKey: EntryKey("\(number % 2)"))
+            }
         case .manyDeletions:
             // Each has a page of its own, so that few of them make a large log.
             for start in stride(from: 0, to: 7000, by: 1000) {

@@ -32,16 +32,25 @@ struct HealthTests {
     private func marks() throws -> [Int] {
         [
             Int(file.withWriter { $0.lasting.commits } ?? 0), Int(store.disk.archive.present ?? 0),
-            file.withWriter { $0.connection.logFrames } ?? 0, Int(file.location.changesFile.page.now.finished),
+            file.withWriter { $0.connection.logFrames } ?? 0,
+            Int(file.location.changesFile.page.now.finished),
             try RawDatabase(setup.url).int("SELECT count(*) + ifnull(max(stamp), 0) FROM recency"),
         ]
     }
 
     @Test func aSoundFileIsHealthy() throws {
         let health = try check()
-        #expect(health.isHealthy && health.writeFailure == nil && health.writeTime != nil && health.lastFailure == nil)
-        #expect(health.fileSize > .zero && health.logSize > .zero && health.freeSpace ?? .zero > .zero)
-        #expect(health.description.hasPrefix("healthy, read in") && health.description.hasSuffix("no failure"))
+        #expect(
+            health.isHealthy && health.writeFailure == nil && health.writeTime != nil
+                && health.lastFailure == nil
+        )
+        #expect(
+            health.fileSize > .zero && health.logSize > .zero && health.freeSpace ?? .zero > .zero
+        )
+        #expect(
+            health.description.hasPrefix("healthy, read in")
+                && health.description.hasSuffix("no failure")
+        )
     }
 
     @Test func nothingChangesAndTheLogDoesNotGrow() throws {
@@ -99,14 +108,18 @@ struct HealthTests {
             try other.execute("BEGIN IMMEDIATE")
             return other
         },
-        failing("no room", full, .diskFull), failing("a device that does not write", inputOutput, .inputOutput),
+        failing("no room", full, .diskFull),
+        failing("a device that does not write", inputOutput, .inputOutput),
         failing("features of a later version", SQLiteError.unknownFeatures.code, .readOnly),
         Meeting(
-            description: "suspended", thrown: .suspended,
+            description: "suspended",
+            thrown: .suspended,
             begin: { test in
                 try test.file.suspend()
                 return nil
-            }, end: { try $0.file.resume() }),
+            },
+            end: { try $0.file.resume() }
+        ),
         Meeting(description: "closed", thrown: .closed, isHealthyAfterwards: false) { test in
             try test.file.close()
             return nil
@@ -116,23 +129,37 @@ struct HealthTests {
             return nil
         },
         Meeting(description: "replaced", thrown: .vanished, isHealthyAfterwards: false) { test in
-            try FileManager.default.moveItem(at: test.setup.url, to: test.setup.folder.file("elsewhere"))
+            try FileManager.default.moveItem(
+                at: test.setup.url,
+                to: test.setup.folder.file("elsewhere")
+            )
             try Data().write(to: test.setup.url)
             return nil
         },
-        Meeting(description: "a list of archives that cannot be read", thrown: .damagedFile, isHealthyAfterwards: false) { test in
+        Meeting(
+            description: "a list of archives that cannot be read",
+            thrown: .damagedFile,
+            isHealthyAfterwards: false
+        ) { test in
             try RawDatabase(test.setup.url).execute("ALTER TABLE archives RENAME TO others")
             return nil
         },
     ]
 
-    private static func failing(_ description: String, _ code: Int32, _ expected: VellumError.Code) -> Meeting {
+    private static func failing(
+        _ description: String,
+        _ code: Int32,
+        _ expected: VellumError.Code
+    ) -> Meeting {
         Meeting(
-            description: description, write: expected,
+            description: description,
+            write: expected,
             begin: { test in
                 test.file.failWrites(code)
                 return nil
-            }, end: { $0.file.failWrites(nil) })
+            },
+            end: { $0.file.failWrites(nil) }
+        )
     }
 
     @Test(arguments: 0..<meetings.count) func aCheckTellsWhatItMeets(_ number: Int) throws {
@@ -196,12 +223,17 @@ struct HealthTests {
     }
 
     @Test func damageThatACallHasMetStaysUntilTheFileIsOpenedAgain() throws {
-        _ = code { try file.mappingErrors { () throws(SQLiteError) in throw .corrupt("A test says so.") } }
+        _ = code {
+            try file.mappingErrors { () throws(SQLiteError) in throw .corrupt("A test says so.") }
+        }
         file.failWrites(full)
         #expect(code { try store.removeAll() } == .diskFull)
         file.failWrites(nil)
         let health = try check()
-        #expect(!health.isHealthy && health.writeFailure == nil && health.lastFailure?.error.code == .damagedFile)
+        #expect(
+            !health.isHealthy && health.writeFailure == nil
+                && health.lastFailure?.error.code == .damagedFile
+        )
         try setup.close()
         let again = try setup.store()
         #expect(try FileHealth(of: again.disk.file, timeout: .zero).isHealthy)

@@ -73,27 +73,37 @@ struct HoldTests {
     @Test func theParentOfEveryNewFolderIsSynced() throws {
         var synced: [String] = []
         let base = setup.folder.url.path
-        try FileSystem.makeFolder(base + "/a/b/c") { synced.append(($0 as NSString).lastPathComponent) }
+        try FileSystem.makeFolder(base + "/a/b/c") {
+            synced.append(($0 as NSString).lastPathComponent)
+        }
         #expect(synced == ["a", "b", "c"])
         try FileSystem.makeFolder(base + "/a/b/c") { synced.append($0) }
         #expect(synced.count == 3)
         #expect(throws: FileError.self) {
-            try FileSystem.makeFolder(base + "/d") { (path) throws(FileError) in throw FileError(.syncing, EIO, path) }
+            try FileSystem.makeFolder(base + "/d") { (path) throws(FileError) in
+                throw FileError(.syncing, EIO, path)
+            }
         }
     }
 
     #if os(Linux)
-        /// Closing one connection must not drop the locks of another (sqlite.org/howtocorrupt.html, 2.2).
+        /// Closing one connection must not drop the locks of another (sqlite.org/howtocorrupt.html,
+        /// 2.2).
         @Test func onlyTheLastConnectionClosesTheWALIndex() throws {
             let store = try setup.store()
             try store.record(Data(count: 1), forKey: "k")
             let identity = try #require(FileIdentity(path: setup.url.path))
             func descriptors() throws -> Int {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
-                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == setup.url.path + "-shm"
+                    (try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/" + $0
+                    )) == setup.url.path + "-shm"
                 }
             }
-            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unlocked)
+            #expect(
+                OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path)
+                    == .unlocked
+            )
             // SQLite's descriptor and ours.
             #expect(try descriptors() == 2)
             do {
@@ -103,17 +113,23 @@ struct HoldTests {
             #expect(try descriptors() == 2)
             try setup.close()
             #expect(try descriptors() == 0)
-            #expect(OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path) == .unknown)
+            #expect(
+                OpenDatabases.shared.holder(of: 128..<129, in: identity, at: setup.url.path)
+                    == .unknown
+            )
         }
     #endif
 
-    /// A connection is counted until it is closed: a new file may have the number of one that was removed before that.
+    /// A connection is counted until it is closed: a new file may have the number of one that was
+    /// removed before that.
     @Test func aFileWithTheNumberOfARemovedOneHasADescriptor() throws {
         let setup = try Setup()
         _ = try setup.open()
         try setup.close()
         let identity = try #require(FileIdentity(path: setup.url.path))
-        for path in [setup.url.path + " that was removed", setup.url.path] { OpenDatabases.shared.add(identity, at: path) }
+        for path in [setup.url.path + " that was removed", setup.url.path] {
+            OpenDatabases.shared.add(identity, at: path)
+        }
         #expect(OpenDatabases.shared.file(of: identity) != nil)
         for _ in 0..<2 { OpenDatabases.shared.remove(identity) }
         #expect(!OpenDatabases.shared.isOpen(identity))
@@ -153,7 +169,9 @@ struct HoldTests {
     @Test func anIdleReaderEndsItsSnapshotOnceAProcessWantsToRestartTheLog() throws {
         let file = try setup.open()
         let store = try setup.store(memory: 1.byte)
-        for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        for number in 0..<10 {
+            try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+        }
         _ = try store.value(forKey: "1")
         let other = try Connection(path: setup.url.path)
         try store.record(Data(1, count: 100), forKey: "1")
@@ -188,16 +206,34 @@ struct HoldTests {
         #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 10) == stored)
         #expect(try stored.opened(given: nil, otherwise: Capacity(500), holding: 10).bytes == 500)
         #expect(try stored.opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 300)
-        #expect(try stored.opened(given: Capacity(7), otherwise: Capacity(50), holding: 300) == StoredLimit(bytes: 7, isGiven: 1))
-        #expect(try StoredLimit(bytes: 7, isGiven: 1).opened(given: nil, otherwise: Capacity(50), holding: 300).bytes == 7)
+        #expect(
+            try stored.opened(given: Capacity(7), otherwise: Capacity(50), holding: 300)
+                == StoredLimit(bytes: 7, isGiven: 1)
+        )
+        #expect(
+            try StoredLimit(bytes: 7, isGiven: 1).opened(
+                given: nil,
+                otherwise: Capacity(50),
+                holding: 300
+            ).bytes == 7
+        )
     }
 
     @Test func aCacheKeepsItsLimitWhenItsVersionIsReplaced() throws {
         let file = try setup.open()
-        let first = try file.store(named: "f", codec: IdentityCodec(), cacheVersion: "1", disk: Capacity(100_000))
+        let first = try file.store(
+            named: "f",
+            codec: IdentityCodec(),
+            cacheVersion: "1",
+            disk: Capacity(100_000)
+        )
         for number in 0..<50 { try first.record(Data(count: 1000), forKey: EntryKey("\(number)")) }
         let second = try file.store(
-            named: "f", codec: IdentityCodec(), cacheVersion: "2", defaults: .init(memory: .unlimited, disk: Capacity(2000)))
+            named: "f",
+            codec: IdentityCodec(),
+            cacheVersion: "2",
+            defaults: .init(memory: .unlimited, disk: Capacity(2000))
+        )
         #expect(second.capacities.disk.bytes == 100_000)
         #expect(try second.count() == 0)
         try file.close()
@@ -213,7 +249,10 @@ struct HoldTests {
         try Data("x".utf8).write(to: URL(fileURLWithPath: setup.url.path + "-damaged"))
         #expect(
             try setup.open().store(
-                named: "a", codec: IdentityCodec(), defaults: .init(memory: .unlimited, disk: Capacity(100))
-            ).capacities.disk.bytes == 5000)
+                named: "a",
+                codec: IdentityCodec(),
+                defaults: .init(memory: .unlimited, disk: Capacity(100))
+            ).capacities.disk.bytes == 5000
+        )
     }
 }

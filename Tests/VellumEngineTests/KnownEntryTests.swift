@@ -6,7 +6,8 @@ import VellumCore
 @testable import VellumEngine
 import VellumTestSupport
 
-/// A write need not look for the entry that memory knows under its key. What memory knows may be outdated, whatever it says.
+/// A write need not look for the entry that memory knows under its key. What memory knows may be
+/// outdated, whatever it says.
 @Suite(.ownThreads)
 struct KnownEntryTests {
     private let setup: Setup
@@ -14,16 +15,27 @@ struct KnownEntryTests {
 
     init() throws {
         setup = try Setup()
-        driver = ArchiveHarness(try setup.open().archive(named: "a", capacity: try Capacity(10_000.byte)))
+        driver = ArchiveHarness(
+            try setup.open().archive(named: "a", capacity: try Capacity(10_000.byte))
+        )
     }
 
-    private func expect(_ sizes: [EntryKey: Int], _ location: SourceLocation = #_sourceLocation) throws {
-        for (key, size) in sizes { #expect(try driver.bytes(key)?.count == size, sourceLocation: location) }
+    private func expect(
+        _ sizes: [EntryKey: Int],
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        for (key, size) in sizes {
+            #expect(try driver.bytes(key)?.count == size, sourceLocation: location)
+        }
         let totals = try driver.archive.totals()
-        #expect(totals.entries == sizes.count && totals.bytes == sizes.values.reduce(0, +), sourceLocation: location)
+        #expect(
+            totals.entries == sizes.count && totals.bytes == sizes.values.reduce(0, +),
+            sourceLocation: location
+        )
     }
 
-    /// With another size it was overwritten by another process, or memory has it in the form of another version.
+    /// With another size it was overwritten by another process, or memory has it in the form of
+    /// another version.
     @Test(arguments: [100, 99])
     func whatIsKnownIsOverwritten(size: Int) throws {
         let id = try driver.store(count: 100, "k").entryID
@@ -43,7 +55,9 @@ struct KnownEntryTests {
     }
 
     @Test func theEntryOfAnotherArchiveIsNotOverwritten() throws {
-        let other = ArchiveHarness(try setup.open().archive(named: "b", capacity: try Capacity(10_000.byte)))
+        let other = ArchiveHarness(
+            try setup.open().archive(named: "b", capacity: try Capacity(10_000.byte))
+        )
         let id = try other.store(count: 100, "k").entryID
         _ = try driver.store(count: 200, "k", inPlaceOf: KnownEntry(id: id, size: 100))
         try expect(["k": 200])
@@ -58,7 +72,10 @@ struct KnownEntryTests {
 
     @Test func whatIsTooLargeForTheDiskRemovesTheOldEntry() throws {
         let id = try driver.store(count: 100, "k").entryID
-        #expect(try driver.store(count: 20_000, "k", inPlaceOf: KnownEntry(id: id, size: 100)).entryID == 0)
+        #expect(
+            try driver.store(count: 20_000, "k", inPlaceOf: KnownEntry(id: id, size: 100)).entryID
+                == 0
+        )
         try expect([:])
     }
 
@@ -70,7 +87,8 @@ struct KnownEntryTests {
         #expect(try driver.archive.totals().bytes == 9500)
     }
 
-    /// The store says what its memory knows, and the totals stay true whatever happens to entries in between.
+    /// The store says what its memory knows, and the totals stay true whatever happens to entries
+    /// in between.
     @Test(arguments: UInt64(0)..<4)
     func theTotalsAreTrueAfterRandomWrites(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -81,14 +99,18 @@ struct KnownEntryTests {
             case 0: try store.remove(key)
             case 1: _ = try store.value(forKey: key)
             case 2 where Bool.random(using: &random): try store.removeAll()
-            default: try store.record(Data(count: .random(in: 0..<400, using: &random)), forKey: key)
+            default:
+                try store.record(Data(count: .random(in: 0..<400, using: &random)), forKey: key)
             }
         }
         let kept = try store.disk.totals()
         try setup.close()
         // Counted anew from the rows.
         let bytes = try RawDatabase(setup.url).int(
-            "SELECT (SELECT coalesce(sum(length(bytes)), 0) FROM entries WHERE id > a.cleared + (a.id << 40)) FROM archives a ORDER BY id DESC"
+            """
+            SELECT (SELECT coalesce(sum(length(bytes)), 0) FROM entries WHERE id > a.cleared + \
+            (a.id << 40)) FROM archives a ORDER BY id DESC
+            """
         )
         #expect(kept.bytes == bytes, "seed \(seed)")
     }

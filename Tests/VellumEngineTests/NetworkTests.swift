@@ -25,8 +25,10 @@ struct NetworkTests {
         """
 
     @Test(arguments: [
-        ("/var/lib/a.sqlite", false), ("/home/ann/a.sqlite", true), ("/home/local/a.sqlite", false), ("/homes/a.sqlite", false),
-        ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true), ("/dev/shm/a", false),
+        ("/var/lib/a.sqlite", false), ("/home/ann/a.sqlite", true), ("/home/local/a.sqlite", false),
+        ("/homes/a.sqlite", false),
+        ("/mnt/share/deep/a.sqlite", true), ("/mnt/host/a", true), ("/mnt/ssh/a", true),
+        ("/dev/shm/a", false),
         ("/mnt/My Share/a", true), ("/mnt/My", false), ("/mnt/vm/a", true),
         ("/mnt/covered/a", false), ("/", false), ("", false), ("a", false),
     ])

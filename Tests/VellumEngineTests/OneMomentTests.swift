@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// A call for many keys returns what they had at one moment. Never fails by chance: what is right for one schedule is right for all.
+/// A call for many keys returns what they had at one moment. Never fails by chance: what is right
+/// for one schedule is right for all.
 @Suite(.ownThreads)
 struct OneMomentTests {
     private static let keys = (0..<50).map { EntryKey("key \($0)") }
@@ -17,11 +18,15 @@ struct OneMomentTests {
     @Test(arguments: Reading.allCases, [Durability.crashSafe, .relaxed])
     func manyKeysAreOfOneMoment(_ reading: Reading, _ durability: Durability) throws {
         let setup = try Setup()
-        let memory: DataSize = reading == .fromMemory ? 1.megaByte : reading == .partlyFromDisk ? 2500.bytes : 100.bytes
+        let memory: DataSize =
+            reading == .fromMemory
+            ? 1.megaByte : reading == .partlyFromDisk ? 2500.bytes : 100.bytes
         let store = try setup.store(memory: memory, durability: durability)
         @Sendable func write(_ number: Int) throws {
             var transaction = StoreTransaction()
-            for key in Self.keys { try transaction.record(Data(number, count: 100), forKey: key, in: store) }
+            for key in Self.keys {
+                try transaction.record(Data(number, count: 100), forKey: key, in: store)
+            }
             try transaction.commit()
         }
         try write(0)
@@ -55,7 +60,11 @@ struct OneMomentTests {
         @Sendable func write(_ number: Int) throws {
             var transaction = StoreTransaction()
             for (index, key) in Self.keys.prefix(4).enumerated() {
-                try transaction.record(Data(number, count: index < 2 ? 100 : 2000), forKey: key, in: store)
+                try transaction.record(
+                    Data(number, count: index < 2 ? 100 : 2000),
+                    forKey: key,
+                    in: store
+                )
             }
             try transaction.commit()
         }
@@ -69,7 +78,9 @@ struct OneMomentTests {
                     isDone.set()
                 }
                 while thread > 0, !isDone.isSet {
-                    let values = try store.values(forKeys: Array(Self.keys.prefix(4))).map { $0?.first }
+                    let values = try store.values(forKeys: Array(Self.keys.prefix(4))).map {
+                        $0?.first
+                    }
                     if Set(values).count != 1 { mixed.withLock { $0 += 1 } }
                 }
             } catch {
@@ -81,14 +92,22 @@ struct OneMomentTests {
         // While nobody of this process commits.
         let now = setup.clock.now
         let read = try store.valuesInCommitOrder(Array(Self.keys.prefix(4)), (now, .never), .fail)
-        #expect(read.map { $0?.count } == [100, 100, 2000, 2000] && Set(read.map { $0?.first }).count == 1)
+        #expect(
+            read.map { $0?.count } == [100, 100, 2000, 2000]
+                && Set(read.map { $0?.first }).count == 1
+        )
     }
 
-    /// A call that finds the moment changed each time reads while nobody commits, also in an open batch of relaxed writes.
-    @Test(arguments: [Durability.crashSafe, .relaxed]) func whatIsReadInCommitOrderIsWhatWasWritten(_ durability: Durability) throws {
+    /// A call that finds the moment changed each time reads while nobody commits, also in an open
+    /// batch of relaxed writes.
+    @Test(arguments: [Durability.crashSafe, .relaxed]) func whatIsReadInCommitOrderIsWhatWasWritten(
+        _ durability: Durability
+    ) throws {
         let setup = try Setup()
         let store = try setup.store(memory: 300.bytes, durability: durability)
-        for (number, key) in Self.keys.enumerated() { try store.record(Data(number, count: 100), forKey: key) }
+        for (number, key) in Self.keys.enumerated() {
+            try store.record(Data(number, count: 100), forKey: key)
+        }
         let asked = Self.keys + ["missing"]
         let read = try store.valuesInCommitOrder(asked, (setup.clock.now, .never), .fail)
         #expect(read == (0..<50).map { Data($0, count: 100) } + [nil])

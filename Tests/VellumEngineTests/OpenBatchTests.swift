@@ -7,7 +7,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// What meets relaxed writes that are not committed yet. The batch may be committed at any moment, which changes no result.
+/// What meets relaxed writes that are not committed yet. The batch may be committed at any moment,
+/// which changes no result.
 @Suite(.ownThreads)
 struct OpenBatchTests {
     private let setup: Setup
@@ -21,13 +22,16 @@ struct OpenBatchTests {
     }
 
     private func fill(_ count: Int) throws {
-        for number in 0..<count { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        for number in 0..<count {
+            try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+        }
         try file.commitBatch()
     }
 
     /// What ends a batch because something else begins.
     enum Ending: CaseIterable, Sendable {
-        case opening, currentLimit, emptyingTheLog, restartingTheLog, closingAnother, droppingNothing, transaction, suspending, query, check
+        case opening, currentLimit, emptyingTheLog, restartingTheLog, closingAnother,
+            droppingNothing, transaction, suspending, query, check
 
         fileprivate func run(on store: Store<Data>, _ setup: Setup) throws {
             let file = store.disk.file
@@ -48,14 +52,19 @@ struct OpenBatchTests {
         }
     }
 
-    @Test(arguments: Ending.allCases) func whatWasEmptiedIsDeletedWhateverEndsTheBatch(_ ending: Ending) throws {
+    @Test(arguments: Ending.allCases) func whatWasEmptiedIsDeletedWhateverEndsTheBatch(
+        _ ending: Ending
+    ) throws {
         try setup.store("other").close()
         try fill(8)
         try store.removeAll()
         try ending.run(on: store, setup)
         try file.commitBatch()
         file.waitForMaintenance()
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == (ending == .transaction ? 1 : 0))
+        #expect(
+            try RawDatabase(setup.url).int("SELECT count(*) FROM entries")
+                == (ending == .transaction ? 1 : 0)
+        )
         #expect(try file.verify().isIntact)
     }
 
@@ -94,22 +103,29 @@ struct OpenBatchTests {
         }
     }
 
-    /// Several processes: what a relaxed write evicts does not hide the number under which it was announced.
+    /// Several processes: what a relaxed write evicts does not hide the number under which it was
+    /// announced.
     @Test(arguments: [1, 2]) func aSharedWriteThatEvictsHasItsNumber(writes: Int) throws {
         try fill(10)
         var outcomes: [WriteOutcome] = []
         let all = (0..<writes).map { number in
             ArchiveWrite(
-                archive: store.disk.archive, key: EntryKey("new \(number)"),
+                archive: store.disk.archive,
+                key: EntryKey("new \(number)"),
                 operation: .store(Entry(bytes: Data(1, count: 400), written: setup.clock.now)),
-                stamp: store.memory.stamp(at: setup.clock.now))
+                stamp: store.memory.stamp(at: setup.clock.now)
+            )
         }
         let commit = try #require(
             try file.withWriter { (writer) throws(SQLiteError) in
                 try writer.carryOut(all, isRelaxed: true, sharing: { true }) { outcomes = $0 }
-            })
+            }
+        )
         #expect(outcomes.count == writes && outcomes.allSatisfy { $0.change != nil })
-        #expect(commit.changes.count == 1 && commit.changes[0].removed.flatMap(\.entries).count == 4 * writes)
+        #expect(
+            commit.changes.count == 1
+                && commit.changes[0].removed.flatMap(\.entries).count == 4 * writes
+        )
         #expect(outcomes.allSatisfy { $0.change == commit.changes[0].number })
     }
 
@@ -123,7 +139,9 @@ struct OpenBatchTests {
     }
 
     /// An entry whose age is not in the file yet expires, whatever policy is set meanwhile.
-    @Test(arguments: [Expiration.never, .after(.seconds(1000))]) func anAgeIsKnownToASweep(policy: Expiration) throws {
+    @Test(arguments: [Expiration.never, .after(.seconds(1000))]) func anAgeIsKnownToASweep(
+        policy: Expiration
+    ) throws {
         try store.record(Data(1, count: 10), forKey: "a", expiration: .after(.seconds(60)))
         try store.setRetention(policy, staleWindow: .seconds(100))
         try file.commitBatch()
@@ -132,7 +150,8 @@ struct OpenBatchTests {
         #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 0)
     }
 
-    /// A policy that could not be written, because the file is suspended, is written when it can be.
+    /// A policy that could not be written, because the file is suspended, is written when it can
+    /// be.
     @Test func aPolicyOfASuspendedFileIsNotTakenForWritten() throws {
         let archive = store.disk.archive
         try file.suspend()
@@ -142,6 +161,10 @@ struct OpenBatchTests {
         try file.resume()
         file.sweepEverything()
         #expect(archive.upkeep.withLock { $0.policiesWritten.isRecent(at: setup.clock.now) })
-        #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM retention WHERE archive = \(archive.id)") == 1)
+        #expect(
+            try RawDatabase(setup.url).int(
+                "SELECT count(*) FROM retention WHERE archive = \(archive.id)"
+            ) == 1
+        )
     }
 }

@@ -14,12 +14,25 @@ struct OpeningProblemTests {
     @Test func permissionsOfOnesOwnFileCanBeChanged() {
         var problem = Self.problem
         problem.isReadable = false
-        #expect(problem.advice == "Its permissions do not let this user read it. Change them (chmod u+rw), or choose another path.")
+        #expect(
+            problem.advice
+                == """
+                Its permissions do not let this user read it. Change them (chmod u+rw), or choose \
+                another path.
+                """
+        )
         (problem.isReadable, problem.isWritable) = (true, false)
-        #expect(problem.advice == "Its permissions do not let this user write it. Change them (chmod u+w), or choose another path.")
+        #expect(
+            problem.advice
+                == """
+                Its permissions do not let this user write it. Change them (chmod u+w), or choose \
+                another path.
+                """
+        )
     }
 
-    /// Only where a device is locked with its files: elsewhere the system says EPERM for other reasons.
+    /// Only where a device is locked with its files: elsewhere the system says EPERM for other
+    /// reasons.
     @Test func aLockedDeviceIsNoPermissionProblem() {
         #expect(SQLiteError.meansLockedDevice(EPERM, locks: true))
         #expect(!SQLiteError.meansLockedDevice(EACCES, locks: true))
@@ -32,7 +45,9 @@ struct OpeningProblemTests {
     /// What SQLite knows of the system's error is kept.
     @Test func anErrorOfOpeningHasTheErrorOfTheSystem() throws {
         let folder = try TemporaryDirectory()
-        let error = #expect(throws: SQLiteError.self) { _ = try Connection(path: folder.file("missing/file").path) }
+        let error = #expect(throws: SQLiteError.self) {
+            _ = try Connection(path: folder.file("missing/file").path)
+        }
         #expect(error?.systemError == ENOENT)
     }
 
@@ -40,8 +55,8 @@ struct OpeningProblemTests {
         var problem = Self.problem
         (problem.isReadable, problem.owner) = (false, "ann")
         let advice = """
-            It belongs to the user ann, and its permissions do not let this user read it. Run the program as ann, have an administrator \
-            change the owner (chown), or choose another path.
+            It belongs to the user ann, and its permissions do not let this user read it. Run the \
+            program as ann, have an administrator change the owner (chown), or choose another path.
             """
         #expect(problem.advice == advice)
         (problem.isReadable, problem.isWritable) = (true, false)
@@ -54,7 +69,13 @@ struct OpeningProblemTests {
         let reason = "The folder /data does not let this user create files in it."
         #expect(problem.advice == "\(reason) Change its permissions, or choose another folder.")
         problem.folderOwner = "ann"
-        #expect(problem.advice == "\(reason) It belongs to the user ann: run the program as ann, or choose another folder.")
+        #expect(
+            problem.advice
+                == """
+                \(reason) It belongs to the user ann: run the program as ann, or choose another \
+                folder.
+                """
+        )
     }
 
     @Test func theOwnerOfAFileIsFound() throws {
@@ -74,15 +95,24 @@ struct OpeningProblemTests {
     @Test func aFolderThatIsGoneIsNamed() throws {
         let folder = try TemporaryDirectory()
         let gone = folder.file("gone")
-        let problem = OpeningProblem(path: gone.appendingPathComponent("Archives.sqlite").path, .ENOENT)
-        #expect(problem.advice == "The folder \(gone.path) is gone: it was removed or renamed meanwhile. Try again.")
+        let problem = OpeningProblem(
+            path: gone.appendingPathComponent("Archives.sqlite").path,
+            .ENOENT
+        )
+        #expect(
+            problem.advice
+                == """
+                The folder \(gone.path) is gone: it was removed or renamed meanwhile. Try again.
+                """
+        )
     }
 }
 
 /// Names and paths that are too long, and how many files may be open (FS5, FS7).
 @Suite(.ownThreads)
 struct PathLengthTests {
-    /// A file that can be opened can also be repaired: the names of all that is made of it fit, too.
+    /// A file that can be opened can also be repaired: the names of all that is made of it fit,
+    /// too.
     @Test(arguments: [100, 200, 207, 208, 215, 216, 219, 230, 240, 255, 300])
     func aNameThatCanBeOpenedCanBeRepaired(length: Int) throws {
         let folder = try TemporaryDirectory()
@@ -101,7 +131,9 @@ struct PathLengthTests {
     func aPathThatCanBeOpenedCanBeRepaired(length: Int) throws {
         let folder = try TemporaryDirectory()
         var path = try FileSystem.resolved(folder.url.path)
-        while path.utf8.count < length - 100 { path += "/" + String(repeating: "f", count: min(90, length - 50 - path.utf8.count)) }
+        while path.utf8.count < length - 100 {
+            path += "/" + String(repeating: "f", count: min(90, length - 50 - path.utf8.count))
+        }
         path += "/" + String(repeating: "n", count: length - path.utf8.count - 1)
         #expect(path.utf8.count == length)
         let url = URL(fileURLWithPath: path)
@@ -115,17 +147,22 @@ struct PathLengthTests {
     }
 
     private func repair(_ url: URL) throws {
-        func store() throws -> Store<Data> { try DatabaseFile.open(at: url).store(named: "a", codec: IdentityCodec(), StoreOptions()) }
+        func store() throws -> Store<Data> {
+            try DatabaseFile.open(at: url).store(named: "a", codec: IdentityCodec(), StoreOptions())
+        }
         try store().record(Data([1]), forKey: "k")
         try DatabaseFile.open(at: url).close()
         Recovery.markDamaged(url.path)
-        // Repairing looks at the file, and finds it sound; a damaged page makes it copy the entries.
+        // Repairing looks at the file, and finds it sound; a damaged page makes it copy the
+        // entries.
         let file = try FileHandle(forUpdating: url)
         try file.seek(toOffset: 4096 * 2)
         try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
         try file.close()
         #expect(try store().count() <= 1)
-        let names = try FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: url.deletingLastPathComponent().path
+        )
         #expect(names.contains { $0.contains(".damaged-") })
         #expect(try DatabaseFile.open(at: url).verify().isIntact)
         try DatabaseFile.open(at: url).close()

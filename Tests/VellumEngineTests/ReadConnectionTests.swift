@@ -12,7 +12,8 @@ struct ReadConnectionTests {
 
     init() throws { setup = try Setup() }
 
-    /// SQLite takes the snapshot with the first read of a transaction, so it may hold commits that the wal-index did not show at its beginning.
+    /// SQLite takes the snapshot with the first read of a transaction, so it may hold commits that
+    /// the wal-index did not show at its beginning.
     @Test func whatIsKnownOfASnapshotIsNotUsedForALaterTransaction() throws {
         let store = try setup.store()
         try store.record(Data(1, count: 10), forKey: "a")
@@ -24,6 +25,14 @@ struct ReadConnectionTests {
             return try reader.tables(of: store.disk.archive).extent(of: nil).hasExpiring
         }
         #expect(try !hasExpiring {})
-        #expect(try hasExpiring { try store.record(Data(1, count: 10), forKey: "b", expiration: Expiration(age: 60_000)) })
+        #expect(
+            try hasExpiring {
+                try store.record(
+                    Data(1, count: 10),
+                    forKey: "b",
+                    expiration: Expiration(age: 60_000)
+                )
+            }
+        )
     }
 }

@@ -55,15 +55,25 @@ struct RecencyModelTests {
     func theOrderOfUseSurvivesTheStore(_ memory: Int) throws {
         do {
             let store = try setup.store(memory: DataSize(bytes: memory))
-            for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+            for number in 0..<10 {
+                try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+            }
             for number in [3, 1, 4, 1, 5] { _ = try store.value(forKey: EntryKey("\(number)")) }
             try store.record(Data(9, count: 50), forKey: "2")
         }
         let store = try setup.store(memory: DataSize(bytes: memory))
-        #expect(try store.keys().map(\.normalized) == ["2", "5", "1", "4", "3", "9", "8", "7", "6", "0"])
+        #expect(
+            try store.keys().map(\.normalized) == [
+                "2", "5", "1", "4", "3", "9", "8", "7", "6", "0",
+            ]
+        )
         let few = try setup.open().store(
-            named: "strings", codec: IdentityCodec(), memory: Capacity(DataSize(bytes: memory)), disk: Capacity(100.megaByte),
-            whenDifferent: .share)
+            named: "strings",
+            codec: IdentityCodec(),
+            memory: Capacity(DataSize(bytes: memory)),
+            disk: Capacity(100.megaByte),
+            whenDifferent: .share
+        )
         #expect(try few.keys(limit: 3) == ["2", "5", "1"])
     }
 
@@ -72,20 +82,29 @@ struct RecencyModelTests {
         let store = try setup.store()
         try store.record(Data(1, count: 1), forKey: "a")
         setup.clock.advance(by: .seconds(100))
-        #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date.addingTimeInterval(-100))
+        #expect(
+            try store.metadata(forKey: "a")?.lastUsed
+                == setup.clock.now.date.addingTimeInterval(-100)
+        )
         _ = try store.value(forKey: "a")
         #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
         store.trimMemory(to: 0)
         #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
         try store.flush()
         #expect(try store.metadata(forKey: "a")?.lastUsed == setup.clock.now.date)
-        #expect(try store.metadata(forKey: "a")?.written == setup.clock.now.date.addingTimeInterval(-100))
+        #expect(
+            try store.metadata(forKey: "a")?.written
+                == setup.clock.now.date.addingTimeInterval(-100)
+        )
     }
 
-    /// V1: unused entries are removed and recently used entries stay, whether memory or the disk knows the last use.
+    /// V1: unused entries are removed and recently used entries stay, whether memory or the disk
+    /// knows the last use.
     @Test func unusedEntriesAreRemoved() throws {
         let store = try setup.store(memory: 250)
-        for key in ["a", "b", "c", "d"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+        for key in ["a", "b", "c", "d"] {
+            try store.record(Data(1, count: 100), forKey: EntryKey(key))
+        }
         setup.clock.advance(by: .seconds(60))
         _ = try store.value(forKey: "a")
         _ = try store.value(forKey: "c")
@@ -95,7 +114,8 @@ struct RecencyModelTests {
         #expect(try store.value(forKey: "d") == nil)
     }
 
-    /// A model of memory and disk: accesses, writes and removals, with random flushes and reopenings.
+    /// A model of memory and disk: accesses, writes and removals, with random flushes and
+    /// reopenings.
     @Test(arguments: UInt64(1)...4)
     func theDiskEvictsInTheExactOrderOfUse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -127,10 +147,14 @@ struct RecencyModelTests {
                 store = try setup.store(memory: memory, disk: DataSize(bytes: limit * 10))
             default: setup.clock.advance(by: .milliseconds(Int.random(in: -5...50, using: &random)))
             }
-            // Memory may hold more than the disk; entries that the disk evicts are still found there.
+            // Memory may hold more than the disk; entries that the disk evicts are still found
+            // there.
             if memory.bytes < limit * 10 {
                 model = Array(model.prefix(limit))
-                #expect(try store?.keys().map(\.normalized) == model, "seed \(seed), step \(step), memory \(memory)")
+                #expect(
+                    try store?.keys().map(\.normalized) == model,
+                    "seed \(seed), step \(step), memory \(memory)"
+                )
             }
             let totals = try store?.statistics().disk
             #expect((totals?.bytes ?? 0) <= limit * 10)
@@ -150,7 +174,9 @@ struct ClockTests {
         let setup = try Setup()
         do {
             let store = try setup.store(memory: 1, disk: 300)
-            for key in ["a", "b", "c"] { try store.record(Data(1, count: 100), forKey: EntryKey(key)) }
+            for key in ["a", "b", "c"] {
+                try store.record(Data(1, count: 100), forKey: EntryKey(key))
+            }
             _ = try store.value(forKey: "a")
             try store.flush()
             try store.close()

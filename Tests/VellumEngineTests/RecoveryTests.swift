@@ -15,7 +15,9 @@ struct RecoveryTests {
 
     private func fill(_ count: Int) throws {
         let store = try setup.store()
-        for number in 0..<count { try store.record(Data(number, count: 200), forKey: EntryKey("\(number)")) }
+        for number in 0..<count {
+            try store.record(Data(number, count: 200), forKey: EntryKey("\(number)"))
+        }
         try setup.close()
     }
 
@@ -24,7 +26,10 @@ struct RecoveryTests {
         "UPDATE entries SET written = written + 1 WHERE id = (1 << 40) + 5",
         "UPDATE entries SET expires = 99999999999999 WHERE id = (1 << 40) + 5",
         "UPDATE entries SET idle = 5 WHERE id = (1 << 40) + 5",
-        "UPDATE entries SET bytes = (SELECT bytes FROM entries WHERE id = (1 << 40) + 6) WHERE id = (1 << 40) + 5",
+        """
+        UPDATE entries SET bytes = (SELECT bytes FROM entries WHERE id = (1 << 40) + 6) WHERE id = \
+        (1 << 40) + 5
+        """,
     ])
     func aModifiedEntryIsReportedAsDamagedAndDoesNotHideOthers(_ sql: String) async throws {
         try fill(10)
@@ -48,18 +53,28 @@ struct RecoveryTests {
     /// P3: an entry that was moved to another key or archive is not a value of it.
     @Test func anEntryUnderAnotherKeyIsDamaged() throws {
         try fill(3)
-        let sums = ["strings": try setup.store().disk.archive.checksum, "other": try setup.store("other").disk.archive.checksum]
+        let sums = [
+            "strings": try setup.store().disk.archive.checksum,
+            "other": try setup.store("other").disk.archive.checksum,
+        ]
         func hash(_ key: String, _ archive: String) throws -> Int64 {
             let checksum = try #require(sums[archive])
             return EntryKey(key).withBytes { checksum.storedHash(ofKey: $0) }
         }
         let database = try RawDatabase(setup.url)
-        try database.execute("UPDATE entries SET key = CAST('x' AS BLOB), hash = \(try hash("x", "strings")) WHERE id = (1 << 40) + 1")
         try database.execute(
             """
-            INSERT INTO entries SELECT id + (1 << 40), \(try hash("1", "other")), key, written, expires, idle, stamp, checksum, 0, bytes
+            UPDATE entries SET key = CAST('x' AS BLOB), hash = \(try hash("x", "strings")) WHERE \
+            id = (1 << 40) + 1
+            """
+        )
+        try database.execute(
+            """
+            INSERT INTO entries SELECT id + (1 << 40), \(try hash("1", "other")), key, written, \
+            expires, idle, stamp, checksum, 0, bytes
             FROM entries WHERE id = (1 << 40) + 2
-            """)
+            """
+        )
         #expect(throws: VellumError.self) { try setup.store().value(forKey: "x") }
         #expect(throws: VellumError.self) { try setup.store("other").value(forKey: "1") }
         #expect(try setup.store().value(forKey: "1") != nil)
@@ -71,7 +86,8 @@ struct RecoveryTests {
         let hash = try setup.store().disk.archive.checksum.storedHash(ofKey: "1")
         try setup.close()
         try RawDatabase(setup.url).execute(
-            "UPDATE entries SET hash = \(hash) WHERE id = (1 << 40) + 1")
+            "UPDATE entries SET hash = \(hash) WHERE id = (1 << 40) + 1"
+        )
         #expect(code { _ = try setup.store().value(forKey: "1") } == .damagedFile)
     }
 
@@ -101,7 +117,11 @@ struct RecoveryTests {
         #expect(try setup.store().value(forKey: "a") == Data("new".utf8))
         let names = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
         let aside = names.filter { $0.contains(".damaged-") }.sorted()
-        #expect(aside.count { name in !["-wal", "-shm", "-changes", "-damaged"].contains { name.hasSuffix($0) } } == 1)
+        #expect(
+            aside.count { name in
+                !["-wal", "-shm", "-changes", "-damaged"].contains { name.hasSuffix($0) }
+            } == 1
+        )
         #expect(!names.contains("Archives.sqlite-damaged"))
     }
 
@@ -111,8 +131,13 @@ struct RecoveryTests {
         try setup.store("second").record(Data("two".utf8), forKey: "b")
         try setup.close()
         var bytes = try Data(contentsOf: setup.url)
-        let root = try RawDatabase(setup.url).int("SELECT rootpage FROM sqlite_schema WHERE name = 'entries_by_hash'")
-        bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: Data(repeating: 0xEE, count: 4096))
+        let root = try RawDatabase(setup.url).int(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'entries_by_hash'"
+        )
+        bytes.replaceSubrange(
+            (root - 1) * 4096..<root * 4096,
+            with: Data(repeating: 0xEE, count: 4096)
+        )
         try bytes.write(to: setup.url)
         do {
             let store = try setup.store()
@@ -133,7 +158,10 @@ struct RecoveryTests {
         try fill(2000)
         var bytes = try Data(contentsOf: setup.url)
         let leaf = bytes.count / 4096 / 2
-        bytes.replaceSubrange(leaf * 4096..<(leaf + 1) * 4096, with: Data(repeating: 0xEE, count: 4096))
+        bytes.replaceSubrange(
+            leaf * 4096..<(leaf + 1) * 4096,
+            with: Data(repeating: 0xEE, count: 4096)
+        )
         try bytes.write(to: setup.url)
         let damaged = try setup.open()
         #expect(try !damaged.verify().isIntact)
@@ -142,7 +170,8 @@ struct RecoveryTests {
         let pendingEvents = Listener()
         let archive = try file.archive(named: "strings", capacity: .unlimited)
         archive.attach(to: pendingEvents)
-        guard case .setAside(let url, let salvaged) = pendingEvents.events.withLock({ $0.first }) else {
+        guard case .setAside(let url, let salvaged) = pendingEvents.events.withLock({ $0.first })
+        else {
             Issue.record("Nothing was reported.")
             return
         }
@@ -171,13 +200,17 @@ struct RecoveryTests {
         let page = Int.random(in: 0..<bytes.count / 4096, using: &random)
         let start = page * 4096 + (page == 0 ? 100 : 0)
         bytes.replaceSubrange(
-            start..<(page + 1) * 4096, with: (start..<(page + 1) * 4096).map { _ in UInt8.random(in: 0...255, using: &random) })
+            start..<(page + 1) * 4096,
+            with: (start..<(page + 1) * 4096).map { _ in UInt8.random(in: 0...255, using: &random) }
+        )
         try bytes.write(to: setup.url)
         do {
             let store = try setup.store()
             for number in 0..<600 {
                 do throws(VellumError) {
-                    if let value = try store.value(forKey: EntryKey("\(number)")) { #expect(value == Data(number, count: 200)) }
+                    if let value = try store.value(forKey: EntryKey("\(number)")) {
+                        #expect(value == Data(number, count: 200))
+                    }
                 } catch {
                     #expect([.damagedEntry, .damagedFile].contains(error.code), "\(error)")
                 }

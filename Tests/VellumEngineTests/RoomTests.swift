@@ -14,7 +14,9 @@ struct RoomTests {
     init() throws { setup = try Setup() }
 
     private func pages(of file: DatabaseFile) throws -> Int64 {
-        try #require(try file.withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages })
+        try #require(
+            try file.withWriter { (writer) throws(SQLiteError) in try writer.bytesOfPages }
+        )
     }
 
     /// What another process does at any time. Its connection keeps no room behind the pages.
@@ -28,7 +30,10 @@ struct RoomTests {
         for number in 0..<400 {
             try store.record(Data(number, count: 900), forKey: EntryKey("\(number)"))
             // Room ahead of a checkpoint may be gone, but not that of a commit after it.
-            #expect(try Int64(setup.folder.size(of: "Archives.sqlite")) >= pages(of: store.disk.file), "after \(number)")
+            #expect(
+                try Int64(setup.folder.size(of: "Archives.sqlite")) >= pages(of: store.disk.file),
+                "after \(number)"
+            )
             let before = setup.folder.size(of: "Archives.sqlite")
             if number % 7 == 0 { try checkpoint() }
             wasShortened = wasShortened || setup.folder.size(of: "Archives.sqlite") < before
@@ -72,12 +77,21 @@ struct RoomTests {
         let (file, archive) = (store.disk.file, store.disk)
         let keys = LongRun.number(200, usually: 60)
         for number in 0..<LongRun.number(300, usually: 100) {
-            let length = [1, 20, 900, 4000, 40_000, EntryKey.maximumLength].randomElement(using: &random) ?? 1
+            let length =
+                [1, 20, 900, 4000, 40_000, EntryKey.maximumLength].randomElement(using: &random)
+                ?? 1
             let start = String(repeating: "k", count: max(0, length - 4))
             let key = EntryKey(start + "\(number % keys)")
-            let entry = Entry(bytes: Data(number, count: .random(in: 0..<20_000, using: &random)), written: setup.clock.now)
+            let entry = Entry(
+                bytes: Data(number, count: .random(in: 0..<20_000, using: &random)),
+                written: setup.clock.now
+            )
             let write = ArchiveWrite(
-                archive: archive.archive, key: key, operation: .store(entry), stamp: store.memory.stamp(at: setup.clock.now))
+                archive: archive.archive,
+                key: key,
+                operation: .store(entry),
+                stamp: store.memory.stamp(at: setup.clock.now)
+            )
             let found = try file.withWriter { (writer) throws(SQLiteError) in
                 let before = try writer.bytesOfPages
                 let (growth, _) = try writer.transaction { (transaction) throws(SQLiteError) in

@@ -18,22 +18,32 @@ final class Setup: Sendable {
 
     func open() throws -> DatabaseFile { try DatabaseFile.open(at: url, clock: clock.wallClock) }
 
-    /// Closes everything, so that the file can be inspected and changed: maintenance may keep it open for a moment after the last handle is
-    /// released.
+    /// Closes everything, so that the file can be inspected and changed: maintenance may keep it
+    /// open for a moment after the last handle is released.
     func close() throws { try open().close() }
 
     func store(
-        _ name: String = "strings", memory: DataSize = 1.megaByte, disk: DataSize = 100.megaByte, durability: Durability = .crashSafe
+        _ name: String = "strings",
+        memory: DataSize = 1.megaByte,
+        disk: DataSize = 100.megaByte,
+        durability: Durability = .crashSafe
     ) throws -> Store<Data> {
         try open().store(
-            named: name, codec: IdentityCodec(), memory: Capacity(memory), disk: Capacity(disk), caching: .values,
-            durability: durability)
+            named: name,
+            codec: IdentityCodec(),
+            memory: Capacity(memory),
+            disk: Capacity(disk),
+            caching: .values,
+            durability: durability
+        )
     }
 }
 
 extension Data {
     /// A number of bytes that differ from key to key.
-    init(_ number: Int, count: Int) { self.init(repeating: UInt8(truncatingIfNeeded: number), count: count) }
+    init(_ number: Int, count: Int) {
+        self.init(repeating: UInt8(truncatingIfNeeded: number), count: count)
+    }
 }
 
 /// The code of the error that `body` throws; `nil` if it succeeds.

@@ -6,7 +6,8 @@ import Foundation
     internal import CSQLite
 #endif
 
-/// Acts between SQLite's look at the size of a file and what it does with it, as another process may.
+/// Acts between SQLite's look at the size of a file and what it does with it, as another process
+/// may.
 enum SizeLookups {
     private static let lock = NSLock()
     // Unsafe because it is protected by `lock`.
@@ -15,7 +16,8 @@ enum SizeLookups {
     /// Runs `body`, and `action` once, after SQLite's first look on this thread.
     ///
     /// - Returns: Whether SQLite looked.
-    static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool {
+    static func after(_ action: @escaping () -> Void, run body: () throws -> Void) rethrows -> Bool
+    {
         var hasLooked = false
         lock.lock()
         self.action = (
@@ -48,7 +50,9 @@ enum SizeLookups {
     private static func take() -> (() -> Void)? {
         lock.lock()
         defer { lock.unlock() }
-        guard let (thread, run) = action, pthread_equal(thread, pthread_self()) != 0 else { return nil }
+        guard let (thread, run) = action, pthread_equal(thread, pthread_self()) != 0 else {
+            return nil
+        }
         action = nil
         return run
     }
@@ -56,6 +60,10 @@ enum SizeLookups {
     /// `nil` for the system's own call (sqlite.org/c3ref/vfs.html, `xSetSystemCall`).
     private static func set(_ call: Call?) {
         let vfs = sqlite3_vfs_find("unix")
-        _ = vfs?.pointee.xSetSystemCall(vfs, "fstat", call.map { unsafeBitCast($0, to: sqlite3_syscall_ptr.self) })
+        _ = vfs?.pointee.xSetSystemCall(
+            vfs,
+            "fstat",
+            call.map { unsafeBitCast($0, to: sqlite3_syscall_ptr.self) }
+        )
     }
 }

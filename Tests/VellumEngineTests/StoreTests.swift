@@ -15,14 +15,23 @@ struct StoreTests {
         let folder: TemporaryDirectory
         let store: Store<String>
 
-        init(memory: DataSize = 1.megaByte, disk limit: DataSize = 1.megaByte, caching: CachePolicy<String> = .values) throws {
+        init(
+            memory: DataSize = 1.megaByte,
+            disk limit: DataSize = 1.megaByte,
+            caching: CachePolicy<String> = .values
+        ) throws {
             folder = try TemporaryDirectory()
             disk = try DatabaseFile.open(at: folder.file("Archives.sqlite"), clock: clock.wallClock)
                 .archive(named: "archive", capacity: Capacity(limit))
             var options = StoreOptions<String>()
             options.caching = caching
             store = Store(
-                disk: disk, codec: codec, memory: try Capacity(memory), options, clock: clock.wallClock)
+                disk: disk,
+                codec: codec,
+                memory: try Capacity(memory),
+                options,
+                clock: clock.wallClock
+            )
             // Expired entries stay in the file, so that no test depends on when they are reclaimed.
             try store.setRetention(.never, staleWindow: .seconds(86_400))
         }
@@ -63,7 +72,9 @@ struct StoreTests {
     @Test func aValueLargerThanEveryLimitIsAnErrorAndTheOldValueStays() throws {
         let setup = try Setup(memory: 100, disk: 200)
         try setup.store.record("old", forKey: "a")
-        let error = #expect(throws: VellumError.self) { try setup.store.record(text(201), forKey: "a") }
+        let error = #expect(throws: VellumError.self) {
+            try setup.store.record(text(201), forKey: "a")
+        }
         #expect(error?.code == .tooLarge)
         #expect(try setup.store.value(forKey: "a") == "old")
     }
@@ -133,7 +144,9 @@ struct StoreTests {
         let events = setup.store.events.events()
         #expect(Set(try setup.store.values(undecodable: .skip)) == ["a", "c"])
         var iterator = events.makeAsyncIterator()
-        guard case .damagedEntry(let key, let error) = await iterator.next() else { throw Unexpected() }
+        guard case .damagedEntry(let key, let error) = await iterator.next() else {
+            throw Unexpected()
+        }
         #expect(key == "b" && error.code == .notDecodable)
     }
 
@@ -198,7 +211,9 @@ struct StoreTests {
         var transaction = StoreTransaction()
         try transaction.record("new", forKey: "a", in: setup.store)
         transaction.remove("b", in: setup.store)
-        #expect(throws: VellumError.self) { try transaction.record(text(500), forKey: "c", in: setup.store) }
+        #expect(throws: VellumError.self) {
+            try transaction.record(text(500), forKey: "c", in: setup.store)
+        }
         #expect(try setup.store.value(forKey: "a") == "old")
         #expect(try transaction.commit() == [true, false])
         #expect(try setup.store.value(forKey: "a") == "new")
@@ -232,8 +247,14 @@ struct StoreTests {
         _ = try setup.store.value(forKey: "a")
         _ = try setup.store.value(forKey: "b")
         let statistics = try setup.store.statistics()
-        #expect(statistics.memoryHits == 1 && statistics.diskHits == 1 && statistics.misses == 1 && statistics.memoryEvictions == 1)
-        #expect(statistics.memory == StorageUsage(entries: 1, bytes: 7) && statistics.disk == StorageUsage(entries: 1, bytes: 7))
+        #expect(
+            statistics.memoryHits == 1 && statistics.diskHits == 1 && statistics.misses == 1
+                && statistics.memoryEvictions == 1
+        )
+        #expect(
+            statistics.memory == StorageUsage(entries: 1, bytes: 7)
+                && statistics.disk == StorageUsage(entries: 1, bytes: 7)
+        )
         #expect(statistics.hitRatio == 2.0 / 3.0)
     }
 }
@@ -245,13 +266,27 @@ struct LoweredLimitTests {
         let setup = try Setup()
         let store = try setup.store(memory: 10.megaByte)
         var transaction = StoreTransaction()
-        for number in 0..<1000 { try transaction.record(Data(number, count: 1000), forKey: EntryKey("\(number)"), in: store) }
+        for number in 0..<1000 {
+            try transaction.record(
+                Data(number, count: 1000),
+                forKey: EntryKey("\(number)"),
+                in: store
+            )
+        }
         try transaction.commit()
         let recording = OnThread {
             blockUntil("the new limit holds") { store.capacities.disk.bytes <= 100_000 }
-            return code { for number in 0..<50 { try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)")) } }
+            return code {
+                for number in 0..<50 {
+                    try store.record(Data(number, count: 1000), forKey: EntryKey("\(number)"))
+                }
+            }
         }
-        try store.reconfigure(memory: Capacity(10.megaByte), disk: Capacity(DataSize(bytes: 100_000)), caching: .values)
+        try store.reconfigure(
+            memory: Capacity(10.megaByte),
+            disk: Capacity(DataSize(bytes: 100_000)),
+            caching: .values
+        )
         #expect(recording.result() == nil)
         let keys = try store.keys().map(\.normalized)
         #expect(keys.count == Set(keys).count)

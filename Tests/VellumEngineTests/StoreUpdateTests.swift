@@ -21,7 +21,12 @@ struct StoreUpdateTests {
         var options = StoreOptions<String>()
         options.caching = .values
         store = Store(
-            disk: disk, codec: JSONCodec<String>(), memory: try Capacity(DataSize(bytes: 100_000)), options, clock: clock.wallClock)
+            disk: disk,
+            codec: JSONCodec<String>(),
+            memory: try Capacity(DataSize(bytes: 100_000)),
+            options,
+            clock: clock.wallClock
+        )
     }
 
     private func append(_ text: String) throws {
@@ -45,12 +50,17 @@ struct StoreUpdateTests {
         try append("1")
         try store.disk.file.suspend()
         #expect(throws: VellumError.self) {
-            try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in Issue.record("The closure ran.") }
+            try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { _ in
+                Issue.record("The closure ran.")
+            }
         }
     }
 
     /// Runs `step` once, between the reading of the key and the writing.
-    private func append(_ text: String, after step: @escaping @Sendable () throws -> Void) throws -> Int {
+    private func append(
+        _ text: String,
+        after step: @escaping @Sendable () throws -> Void
+    ) throws -> Int {
         var runs = 0
         try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { value in
             runs += 1
@@ -76,9 +86,11 @@ struct StoreUpdateTests {
         #expect(try store.value(forKey: "a") == "12")
     }
 
-    /// What may come between an update's look in memory and its commit: the value after it, and how often the closure runs.
+    /// What may come between an update's look in memory and its commit: the value after it, and how
+    /// often the closure runs.
     enum Between: CaseIterable {
-        case nothing, otherMemory, otherKey, record, sameRecord, removal, removalOfAll, removalOfPrefix
+        case nothing, otherMemory, otherKey, record, sameRecord, removal, removalOfAll,
+            removalOfPrefix
 
         var value: String {
             switch self {
@@ -98,7 +110,9 @@ struct StoreUpdateTests {
     }
 
     @Test(arguments: Between.allCases)
-    func anUpdateOfWhatMemoryHasReadsNoDiskAndIsOvertakenByEveryWriteOfItsKey(_ between: Between) throws {
+    func anUpdateOfWhatMemoryHasReadsNoDiskAndIsOvertakenByEveryWriteOfItsKey(
+        _ between: Between
+    ) throws {
         try append("1")
         let (store, hits) = (store, store.state.counters.withLock { $0.diskHits })
         let runs = try append("2") {
@@ -125,7 +139,10 @@ struct StoreUpdateTests {
         try append("1")
         let (store, part) = (store, store.memory.stripe(of: store.memory.hash.of("a")))
         let other = try #require(
-            (0..<10_000).map { EntryKey("b\($0)") }.first { store.memory.stripe(of: store.memory.hash.of($0)) == part })
+            (0..<10_000).map { EntryKey("b\($0)") }.first {
+                store.memory.stripe(of: store.memory.hash.of($0)) == part
+            }
+        )
         var runs = 0
         try store.update("a", AgeOfUpdated(nil, ofNew: nil)) { value in
             runs += 1
@@ -135,18 +152,25 @@ struct StoreUpdateTests {
         #expect(try (runs, store.value(forKey: "a")) == (2, "12"))
     }
 
-    /// Values that say a version although their type has none, as those of a cache do, of which "refused" cannot be encoded any more.
+    /// Values that say a version although their type has none, as those of a cache do, of which
+    /// "refused" cannot be encoded any more.
     private final class RefusingCodec: Codec {
         let refuses = Atomic(false)
 
         func encode(_ value: String) throws -> Data {
-            if refuses.load(ordering: .relaxed), value == "refused" { throw CocoaError(.coderInvalidValue) }
+            if refuses.load(ordering: .relaxed), value == "refused" {
+                throw CocoaError(.coderInvalidValue)
+            }
             return Data(value.utf8)
         }
 
         func decode(_ bytes: Data) throws -> String { String(decoding: bytes, as: UTF8.self) }
         func version(of value: String) -> Int64 { 2 }
-        func migrate(_ bytes: Data, from version: Int64, of key: EntryKey) throws -> Migration<String> { .value(try decode(bytes)) }
+        func migrate(
+            _ bytes: Data,
+            from version: Int64,
+            of key: EntryKey
+        ) throws -> Migration<String> { .value(try decode(bytes)) }
     }
 
     @Test func whatMemoryHasIsComparedByItsVersionAndMayNotBeEncodableAnyMore() throws {
@@ -155,7 +179,13 @@ struct StoreUpdateTests {
         options.caching = .values
         let disk = try DatabaseFile.open(at: folder.file("Versions.sqlite"), clock: clock.wallClock)
             .archive(named: "archive", capacity: Capacity(DataSize(bytes: 1000)))
-        let store = Store(disk: disk, codec: codec, memory: try Capacity(DataSize(bytes: 100_000)), options, clock: clock.wallClock)
+        let store = Store(
+            disk: disk,
+            codec: codec,
+            memory: try Capacity(DataSize(bytes: 100_000)),
+            options,
+            clock: clock.wallClock
+        )
         let age = AgeOfUpdated(nil, ofNew: nil)
         try store.record("refused", forKey: "a")
         let stores = store.memory.stores
@@ -199,12 +229,16 @@ struct StoreUpdateTests {
     @Test func theDateFromWhichAReadersAgeCountsIsKept() throws {
         let readers = Expiration.after(.seconds(60))
         for expected in ["1", "11", "111"] {
-            try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + "1" }
+            try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) {
+                $0 = ($0 ?? "") + "1"
+            }
             #expect(try store.value(forKey: "a", under: readers) == expected)
             clock.advance(by: .seconds(25))
         }
         #expect(try store.value(forKey: "a", under: readers) == nil)
-        try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) { $0 = ($0 ?? "") + "1" }
+        try store.update("a", under: readers, AgeOfUpdated(nil, ofNew: nil)) {
+            $0 = ($0 ?? "") + "1"
+        }
         #expect(try store.value(forKey: "a", under: readers) == "1")
     }
 
@@ -234,13 +268,19 @@ struct StoreUpdateTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
                 let isGiven = Bool.random(using: &random)
-                let age = isGiven ? Expiration.after(.seconds(Int.random(in: 1...20, using: &random))) : nil
+                let age =
+                    isGiven
+                    ? Expiration.after(.seconds(Int.random(in: 1...20, using: &random))) : nil
                 let new = Int.random(in: 0..<8, using: &random) == 0 ? nil : "\(round)"
                 try store.update(EntryKey(key), AgeOfUpdated(age, ofNew: nil)) { value in
                     #expect(value == valid?.text, "round \(round)")
                     value = new
                 }
-                let expires = age.map { clock.now.advanced(byMilliseconds: $0.age(of: EntryKey(key), written: clock.now)) }
+                let expires = age.map {
+                    clock.now.advanced(
+                        byMilliseconds: $0.age(of: EntryKey(key), written: clock.now)
+                    )
+                }
                 model[key] = new.map { ($0, isGiven ? expires : valid?.expires) }
             case 5..<7:
                 try store.record("\(round)", forKey: EntryKey(key))

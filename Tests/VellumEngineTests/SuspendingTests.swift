@@ -19,16 +19,22 @@ struct SuspendingTests {
     private func held() throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
         let nodes = try files.map { name in
-            let attributes = try FileManager.default.attributesOfItem(atPath: setup.folder.file(name).path)
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: setup.folder.file(name).path
+            )
             return ":\(attributes[.systemFileNumber] ?? "") "
         }
-        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(
+            separator: "\n"
+        )
         let ours = locks.filter { line in nodes.contains { line.contains($0) } }.map(String.init)
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            descriptor in
             var name = [CChar](repeating: 0, count: 4096)
             let count = readlink("/proc/self/fd/\(descriptor)", &name, name.count - 1)
             return count > 0
-                && String(decoding: name[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self).hasPrefix(setup.folder.url.path)
+                && String(decoding: name[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+                    .hasPrefix(setup.folder.url.path)
         }
         return ours + open
     }
@@ -37,7 +43,9 @@ struct SuspendingTests {
         @Test(arguments: Durability.allCases)
         func suspendingReleasesAllLocksAndOpenFiles(_ durability: Durability) throws {
             let store = try setup.store(durability: durability)
-            for number in 0..<100 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+            for number in 0..<100 {
+                try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+            }
             store.trimMemory(to: 0)
             #expect(try store.value(forKey: "5") != nil)
             #expect(try !held().isEmpty)
@@ -75,7 +83,9 @@ struct SuspendingTests {
 
     @Test func suspendingCommitsRelaxedWrites() throws {
         let store = try setup.store(durability: .relaxed)
-        for number in 0..<50 { try store.record(Data(number, count: 10), forKey: EntryKey("\(number)")) }
+        for number in 0..<50 {
+            try store.record(Data(number, count: 10), forKey: EntryKey("\(number)"))
+        }
         let file = try setup.open()
         try file.suspend()
         #expect(try RawDatabase(setup.url).int("SELECT count(*) FROM entries") == 50)
@@ -90,7 +100,11 @@ struct SuspendingTests {
         let file = try setup.open()
         try file.suspend()
         try RawDatabase(setup.url).execute(
-            "DELETE FROM entries WHERE id = (1 << 40) + 1; UPDATE archives SET entries = 1, bytes = 5, next = 3")
+            """
+            DELETE FROM entries WHERE id = (1 << 40) + 1; UPDATE archives SET entries = 1, bytes = \
+            5, next = 3
+            """
+        )
         try file.resume()
         store.trimMemory(to: 0)
         #expect(try store.value(forKey: "a") == nil)
@@ -133,7 +147,9 @@ struct SuspendingTests {
             let file = try setup.open()
             let call = OnThread {
                 while true {
-                    let failure = code { try file.checkLocation() } ?? code { _ = try store.value(forKey: "missing") }
+                    let failure =
+                        code { try file.checkLocation() }
+                        ?? code { _ = try store.value(forKey: "missing") }
                     if let failure { return failure }
                 }
             }

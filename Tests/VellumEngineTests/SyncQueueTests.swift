@@ -24,7 +24,11 @@ struct SyncQueueTests {
     }
 
     @Test mutating func ofThoseThatASyncDoesNotCoverOneIsWokenToLead() {
-        #expect([1, 2, 5, 6, 7].map { word(queue.join(for: $0)) } == ["leads", "waits", "waits", "waits", "waits"])
+        #expect(
+            [1, 2, 5, 6, 7].map { word(queue.join(for: $0)) } == [
+                "leads", "waits", "waits", "waits", "waits",
+            ]
+        )
         #expect(queue.end(through: 2).count == 2)
         #expect([2, 5].map { word(queue.join(for: $0)) } == ["covered", "leads"])
         #expect(queue.end(through: 7).count == 2)

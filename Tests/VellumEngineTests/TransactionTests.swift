@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// A transaction as the engine passes it down: what it does goes with it, and its commit says what it changed.
+/// A transaction as the engine passes it down: what it does goes with it, and its commit says what
+/// it changed.
 @Suite(.ownThreads)
 struct TransactionTests {
     private struct Failure: Error {}
@@ -24,25 +25,38 @@ struct TransactionTests {
 
     private func write(_ key: EntryKey, _ count: Int, in other: Archive? = nil) -> ArchiveWrite {
         ArchiveWrite(
-            archive: other ?? archive, key: key, operation: .store(Entry(bytes: Data(1, count: count), written: setup.clock.now)),
-            stamp: store.memory.stamp(at: setup.clock.now))
+            archive: other ?? archive,
+            key: key,
+            operation: .store(Entry(bytes: Data(1, count: count), written: setup.clock.now)),
+            stamp: store.memory.stamp(at: setup.clock.now)
+        )
     }
 
     private func transaction<Result: Sendable>(
         _ body: (Transaction) throws(SQLiteError) -> Result
     ) throws -> (Result, Commit) {
-        try #require(try file.withWriter { (writer) throws(SQLiteError) in try writer.transaction(body) })
+        try #require(
+            try file.withWriter { (writer) throws(SQLiteError) in try writer.transaction(body) }
+        )
     }
 
     /// The hashes of the keys that were announced since.
     private func announced(since generation: UInt64) -> ChangedKeys {
         let page = file.location.changesFile.page
-        return page.changes(of: archive.id, after: generation, through: page.generation(of: archive.id).value, notBy: 0)
+        return page.changes(
+            of: archive.id,
+            after: generation,
+            through: page.generation(of: archive.id).value,
+            notBy: 0
+        )
     }
 
-    /// Two callers' writes in one transaction: those of the first are undone, those of the second committed.
+    /// Two callers' writes in one transaction: those of the first are undone, those of the second
+    /// committed.
     @Test func twoCallersStandInOneTransactionAndOneIsUndone() async throws {
-        for number in 0..<5 { try store.record(Data(1, count: 100), forKey: EntryKey("old \(number)")) }
+        for number in 0..<5 {
+            try store.record(Data(1, count: 100), forKey: EntryKey("old \(number)"))
+        }
         let generation = file.location.changesFile.page.generation(of: archive.id).value
         let others = store.observer(of: "old 4")
         defer { others.stop() }
@@ -74,7 +88,9 @@ struct TransactionTests {
         #expect(try store.disk.totals() == StorageUsage(entries: 6, bytes: 700))
         #expect(store.disk.evictedSize == 0)
         #expect(try store.value(forKey: "first") == nil)
-        for number in 0..<5 { #expect(try store.value(forKey: EntryKey("old \(number)")) == Data(1, count: 100)) }
+        for number in 0..<5 {
+            #expect(try store.value(forKey: EntryKey("old \(number)")) == Data(1, count: 100))
+        }
         #expect(try store.value(forKey: "second") == Data(1, count: 200))
         #expect(try file.verify().isIntact)
         // Observers hear of the second alone: both hear of one commit at the same time.
@@ -82,7 +98,8 @@ struct TransactionTests {
         #expect(!others.isDirty)
     }
 
-    /// A part that begins another index, and is undone, leaves the index and its statements as they were.
+    /// A part that begins another index, and is undone, leaves the index and its statements as they
+    /// were.
     @Test func anIndexThatWasBegunInAPartThatIsUndoneIsGone() throws {
         let people = try setup.people()
         try people.record(Person.crowd(20))
@@ -130,14 +147,25 @@ struct TransactionTests {
         }
         let change = try #require(commit.changes.first)
         let hash = archive.checksum.hash
-        #expect(commit.changes.count == 1 && change.archive == archive.id && change.known === archive)
+        #expect(
+            commit.changes.count == 1 && change.archive == archive.id && change.known === archive
+        )
         #expect(change.removed.map(\.cause) == [.evicted])
         #expect(change.removed.flatMap(\.entries).map(\.key) == ["0", "1"])
-        #expect(Set(change.keys.single.map(\.hash)) == Set(["a", "b", "0", "1"].map { hash.of(EntryKey($0)) }))
+        #expect(
+            Set(change.keys.single.map(\.hash))
+                == Set(["a", "b", "0", "1"].map { hash.of(EntryKey($0)) })
+        )
         #expect(change.number?.previous == before)
-        #expect(change.number?.last == file.location.changesFile.page.generation(of: archive.id).value)
-        let (_, emptied) = try transaction { (transaction) throws(SQLiteError) in try transaction.edit(of: archive).removeAll() }
-        #expect(emptied.changes.first?.keys == ChangedKeys(all: .removed) && emptied.due.mayHoldCleared)
+        #expect(
+            change.number?.last == file.location.changesFile.page.generation(of: archive.id).value
+        )
+        let (_, emptied) = try transaction { (transaction) throws(SQLiteError) in
+            try transaction.edit(of: archive).removeAll()
+        }
+        #expect(
+            emptied.changes.first?.keys == ChangedKeys(all: .removed) && emptied.due.mayHoldCleared
+        )
         #expect(emptied.due.commits == commit.due.commits + 1)
     }
 
@@ -151,15 +179,19 @@ struct TransactionTests {
         // Under one lock, so that nobody commits in between.
         let outcome = try #require(
             try file.withWriter { (writer) throws(SQLiteError) in
-                let commit = try writer.carryOut([kept], isRelaxed: true, sharing: { isShared }) { _ in }
+                let commit = try writer.carryOut([kept], isRelaxed: true, sharing: { isShared }) {
+                    _ in
+                }
                 var failure: SQLiteError?
                 do throws(SQLiteError) {
-                    _ = try writer.carryOut([large], isRelaxed: true, sharing: { isShared }) { _ in }
+                    _ = try writer.carryOut([large], isRelaxed: true, sharing: { isShared }) { _ in
+                    }
                 } catch {
                     failure = error
                 }
                 return (commit: commit, failure: failure, isOpen: writer.batch != nil)
-            })
+            }
+        )
         #expect(outcome.failure?.code == SQLiteError.tooLarge.code)
         #expect(outcome.isOpen == !isShared && outcome.commit.due.isOpen == !isShared)
         #expect((outcome.commit.changes.first?.number == nil) == !isShared)

@@ -16,7 +16,9 @@ struct VanishedFileTests {
     init() throws { setup = try Setup() }
 
     /// Simulates that a few milliseconds have passed.
-    private func forgetLastLook(_ file: DatabaseFile) { file.location.lastLook.store(.min / 2, ordering: .relaxed) }
+    private func forgetLastLook(_ file: DatabaseFile) {
+        file.location.lastLook.store(.min / 2, ordering: .relaxed)
+    }
 
     /// The last connection removes the log when it closes, and nothing is lost.
     @Test func closingAFileDoesNotReportItAsVanished() throws {
@@ -67,7 +69,8 @@ struct VanishedFileTests {
         #expect(code { _ = try store.value(forKey: "a") } == .vanished)
         #expect(code { _ = try store.count() } == .vanished)
         #expect(store.isClosed)
-        // Nothing of the old file reaches the new one, even when its last handle is released; but if the log was left, it is salvaged.
+        // Nothing of the old file reaches the new one, even when its last handle is released; but
+        // if the log was left, it is salvaged.
         let new = try setup.store()
         #expect(try new.count() == (loss.leavesLog ? 1 : 0))
         #expect(try new.value(forKey: "a") == (loss.leavesLog ? Data("one".utf8) : nil))
@@ -79,13 +82,18 @@ struct VanishedFileTests {
     }
 
     /// Such an error says nothing of the disk.
-    @Test(arguments: [SQLiteError.lostTransaction.code, 14 /* SQLITE_CANTOPEN */, SQLiteError.foundDamaged.code])
-    func anErrorOfTheSystemAfterTheFolderWasRemovedMeansThatTheFileVanished(_ number: Int32) throws {
+    @Test(arguments: [
+        SQLiteError.lostTransaction.code, 14 /* SQLITE_CANTOPEN */, SQLiteError.foundDamaged.code,
+    ])
+    func anErrorOfTheSystemAfterTheFolderWasRemovedMeansThatTheFileVanished(_ number: Int32) throws
+    {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         let file = try setup.open()
         func fail() throws(VellumError) {
-            try file.mappingErrors { () throws(SQLiteError) in throw SQLiteError(code: number, message: "It failed.") }
+            try file.mappingErrors { () throws(SQLiteError) in
+                throw SQLiteError(code: number, message: "It failed.")
+            }
         }
         if number != SQLiteError.foundDamaged.code {
             let error = #expect(throws: VellumError.self) { try fail() }
@@ -111,8 +119,11 @@ struct VanishedFileTests {
         #expect(try setup.store().value(forKey: "a") == Data("one".utf8))
     }
 
-    /// Memory hits do not look for the file: the touches that they leave are written in the background, which does.
-    @Test(arguments: Loss.allCases) func aProcessThatOnlyHitsMemoryNoticesThatItsFileHasVanished(_ loss: Loss) async throws {
+    /// Memory hits do not look for the file: the touches that they leave are written in the
+    /// background, which does.
+    @Test(arguments: Loss.allCases) func aProcessThatOnlyHitsMemoryNoticesThatItsFileHasVanished(
+        _ loss: Loss
+    ) async throws {
         let store = try setup.store()
         try store.record(Data("one".utf8), forKey: "a")
         try loss.happen(to: setup)
@@ -144,7 +155,10 @@ struct VanishedFileTests {
         let store = try setup.store()
         let file = try setup.open()
         _ = file.location.changesFile.page.announce(
-            [.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 77, of: getpid())
+            [.init(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))],
+            by: 77,
+            of: getpid()
+        )
         let identity = try #require(FileIdentity(path: file.path))
         // Other tests commit to other files of this process.
         blockUntil("nobody is taken for one who commits") {
@@ -167,8 +181,14 @@ struct VanishedFileTests {
         let before = other.page.generation(of: 1).value
         try store.record(Data("three".utf8), forKey: "c")
         #expect(
-            other.page.changes(of: 1, after: before, through: other.page.generation(of: 1).value, notBy: other.author)
-                == .keys([store.disk.archive.checksum.hash.of("c")]))
+            other.page.changes(
+                of: 1,
+                after: before,
+                through: other.page.generation(of: 1).value,
+                notBy: other.author
+            )
+                == .keys([store.disk.archive.checksum.hash.of("c")])
+        )
         #expect(try store.value(forKey: "a") == Data("one".utf8))
     }
 
@@ -188,7 +208,9 @@ struct VanishedFileTests {
         let file = try setup.open()
         // Takes the place of the mark, so that the repair ends before the file is set aside.
         try FileManager.default.createDirectory(
-            atPath: file.path + Recovery.markSuffix, withIntermediateDirectories: false)
+            atPath: file.path + Recovery.markSuffix,
+            withIntermediateDirectories: false
+        )
         #expect(throws: (any Error).self) {
             try Recovery.repair(file.path, file.kind, at: setup.clock.now)
         }
@@ -201,7 +223,8 @@ struct VanishedFileTests {
         for round in 0..<20 {
             let file = try DatabaseFile.open(at: setup.folder.file("deleted"))
             try file.suspend()
-            for name in try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path) where name.hasPrefix("deleted") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: setup.folder.url.path)
+            where name.hasPrefix("deleted") {
                 try FileManager.default.removeItem(at: setup.folder.file(name))
             }
             let other = try StoreHold<Data>.open { () throws(VellumError) in

@@ -8,7 +8,8 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// Writes of tasks that wait for their turn are committed together, and each fails alone (decision 86).
+/// Writes of tasks that wait for their turn are committed together, and each fails alone (decision
+/// 86).
 @Suite(.ownThreads)
 struct WriteLaneTests {
     private let setup: Setup
@@ -23,7 +24,11 @@ struct WriteLaneTests {
 
     private var commits: UInt64 { file.withWriter { $0.lasting.commits } ?? 0 }
 
-    private static func record(_ key: EntryKey, _ count: Int = 10, in store: Store<Data>) async throws {
+    private static func record(
+        _ key: EntryKey,
+        _ count: Int = 10,
+        in store: Store<Data>
+    ) async throws {
         var transaction = StoreTransaction()
         try transaction.record(Data(1, count: count), forKey: key, in: store)
         try await transaction.commitInTurn()
@@ -31,7 +36,9 @@ struct WriteLaneTests {
 
     /// Records in each of the stores, in one call.
     private static func record(
-        _ key: EntryKey, _ count: Int, in stores: [Store<Data>]
+        _ key: EntryKey,
+        _ count: Int,
+        in stores: [Store<Data>]
     ) async throws {
         var transaction = StoreTransaction()
         for store in stores {
@@ -46,9 +53,11 @@ struct WriteLaneTests {
         return waiting.threads == 1 ? waiting.count : nil
     }
 
-    /// Holds the writer until so many calls wait behind the one that the lane has taken, and then runs `body` with it.
+    /// Holds the writer until so many calls wait behind the one that the lane has taken, and then
+    /// runs `body` with it.
     private func holdingWriter(
-        _ calls: [@Sendable () async throws -> Void], until isReady: @escaping @Sendable () -> Bool = { true },
+        _ calls: [@Sendable () async throws -> Void],
+        until isReady: @escaping @Sendable () -> Bool = { true },
         then body: @escaping @Sendable (Writer) throws(SQLiteError) -> Void = { _ in }
     ) async -> [(any Error)?] {
         let (file, isHeld, gate) = (file, Flag(), DispatchSemaphore(value: 0))
@@ -71,7 +80,8 @@ struct WriteLaneTests {
                     } catch {
                         return error
                     }
-                })
+                }
+            )
             // In their order, the first alone: the lane has taken it.
             await until("\(number) calls wait behind the first") { Self.waiting(file) == number }
         }
@@ -86,16 +96,25 @@ struct WriteLaneTests {
     func whatWaitsIsCommittedTogether(calls: Int, commits expected: UInt64) async throws {
         let (store, before) = (store, commits)
         let errors = await holdingWriter(
-            (0..<calls).map { number in { try await Self.record(EntryKey("\(number)"), in: store) } })
+            (0..<calls).map { number in
+                { try await Self.record(EntryKey("\(number)"), in: store) }
+            }
+        )
         #expect(errors.compactMap { $0 }.isEmpty)
         #expect(commits - before == expected)
-        for number in 0..<calls { #expect(try store.value(forKey: EntryKey("\(number)")) == Data(1, count: 10)) }
+        for number in 0..<calls {
+            #expect(try store.value(forKey: EntryKey("\(number)")) == Data(1, count: 10))
+        }
         #expect(try store.count() == calls)
     }
 
     @Test func aMegabyteIsCommittedAtMost() async throws {
         let (store, before) = (store, commits)
-        let errors = await holdingWriter((0..<7).map { number in { try await Self.record(EntryKey("\(number)"), 400_000, in: store) } })
+        let errors = await holdingWriter(
+            (0..<7).map { number in
+                { try await Self.record(EntryKey("\(number)"), 400_000, in: store) }
+            }
+        )
         #expect(errors.compactMap { $0 }.isEmpty)
         #expect(commits - before == 3)
         #expect(try store.count() == 7)
@@ -122,10 +141,14 @@ struct WriteLaneTests {
                 } else {
                     other.disk.archive.isListed = false
                 }
-            })
+            }
+        )
         other.disk.archive.isListed = true
         for (number, error) in errors.enumerated() {
-            #expect((error as? VellumError)?.code == (number == 5 ? isTooLarge ? .tooLarge : .closed : nil))
+            #expect(
+                (error as? VellumError)?.code
+                    == (number == 5 ? isTooLarge ? .tooLarge : .closed : nil)
+            )
         }
         #expect(try store.count() == 9)
         #expect(try store.value(forKey: "5") == nil)
@@ -150,7 +173,9 @@ struct WriteLaneTests {
                     isCancelled.set()
                     try await Self.record("c", in: store)
                 },
-            ], until: { isCancelled.isSet })
+            ],
+            until: { isCancelled.isSet }
+        )
         #expect(errors.compactMap { $0 }.isEmpty)
         #expect(isCancelled.isSet)
         #expect(try store.keys().sorted { $0.normalized < $1.normalized } == ["a", "c"])
@@ -175,7 +200,9 @@ struct WriteLaneTests {
                     let removed = try await task.value
                     #expect(removed == [true])
                 }
-            ], until: { isCancelled.isSet })
+            ],
+            until: { isCancelled.isSet }
+        )
         #expect(errors[0] == nil)
         #expect(try store.count() == 0)
     }
@@ -186,10 +213,13 @@ struct WriteLaneTests {
         let seed = UInt64.random(in: 0 ... .max)
         // Of each caller.
         let calls = LongRun.number(200, usually: 40)
-        let counts = try await withThrowingTaskGroup(of: (done: Int, cancelled: Int).self) { group in
+        let counts = try await withThrowingTaskGroup(of: (done: Int, cancelled: Int).self) {
+            group in
             for caller in 0..<50 {
                 group.addTask {
-                    var (random, counts) = (SeededGenerator(seed: seed &+ UInt64(caller)), (done: 0, cancelled: 0))
+                    var (random, counts) = (
+                        SeededGenerator(seed: seed &+ UInt64(caller)), (done: 0, cancelled: 0)
+                    )
                     for number in 0..<calls {
                         let key = EntryKey("\(caller) \(number)")
                         let task = Task { try await Self.record(key, in: store) }
@@ -217,7 +247,9 @@ struct WriteLaneTests {
                     return counts
                 }
             }
-            return try await group.reduce(into: (done: 0, cancelled: 0)) { $0 = ($0.done + $1.done, $0.cancelled + $1.cancelled) }
+            return try await group.reduce(into: (done: 0, cancelled: 0)) {
+                $0 = ($0.done + $1.done, $0.cancelled + $1.cancelled)
+            }
         }
         #expect(counts.done + counts.cancelled == 50 * calls)
         #expect(counts.done >= 50 * calls / 4)
@@ -230,7 +262,9 @@ struct WriteLaneTests {
     @Test func callsThatWaitWhileTheFileIsSuspendedThrow() async throws {
         let (store, file) = (store, file)
         try file.suspend()
-        let error = await #expect(throws: VellumError.self) { try await Self.record("a", in: store) }
+        let error = await #expect(throws: VellumError.self) {
+            try await Self.record("a", in: store)
+        }
         #expect(error?.code == .suspended)
         try file.resume()
         try await Self.record("a", in: store)
@@ -242,7 +276,10 @@ struct WriteLaneTests {
         let safe = try setup.store("safe", durability: .powerSafe)
         let stores = [store, relaxed, safe]
         let errors = await holdingWriter(
-            (0..<12).map { number in { try await Self.record(EntryKey("\(number)"), in: stores[number % 3]) } })
+            (0..<12).map { number in
+                { try await Self.record(EntryKey("\(number)"), in: stores[number % 3]) }
+            }
+        )
         #expect(errors.compactMap { $0 }.isEmpty)
         for store in stores { #expect(try store.count() == 4) }
     }
@@ -251,7 +288,9 @@ struct WriteLaneTests {
     @Test func observersAreToldOfEachCall() async throws {
         let store = store
         var events = store.events.events().makeAsyncIterator()
-        let errors = await holdingWriter((0..<5).map { number in { try await Self.record(EntryKey("\(number)"), in: store) } })
+        let errors = await holdingWriter(
+            (0..<5).map { number in { try await Self.record(EntryKey("\(number)"), in: store) } }
+        )
         #expect(errors.compactMap { $0 }.isEmpty)
         var keys: Set<String> = []
         for _ in 0..<5 { if case .recorded(let key) = await events.next() { keys.insert(key) } }

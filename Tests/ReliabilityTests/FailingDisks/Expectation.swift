@@ -1,8 +1,10 @@
 /// The values that the keys of an archive may have while calls fail.
 struct Expectation {
-    /// What the open store must return: one value, or one of a few if only a sync failed. `nil` is a miss.
+    /// What the open store must return: one value, or one of a few if only a sync failed. `nil` is
+    /// a miss.
     private var open: [String: [Item?]] = [:]
-    /// Further values that may exist once the file is reopened: the log may contain a write that was not acknowledged.
+    /// Further values that may exist once the file is reopened: the log may contain a write that
+    /// was not acknowledged.
     private var reopened: [String: [Item?]] = [:]
 
     var keys: [String] { Array(open.keys) }
@@ -12,7 +14,8 @@ struct Expectation {
         reopened[key] = []
     }
 
-    /// - Parameter isInDoubt: Whether the write may have been applied although the caller got an error.
+    /// - Parameter isInDoubt: Whether the write may have been applied although the caller got an
+    ///   error.
     mutating func failed(_ key: String, _ value: Item?, isInDoubt: Bool) {
         if isInDoubt { open[key, default: [nil]].append(value) }
         open[key, default: [nil]] += []
@@ -31,7 +34,9 @@ struct Expectation {
         var wrong: [String] = []
         for key in keys {
             let value = try read(key)
-            if !(open[key, default: []] + reopened[key, default: []]).contains(value) { wrong.append(key) }
+            if !(open[key, default: []] + reopened[key, default: []]).contains(value) {
+                wrong.append(key)
+            }
             acknowledged(key, value)
         }
         return wrong

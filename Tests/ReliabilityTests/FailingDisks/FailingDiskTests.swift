@@ -8,7 +8,8 @@ import VellumTestSupport
 
 /// C5: whatever call fails, the caller gets a clear error, and no acknowledged write is lost.
 ///
-/// `VELLUM_FAULTS=all` makes every call fail in every way; a number makes that many calls fail in each way.
+/// `VELLUM_FAULTS=all` makes every call fail in every way; a number makes that many calls fail in
+/// each way.
 @Suite(.ownThreads(.longSuite), .serialized)
 struct FailingDiskTests {
     struct Way: CustomTestStringConvertible, Sendable {
@@ -17,7 +18,9 @@ struct FailingDiskTests {
 
         var testDescription: String { "\(fault), \(lasting ? "until healed" : "once")" }
 
-        static let all = DiskFault.allCases.flatMap { [Way(fault: $0, lasting: false), Way(fault: $0, lasting: true)] }
+        static let all = DiskFault.allCases.flatMap {
+            [Way(fault: $0, lasting: false), Way(fault: $0, lasting: true)]
+        }
     }
 
     /// The errors that plain failures of a disk may cause.
@@ -48,12 +51,17 @@ struct FailingDiskTests {
             scenario.script.fail(way.fault, at: number, lasting: way.lasting)
             scenario.run()
             scenario.checkRecovery()
-            let place = "\(way.testDescription), call \(number) of \(calls): \(scenario.script.lastInjected ?? "none")"
+            let place =
+                """
+                \(way.testDescription), call \(number) of \(calls): \
+                \(scenario.script.lastInjected ?? "none")
+                """
             #expect(scenario.problems.isEmpty, "\(place)")
-            // A read that failed once looks like damage until the next opening has checked the file.
-            // Another process may hold the lock at any time.
+            // A read that failed once looks like damage until the next opening has checked the
+            // file. Another process may hold the lock at any time.
             let expected = way.fault == .locked ? Self.clear.union([.busy]) : Self.clear
-            let clear = way.fault == .shortRead && !way.lasting ? expected.union([.damagedFile]) : expected
+            let clear =
+                way.fault == .shortRead && !way.lasting ? expected.union([.damagedFile]) : expected
             #expect(scenario.codes.isSubset(of: clear), "\(place): \(scenario.codes)")
             #expect(try scenario.marksOfDamage() == [], "\(place)")
             injected += scenario.script.injected
@@ -63,8 +71,12 @@ struct FailingDiskTests {
         Work.faults.count(injected)
         if Amount.isFull("VELLUM_FAULTS") {
             print(
-                "FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) calls, \(injected) failed,"
-                    + " \(thrown) errors thrown, \(reopened) had to open again")
+                """
+                FIGURES faults, \(way.testDescription)\(isLong ? ", long log" : ""): \(calls) \
+                calls, \(injected) failed,
+                """
+                    + " \(thrown) errors thrown, \(reopened) had to open again"
+            )
         }
     }
 

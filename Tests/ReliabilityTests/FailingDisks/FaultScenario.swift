@@ -6,8 +6,8 @@ import VellumTestSupport
 
 import ScriptedDisk
 
-/// Uses three archives of one file on a disk that may fail at any call. Compares every result with the expected one, and checks that every
-/// error is clear.
+/// Uses three archives of one file on a disk that may fail at any call. Compares every result with
+/// the expected one, and checks that every error is clear.
 final class FaultScenario {
     enum Name: String, CaseIterable { case main, safe, small }
 
@@ -64,7 +64,8 @@ final class FaultScenario {
 
     /// Checks the contents once the disk works again.
     func checkRecovery() {
-        // A read in the background that fails now, and is looked into when the disk works again, would look like damage until the next opening.
+        // A read in the background that fails now, and is looked into when the disk works again,
+        // would look like damage until the next opening.
         file?.waitForMaintenance()
         script.heal()
         let before = thrown
@@ -92,20 +93,30 @@ final class FaultScenario {
     private func open() {
         for _ in 0..<2 where stores.count < 3 {
             attempt("open") { () throws(VellumError) in
-                let file = try DatabaseFile.open(at: self.folder.file("Archives.sqlite"), clock: self.clock.wallClock)
+                let file = try DatabaseFile.open(
+                    at: self.folder.file("Archives.sqlite"),
+                    clock: self.clock.wallClock
+                )
                 self.file = file
                 for name in Name.allCases where self.stores[name] == nil {
                     self.stores[name] = try file.store(
-                        named: name.rawValue, codec: JSONCodec<Item>(), memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
-                        disk: Capacity(50.megaByte, entries: name == .small ? Self.room : nil), caching: .values,
-                        indexing: name == .main ? Item.catalog : nil, durability: name == .safe ? .powerSafe : .crashSafe)
+                        named: name.rawValue,
+                        codec: JSONCodec<Item>(),
+                        memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
+                        disk: Capacity(50.megaByte, entries: name == .small ? Self.room : nil),
+                        caching: .values,
+                        indexing: name == .main ? Item.catalog : nil,
+                        durability: name == .safe ? .powerSafe : .crashSafe
+                    )
                 }
             }
         }
     }
 
     private func fill() {
-        for index in 0..<6 { record(.main, "m\(index)", length: [20, 300, 3000, 9000, 100, 40][index]) }
+        for index in 0..<6 {
+            record(.main, "m\(index)", length: [20, 300, 3000, 9000, 100, 40][index])
+        }
         for index in 0..<3 { record(.safe, "s\(index)", length: 500 * index) }
     }
 
@@ -144,11 +155,18 @@ final class FaultScenario {
         attempt("close") { () throws(VellumError) in try self.file?.close() }
         release()
         open()
-        guard stores.count == 3 else { return problem("it does not open on a disk that works: \(codes)") }
+        guard stores.count == 3 else {
+            return problem("it does not open on a disk that works: \(codes)")
+        }
         do {
             for name in [Name.main, .safe] {
-                let wrong = try expected[name]?.reopen { try self.stores[name]?.value(forKey: EntryKey($0)) } ?? []
-                if !wrong.isEmpty { problem("opened again, \(name) holds something else under \(wrong)") }
+                let wrong =
+                    try expected[name]?.reopen {
+                        try self.stores[name]?.value(forKey: EntryKey($0))
+                    } ?? []
+                if !wrong.isEmpty {
+                    problem("opened again, \(name) holds something else under \(wrong)")
+                }
             }
             try reopenSmall()
         } catch {
@@ -156,16 +174,23 @@ final class FaultScenario {
         }
     }
 
-    /// A failed write may have been applied after all, and may have evicted the least recently used entry.
+    /// A failed write may have been applied after all, and may have evicted the least recently used
+    /// entry.
     private func reopenSmall() throws {
         var kept: [(key: String, value: Item)] = []
         for (index, entry) in small.enumerated() {
             let found = try stores[.small]?.value(forKey: EntryKey(entry.key))
-            if found == entry.value { kept.append(entry) } else if found != nil || index >= failedInSmall { problem("lost \(entry.key)") }
+            if found == entry.value {
+                kept.append(entry)
+            } else if found != nil || index >= failedInSmall {
+                problem("lost \(entry.key)")
+            }
         }
         // Unacknowledged writes may exist: continue from the actual contents.
         if failedInSmall > 0, let store = stores[.small] {
-            kept = try store.keys().reversed().compactMap { key in try store.value(forKey: key).map { (key.normalized, $0) } }
+            kept = try store.keys().reversed().compactMap { key in
+                try store.value(forKey: key).map { (key.normalized, $0) }
+            }
         }
         (small, failedInSmall) = (kept, 0)
     }
@@ -191,17 +216,27 @@ extension FaultScenario {
         guard let store = stores[name] else { return }
         number += 1
         let value = Item(number, length: length)
-        let succeeded = attempt("record") { () throws(VellumError) in try store.record(value, forKey: EntryKey(key)) }
+        let succeeded = attempt("record") { () throws(VellumError) in
+            try store.record(value, forKey: EntryKey(key))
+        }
         note(name, key, value, succeeded)
     }
 
     private func remove(_ name: Name, _ key: String) {
         guard let store = stores[name] else { return }
-        let succeeded = attempt("remove") { () throws(VellumError) in try store.remove(EntryKey(key)) }
+        let succeeded = attempt("remove") { () throws(VellumError) in
+            try store.remove(EntryKey(key))
+        }
         note(name, key, nil, succeeded)
     }
 
-    private func note(_ name: Name, _ key: String, _ value: Item?, _ succeeded: Bool, isPowerSafe: Bool = false) {
+    private func note(
+        _ name: Name,
+        _ key: String,
+        _ value: Item?,
+        _ succeeded: Bool,
+        isPowerSafe: Bool = false
+    ) {
         guard name == .small else {
             if succeeded {
                 expected[name]?.acknowledged(key, value)
@@ -224,7 +259,9 @@ extension FaultScenario {
     private func transaction() {
         guard let main = stores[.main], let safe = stores[.safe] else { return }
         number += 3
-        let values = [Item(number, length: 700), Item(number - 1, length: 4100), Item(number - 2, length: 30)]
+        let values = [
+            Item(number, length: 700), Item(number - 1, length: 4100), Item(number - 2, length: 30),
+        ]
         let succeeded = attempt("commit") { () throws(VellumError) in
             var transaction = StoreTransaction()
             try transaction.record(values[0], forKey: "both", in: main)
@@ -246,7 +283,12 @@ extension FaultScenario {
                 attempt("access") { () throws(VellumError) in
                     let found = try store.value(forKey: EntryKey(key))
                     if !(self.expected[name]?.allows(key, found) ?? false) {
-                        self.problem("\(moment), \(name) answers \(found.map { "\($0.text.prefix(8))…" } ?? "nothing") for \(key)")
+                        self.problem(
+                            """
+                            \(moment), \(name) answers \
+                            \(found.map { "\($0.text.prefix(8))…" } ?? "nothing") for \(key)
+                            """
+                        )
                     }
                 }
             }
@@ -255,7 +297,9 @@ extension FaultScenario {
         for (index, entry) in small.enumerated() {
             attempt("access") { () throws(VellumError) in
                 let found = try store.peek(EntryKey(entry.key))
-                if found != entry.value, index >= self.failedInSmall || found != nil { self.problem("\(moment), small lacks \(entry.key)") }
+                if found != entry.value, index >= self.failedInSmall || found != nil {
+                    self.problem("\(moment), small lacks \(entry.key)")
+                }
             }
         }
     }
@@ -266,14 +310,22 @@ extension FaultScenario {
             attempt("fetch") { () throws(VellumError) in
                 let found = try store.fetch(Item.inGroup(group)).map(\.text).sorted()
                 let right = certain.values.filter { $0.group == group }.map(\.text).sorted()
-                if found != right { self.problem("the index answers \(found.count) in \(group) instead of \(right.count)") }
+                if found != right {
+                    self.problem(
+                        "the index answers \(found.count) in \(group) instead of \(right.count)"
+                    )
+                }
             }
         }
         attempt("count") { () throws(VellumError) in
             let count = try store.count(Item.tagged("all"))
-            if count != certain.count { self.problem("the index counts \(count) instead of \(certain.count)") }
+            if count != certain.count {
+                self.problem("the index counts \(count) instead of \(certain.count)")
+            }
             let total = try store.count()
-            if total != certain.count { self.problem("the totals count \(total) instead of \(certain.count)") }
+            if total != certain.count {
+                self.problem("the totals count \(total) instead of \(certain.count)")
+            }
         }
         attempt("keys") { () throws(VellumError) in
             let keys = try store.keys().map(\.normalized).sorted()

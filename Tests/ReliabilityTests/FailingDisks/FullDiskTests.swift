@@ -13,7 +13,12 @@ import VellumTestSupport
 struct FullDiskTests {
     private func open(_ volume: SmallVolume, limit: DataSize = 100.megaByte) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))
-            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: Capacity(limit))
+            .store(
+                named: "data",
+                codec: IdentityCodec(),
+                memory: Capacity(1.byte),
+                disk: Capacity(limit)
+            )
     }
 
     private func value(_ number: Int, _ length: Int) -> Data {
@@ -47,14 +52,22 @@ struct FullDiskTests {
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
         let count = fill(store, length)
-        for number in 0..<count { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length)) }
+        for number in 0..<count {
+            #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length))
+        }
         #expect(try store.value(forKey: EntryKey("\(count)")) == nil)
         try volume.free()
         var deleting = StoreTransaction()
         for number in 0..<count / 2 { deleting.remove(EntryKey("\(number)"), in: store) }
         try deleting.commit()
         var recording = StoreTransaction()
-        for number in 0..<count / 4 { try recording.record(value(number, length), forKey: EntryKey("again \(number)"), in: store) }
+        for number in 0..<count / 4 {
+            try recording.record(
+                value(number, length),
+                forKey: EntryKey("again \(number)"),
+                in: store
+            )
+        }
         try recording.commit()
         #expect(try store.count() == count - count / 2 + count / 4)
         #expect(try file.verify().isIntact)
@@ -66,7 +79,12 @@ struct FullDiskTests {
     @Test func aCacheThatFilledItsDiskIsClearedByAnotherVersion() throws {
         guard let volume = try SmallVolume(megabytes: 9) else { return }
         func cache(_ version: String, _ manager: MiniCacheManager) -> MiniCache<String, Data> {
-            manager.cache(cacheName: "Data", cacheVersion: .custom(version), maxAge: .days(1), diskLimit: .unlimited)
+            manager.cache(
+                cacheName: "Data",
+                cacheVersion: .custom(version),
+                maxAge: .days(1),
+                diskLimit: .unlimited
+            )
         }
         let manager = MiniCacheManager(name: "Caches", directory: volume.url)
         let old = cache("1", manager)
@@ -106,9 +124,12 @@ struct FullDiskTests {
             try file.close()
             store = try open(volume, limit: .unlimited)
         }
-        for number in stride(from: 0, to: count, by: 7) { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length)) }
+        for number in stride(from: 0, to: count, by: 7) {
+            #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, length))
+        }
         switch emptying {
-        case .each, .eachInAFreshProcess: for number in 0..<count { #expect(try store.remove(EntryKey("\(number)"))) }
+        case .each, .eachInAFreshProcess:
+            for number in 0..<count { #expect(try store.remove(EntryKey("\(number)"))) }
         case .all, .allInAFreshProcess: try store.removeAll()
         }
         #expect(try store.count() == 0)
@@ -131,7 +152,9 @@ struct FullDiskTests {
         let count = fill(store, length)
         let half = DataSize(bytes: count * length / 2)
         try store.reconfigure(memory: Capacity(1.byte), disk: Capacity(half), caching: .bytes)
-        for number in 0..<count { try store.record(value(number, length), forKey: EntryKey("new \(number)")) }
+        for number in 0..<count {
+            try store.record(value(number, length), forKey: EntryKey("new \(number)"))
+        }
         #expect(try store.value(forKey: EntryKey("new \(count - 1)")) == value(count - 1, length))
         try file.close()
     }
@@ -159,7 +182,11 @@ struct FullDiskTests {
         guard let volume = try SmallVolume(megabytes: megabytes) else { return }
         let manager = MiniCacheManager(name: "Caches", directory: volume.url)
         let cache: MiniCache<Int, Data> = manager.cache(
-            cacheName: "Data", cacheVersion: .custom("1"), maxAge: .days(1), diskLimit: .unlimited)
+            cacheName: "Data",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            diskLimit: .unlimited
+        )
         var count = 0
         #expect(throws: MiniCacheError.self) {
             while true {
@@ -183,7 +210,10 @@ struct FullDiskTests {
         var count = 0
         do {
             while true {
-                try calls.set(value(count, megabytes * 1200), forKey: Filename(rawValue: "\(count)"))
+                try calls.set(
+                    value(count, megabytes * 1200),
+                    forKey: Filename(rawValue: "\(count)")
+                )
                 count += 1
             }
         } catch {
@@ -196,13 +226,16 @@ struct FullDiskTests {
         try storage.closeAndWait()
     }
 
-    /// After the store was closed, so that there is no log, others leave less than the log would like to have.
+    /// After the store was closed, so that there is no log, others leave less than the log would
+    /// like to have.
     @Test func aDeletionNeedsNoMoreOfTheLogThanItWrites() throws {
         guard let volume = try SmallVolume(megabytes: 8) else { return }
         do {
             let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
             let store = try open(volume)
-            for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+            for number in 0..<300 {
+                try store.record(value(number, 3000), forKey: EntryKey("\(number)"))
+            }
             try file.close()
         }
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
@@ -219,24 +252,35 @@ struct FullDiskTests {
         try file.close()
     }
 
-    /// Deleted entries leave room in the file, and the log need not grow: it is emptied and restarted.
+    /// Deleted entries leave room in the file, and the log need not grow: it is emptied and
+    /// restarted.
     @Test func withoutAFreeBlockEntriesCanStillBeDeletedAndReplaced() throws {
-        // Room for the longest possible log beside the entries: its length depends on when a thread is scheduled.
+        // Room for the longest possible log beside the entries: its length depends on when a thread
+        // is scheduled.
         guard let volume = try SmallVolume(megabytes: 16) else { return }
         let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
         let store = try open(volume)
-        for number in 0..<300 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+        for number in 0..<300 {
+            try store.record(value(number, 3000), forKey: EntryKey("\(number)"))
+        }
         file.waitForMaintenance()
         try file.close()
         let again = try open(volume)
-        // The log is long enough for what follows, and fewer pages become free than are returned to the file system: whether they are
-        // returned before other entries are recorded depends on when a thread is scheduled.
+        // The log is long enough for what follows, and fewer pages become free than are returned to
+        // the file system: whether they are returned before other entries are recorded depends on
+        // when a thread is scheduled.
         for number in 0..<40 { try again.remove(EntryKey("\(number)")) }
         try volume.fill()
         for number in 40..<200 { try again.remove(EntryKey("\(number)")) }
-        for number in 0..<150 { try again.record(value(number, 3000), forKey: EntryKey("again \(number)")) }
-        for number in 200..<300 { #expect(try again.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
-        for number in 0..<150 { #expect(try again.value(forKey: EntryKey("again \(number)")) == value(number, 3000)) }
+        for number in 0..<150 {
+            try again.record(value(number, 3000), forKey: EntryKey("again \(number)"))
+        }
+        for number in 200..<300 {
+            #expect(try again.value(forKey: EntryKey("\(number)")) == value(number, 3000))
+        }
+        for number in 0..<150 {
+            #expect(try again.value(forKey: EntryKey("again \(number)")) == value(number, 3000))
+        }
         #expect(try again.count() == 250)
     }
 
@@ -246,11 +290,17 @@ struct FullDiskTests {
         guard let volume = try SmallVolume(megabytes: 8) else { return }
         do {
             let store = try open(volume)
-            for number in 0..<100 { try store.record(value(number, 3000), forKey: EntryKey("\(number)")) }
+            for number in 0..<100 {
+                try store.record(value(number, 3000), forKey: EntryKey("\(number)"))
+            }
             try volume.fill()
-            for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
+            for number in 0..<100 {
+                #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000))
+            }
             let error = #expect(throws: VellumError.self) {
-                for number in 1...100 { try store.record(value(number, 30_000 * number), forKey: "x") }
+                for number in 1...100 {
+                    try store.record(value(number, 30_000 * number), forKey: "x")
+                }
             }
             #expect(error?.code == .diskFull)
             do throws(VellumError) { try store.close() } catch { #expect(error.code == .diskFull) }
@@ -258,17 +308,27 @@ struct FullDiskTests {
         do throws(VellumError) {
             let file = try DatabaseFile.open(at: volume.file("Archives.sqlite"))
             let store: Store<Data> = try file.store(
-                named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+                named: "data",
+                codec: IdentityCodec(),
+                memory: Capacity(1.byte),
+                disk: .unlimited
+            )
             #expect(try store.value(forKey: "7") == value(7, 3000))
         } catch {
             #expect([.diskFull, .cannotOpen].contains(error.code), "\(String(reflecting: error))")
         }
         try volume.free()
         let store = try open(volume)
-        for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000)) }
+        for number in 0..<100 {
+            #expect(try store.value(forKey: EntryKey("\(number)")) == value(number, 3000))
+        }
         try store.record(value(1, 30_000), forKey: "x")
         #expect(try store.count() == 101)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: volume.url.path).filter { $0.contains("damaged") } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: volume.url.path).filter {
+                $0.contains("damaged")
+            } == []
+        )
     }
 
     /// An archive within its limit needs no further space.

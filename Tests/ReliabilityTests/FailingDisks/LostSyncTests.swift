@@ -6,8 +6,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C6: a system reports a failed write-back once, and the next sync may succeed although data is missing. So no sync is trusted after a
-/// failed one.
+/// C6: a system reports a failed write-back once, and the next sync may succeed although data is
+/// missing. So no sync is trusted after a failed one.
 @Suite(.ownThreads)
 struct LostSyncTests {
     private let folder: FastFolder
@@ -20,7 +20,12 @@ struct LostSyncTests {
 
     private func open() throws -> Store<Data> {
         try DatabaseFile.open(at: folder.file("Archives.sqlite"))
-            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+            .store(
+                named: "data",
+                codec: IdentityCodec(),
+                memory: Capacity(1.byte),
+                disk: .unlimited
+            )
     }
 
     @Test func afterAFailedSyncNoSyncIsTrustedUntilTheFileIsReopened() throws {

@@ -11,14 +11,21 @@ import VellumTestSupport
 struct ReadOnlyVolumeTests {
     private func open(_ volume: SmallVolume) throws -> Store<Data> {
         try DatabaseFile.open(at: volume.file("Archives.sqlite"))
-            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+            .store(
+                named: "data",
+                codec: IdentityCodec(),
+                memory: Capacity(1.byte),
+                disk: .unlimited
+            )
     }
 
     @Test func aReadOnlyVolumeIsReportedAndLosesNothing() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         do {
             let store = try open(volume)
-            for number in 0..<50 { try store.record(Data(repeating: 1, count: 1000), forKey: EntryKey("\(number)")) }
+            for number in 0..<50 {
+                try store.record(Data(repeating: 1, count: 1000), forKey: EntryKey("\(number)"))
+            }
             try DatabaseFile.open(at: volume.file("Archives.sqlite")).close()
         }
         #expect(volume.allowWriting(false, megabytes: 4))
@@ -26,7 +33,9 @@ struct ReadOnlyVolumeTests {
         do {
             let store = try open(volume)
             #expect(try store.value(forKey: "7") == Data(repeating: 1, count: 1000))
-            let error = #expect(throws: VellumError.self) { try store.record(Data(count: 10), forKey: "x") }
+            let error = #expect(throws: VellumError.self) {
+                try store.record(Data(count: 10), forKey: "x")
+            }
             #expect(error?.code == .readOnly)
         } catch let error as VellumError {
             #expect([.readOnly, .cannotOpen].contains(error.code), "\(String(reflecting: error))")
@@ -48,7 +57,11 @@ struct ReadOnlyVolumeTests {
         }
         do {
             let manager = MiniCacheManager(name: "Caches", directory: volume.url)
-            let old: MiniCache<String, Int> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .days(1))
+            let old: MiniCache<String, Int> = manager.cache(
+                cacheName: "Numbers",
+                cacheVersion: .custom("1"),
+                maxAge: .days(1)
+            )
             try old.set(1, forKey: "a")
             try manager.close()
         }
@@ -67,7 +80,9 @@ struct ReadOnlyVolumeTests {
     @Test func aNewArchiveOnAReadOnlyVolumeIsAnError() throws {
         guard let volume = try SmallVolume(megabytes: 4) else { return }
         #expect(volume.allowWriting(false, megabytes: 4))
-        let error = #expect(throws: VellumError.self) { try DatabaseFile.open(at: volume.file("Archives.sqlite")) }
+        let error = #expect(throws: VellumError.self) {
+            try DatabaseFile.open(at: volume.file("Archives.sqlite"))
+        }
         #expect(error?.code == .cannotOpen)
         #expect(volume.allowWriting(true, megabytes: 4))
         #expect(try open(volume).count() == 0)

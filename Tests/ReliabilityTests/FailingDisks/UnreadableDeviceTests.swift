@@ -6,7 +6,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C5: SQLite reports a failed read of the device as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but the file is not damaged.
+/// C5: SQLite reports a failed read of the device as damage (SQLITE_IOERR_CORRUPTFS becomes
+/// SQLITE_CORRUPT), but the file is not damaged.
 @Suite(.ownThreads)
 struct UnreadableDeviceTests {
     private let folder: FastFolder
@@ -19,7 +20,12 @@ struct UnreadableDeviceTests {
 
     private func open() throws -> Store<Data> {
         try DatabaseFile.open(at: folder.file("Archives.sqlite"))
-            .store(named: "data", codec: IdentityCodec(), memory: Capacity(1.byte), disk: .unlimited)
+            .store(
+                named: "data",
+                codec: IdentityCodec(),
+                memory: Capacity(1.byte),
+                disk: .unlimited
+            )
     }
 
     /// So that the read that fails is the test's, and none in the background.
@@ -29,7 +35,12 @@ struct UnreadableDeviceTests {
 
     private func fill() throws {
         let store = try open()
-        for number in 0..<300 { try store.record(Data(repeating: UInt8(number & 0xFF), count: 200), forKey: EntryKey("\(number)")) }
+        for number in 0..<300 {
+            try store.record(
+                Data(repeating: UInt8(number & 0xFF), count: 200),
+                forKey: EntryKey("\(number)")
+            )
+        }
         // Maintenance may keep it open for a moment longer.
         try DatabaseFile.open(at: folder.file("Archives.sqlite")).close()
     }

@@ -28,7 +28,9 @@ struct PowerCut: CustomStringConvertible {
         if unsynced > 0 {
             kinds += (0..<(isSyncPoint ? 24 : 4)).map { .random(UInt64(point) << 8 | UInt64($0)) }
             let spread = Amount(limit: isSyncPoint ? 48 : 4)
-            kinds += spread.sample(below: unsynced).map { .without($0) } + spread.sample(below: unsynced).map { .prefix($0) }
+            kinds +=
+                spread.sample(below: unsynced).map { .without($0) }
+                + spread.sample(below: unsynced).map { .prefix($0) }
         }
         return kinds.map { PowerCut(point: point, kind: $0) }
     }
@@ -39,10 +41,15 @@ struct PowerCut: CustomStringConvertible {
         case .nothing: return moment.image { _ in .lost }
         case .everything: return moment.image { _ in .kept }
         case .without(let one): return moment.image { $0 == one ? .lost : .kept }
-        case .zeros: return moment.image { moment.unsynced[$0].change.isOfNames ? .kept : .grownWithoutBytes }
+        case .zeros:
+            return moment.image {
+                moment.unsynced[$0].change.isOfNames ? .kept : .grownWithoutBytes
+            }
         case .prefix(let count):
             return moment.image { index in
-                if index == count, !moment.unsynced[index].change.isOfNames { return .torn { $0 % 2 == 0 } }
+                if index == count, !moment.unsynced[index].change.isOfNames {
+                    return .torn { $0 % 2 == 0 }
+                }
                 return index < count ? .kept : .lost
             }
         case .random(let seed):

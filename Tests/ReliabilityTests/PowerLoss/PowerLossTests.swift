@@ -6,8 +6,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// C6: whatever happens to unsynced changes in a power failure, the store opens without repair, and holds the state of some moment that is
-/// not earlier than the last guaranteed one.
+/// C6: whatever happens to unsynced changes in a power failure, the store opens without repair, and
+/// holds the state of some moment that is not earlier than the last guaranteed one.
 ///
 /// `VELLUM_IMAGES=all` opens every disk image; a number opens that many.
 @Suite(.ownThreads(.longSuite))
@@ -37,8 +37,12 @@ struct PowerLossTests {
         if Amount.isFull("VELLUM_IMAGES") {
             let syncs = day.operations.count { if case .sync = $0 { true } else { false } }
             print(
-                "FIGURES power loss: \(chosen.count) images of \(day.operations.count) operations with \(syncs) syncs,"
-                    + " \(day.states.count) states of which \(statesSeen.count) were found")
+                """
+                FIGURES power loss: \(chosen.count) images of \(day.operations.count) operations \
+                with \(syncs) syncs,
+                """
+                    + " \(day.states.count) states of which \(statesSeen.count) were found"
+            )
         }
     }
 
@@ -60,7 +64,8 @@ struct PowerLossTests {
         }.sorted()
     }
 
-    /// Around every sync, at every creation and removal of a name, at every guarantee, and at some moments in between.
+    /// Around every sync, at every creation and removal of a name, at every guarantee, and at some
+    /// moments in between.
     private static func cuts(of day: RecordedDay) -> [PowerCut] {
         var cuts: [PowerCut] = []
         var moment = DiskMoment()
@@ -72,12 +77,19 @@ struct PowerLossTests {
             case .write: isSync = false
             }
             if isSync || index % 7 == 0 {
-                cuts += PowerCut.all(at: index, unsynced: moment.unsynced.count, isSyncPoint: isSync)
+                cuts += PowerCut.all(
+                    at: index,
+                    unsynced: moment.unsynced.count,
+                    isSyncPoint: isSync
+                )
             }
             moment.add(operation)
             if isSync { cuts.append(PowerCut(point: index + 1, kind: .nothing)) }
             if case .mark = operation {
-                cuts += [PowerCut(point: index + 1, kind: .nothing), PowerCut(point: index + 1, kind: .everything)]
+                cuts += [
+                    PowerCut(point: index + 1, kind: .nothing),
+                    PowerCut(point: index + 1, kind: .everything),
+                ]
             }
         }
         return cuts
@@ -85,15 +97,24 @@ struct PowerLossTests {
 
     /// - Returns: The state that was found.
     private func check(
-        _ cut: PowerCut, _ moment: DiskMoment, _ day: RecordedDay, _ promise: RecordedDay.Promise, withGarbage: Bool
+        _ cut: PowerCut,
+        _ moment: DiskMoment,
+        _ day: RecordedDay,
+        _ promise: RecordedDay.Promise,
+        withGarbage: Bool
     ) throws -> Int? {
         let folder = try FastFolder()
         for (name, bytes) in cut.image(of: moment) {
             let file = folder.file(name)
-            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
             try bytes.write(to: file)
         }
-        if withGarbage { try Data(repeating: 0xA5, count: 32768).write(to: folder.file("Archives.sqlite-shm")) }
+        if withGarbage {
+            try Data(repeating: 0xA5, count: 32768).write(to: folder.file("Archives.sqlite-shm"))
+        }
         do {
             let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"))
             let names = try file.archiveNames()
@@ -103,13 +124,19 @@ struct PowerLossTests {
             }
             var contents: RecordedDay.Contents = [:]
             for (name, store) in stores {
-                for key in try store.keys() { contents[name.rawValue, default: [:]][key.normalized] = try store.peek(key) }
+                for key in try store.keys() {
+                    contents[name.rawValue, default: [:]][key.normalized] = try store.peek(key)
+                }
             }
             let state = (promise.oldest...promise.newest).last { day.states[$0] == contents }
             if state == nil {
-                let other = day.states.firstIndex(of: contents).map { "that is state \($0)" } ?? "that is no state"
+                let other =
+                    day.states.firstIndex(of: contents).map { "that is state \($0)" }
+                    ?? "that is no state"
                 let difference = day.states[promise.oldest].map { name, entries in
-                    "\(name): \(entries.keys.filter { contents[name]?[$0] != entries[$0] }.sorted())"
+                    """
+                    \(name): \(entries.keys.filter { contents[name]?[$0] != entries[$0] }.sorted())
+                    """
                 }
                 Issue.record("\(cut): promised \(promise), \(other); \(difference)")
             }
@@ -127,13 +154,23 @@ struct PowerLossTests {
         }
     }
 
-    private func checkAgreement(_ store: Store<Item>?, _ rows: [String: Item], _ cut: PowerCut) throws {
+    private func checkAgreement(
+        _ store: Store<Item>?,
+        _ rows: [String: Item],
+        _ cut: PowerCut
+    ) throws {
         guard let store else { return }
         for group in ["g0", "g1", "g2"] {
             let found = try store.fetch(Item.inGroup(group)).map(\.text).sorted()
-            #expect(found == rows.values.filter { $0.group == group }.map(\.text).sorted(), "\(cut)")
+            #expect(
+                found == rows.values.filter { $0.group == group }.map(\.text).sorted(),
+                "\(cut)"
+            )
         }
-        #expect(try store.count(Item.tagged("t1")) == rows.values.count { $0.tags.contains("t1") }, "\(cut)")
+        #expect(
+            try store.count(Item.tagged("t1")) == rows.values.count { $0.tags.contains("t1") },
+            "\(cut)"
+        )
         #expect(try store.count() == rows.count, "\(cut)")
     }
 }

@@ -4,7 +4,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A recorded use of a few archives: every operation on their files, every state, and when each state was guaranteed.
+/// A recorded use of a few archives: every operation on their files, every state, and when each
+/// state was guaranteed.
 final class RecordedDay {
     enum Name: String, CaseIterable { case main, other, safe, small }
 
@@ -48,16 +49,23 @@ final class RecordedDay {
 
     static func open(_ name: Name, in file: DatabaseFile) throws -> Store<Item> {
         try file.store(
-            named: name.rawValue, codec: JSONCodec<Item>(), memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
-            disk: Capacity(50.megaByte, entries: name == .small ? room : nil), caching: .values,
-            indexing: name == .main ? Item.catalog : nil, durability: name == .safe ? .powerSafe : .crashSafe)
+            named: name.rawValue,
+            codec: JSONCodec<Item>(),
+            memory: Capacity(name == .main ? 2.kiloByte : 1.byte),
+            disk: Capacity(50.megaByte, entries: name == .small ? room : nil),
+            caching: .values,
+            indexing: name == .main ? Item.catalog : nil,
+            durability: name == .safe ? .powerSafe : .crashSafe
+        )
     }
 
     // MARK: The recorded operations
 
     private func run() throws {
         try open()
-        for index in 0..<8 { try record(.main, "m\(index)", length: [20, 300, 3000, 9000, 100, 40, 15000, 1][index]) }
+        for index in 0..<8 {
+            try record(.main, "m\(index)", length: [20, 300, 3000, 9000, 100, 40, 15000, 1][index])
+        }
         try record(.safe, "s0", length: 100)
         for index in 0..<4 { try record(.other, "o\(index)", length: 700 * index) }
         try transaction(with: .other)
@@ -118,19 +126,27 @@ final class RecordedDay {
     }
 
     private func read() throws {
-        for key in values["main", default: [:]].keys.sorted() { _ = try stores[.main]?.value(forKey: EntryKey(key)) }
+        for key in values["main", default: [:]].keys.sorted() {
+            _ = try stores[.main]?.value(forKey: EntryKey(key))
+        }
         _ = try stores[.main]?.fetch(Item.inGroup("g1"))
     }
 
     // MARK: Writing
 
     private func promise(oldest: Int? = nil, newest: Int) {
-        promises.append(Promise(newest: newest, oldest: max(oldest ?? 0, promises.last?.oldest ?? 0)))
+        promises.append(
+            Promise(newest: newest, oldest: max(oldest ?? 0, promises.last?.oldest ?? 0))
+        )
         script.mark(promises.count - 1)
     }
 
     /// One transaction: attempted, then acknowledged.
-    private func write(_ durability: Durability, _ body: () throws -> Void, model: () -> Void) throws {
+    private func write(
+        _ durability: Durability,
+        _ body: () throws -> Void,
+        model: () -> Void
+    ) throws {
         let next = states.count
         promise(newest: next)
         try body()
@@ -139,7 +155,9 @@ final class RecordedDay {
         var contents: Contents = [:]
         for (name, store) in stores {
             let keys = Set(try store.keys().map(\.normalized))
-            contents[name.rawValue] = values[name.rawValue, default: [:]].filter { keys.contains($0.key) }
+            contents[name.rawValue] = values[name.rawValue, default: [:]].filter {
+                keys.contains($0.key)
+            }
         }
         values = contents
         states.append(contents.filter { !$0.value.isEmpty })
@@ -199,7 +217,9 @@ final class RecordedDay {
 
     /// Four writes in three archives: all of them are applied, or none.
     private func transaction(with name: Name) throws {
-        guard let main = stores[.main], let second = stores[name], let small = stores[.small] else { return }
+        guard let main = stores[.main], let second = stores[name], let small = stores[.small] else {
+            return
+        }
         let items = [item(5000), item(30), item(1000)]
         try write(name == .safe ? .powerSafe : .crashSafe) {
             var transaction = StoreTransaction()

@@ -12,7 +12,9 @@ struct Amount {
     }
 
     /// Whether the figures of this run should be printed.
-    static func isFull(_ variable: String) -> Bool { ProcessInfo.processInfo.environment[variable] != nil }
+    static func isFull(_ variable: String) -> Bool {
+        ProcessInfo.processInfo.environment[variable] != nil
+    }
 
     /// Evenly spread numbers below `count`, including the first and the last.
     func sample(below count: Int) -> [Int] {

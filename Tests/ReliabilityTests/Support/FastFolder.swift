@@ -1,13 +1,15 @@
 import Foundation
 
-/// A folder for one test, in memory if the system offers that, because thousands of stores are opened.
+/// A folder for one test, in memory if the system offers that, because thousands of stores are
+/// opened.
 final class FastFolder: Sendable {
     let url: URL
 
     init() throws {
         let memory = "/dev/shm"
         let parent =
-            FileManager.default.isWritableFile(atPath: memory) ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
+            FileManager.default.isWritableFile(atPath: memory)
+            ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
         url = parent.appendingPathComponent("vellum-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
@@ -22,5 +24,7 @@ final class FastFolder: Sendable {
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path)
+    }
 }

@@ -29,6 +29,8 @@ struct Item: Codable, Equatable, Sendable {
     }
 
     static func tagged(_ tag: String) -> QueryDescription<Item> {
-        QueryDescription([.filter(.test(Test(\Item.tags, .hasElement([tag])) { $0.tags.contains(tag) }))])
+        QueryDescription([
+            .filter(.test(Test(\Item.tags, .hasElement([tag])) { $0.tags.contains(tag) }))
+        ])
     }
 }

@@ -14,7 +14,9 @@ struct FIFOQueueTests {
                 queue.append(element)
                 model.append(element)
             } else {
-                let (first, expected) = (queue.popFirst(), model.isEmpty ? nil : model.removeFirst())
+                let (first, expected) = (
+                    queue.popFirst(), model.isEmpty ? nil : model.removeFirst()
+                )
                 #expect(first == expected, "seed \(seed)")
             }
             #expect(queue.count == model.count && queue.isEmpty == model.isEmpty, "seed \(seed)")

@@ -57,7 +57,10 @@ struct KeyedMutexTests {
     @Test
     func aWaiterThatGaveUpIsSkipped() throws {
         let first = try #require(lock("a"))
-        #expect(mutex.lock(key("a")) { waiter("gone", stays: false) } == nil && lock("a", as: "last") == nil)
+        #expect(
+            mutex.lock(key("a")) { waiter("gone", stays: false) } == nil
+                && lock("a", as: "last") == nil
+        )
         mutex.unlock(first)
         #expect(got.names == ["last"])
     }
@@ -65,8 +68,12 @@ struct KeyedMutexTests {
     @Test
     func presentAndLaterWaitersAreNotifiedThatTheHolderMayBlock() throws {
         let first = try #require(lock("a"))
-        let notify: @Sendable () -> Void = { [got] in got.holds.withLock { $0.append(("late", first)) } }
-        func wait() { _ = mutex.lock(key("a")) { KeyedMutex.Waiter(onMayBlock: notify) { _ in true } } }
+        let notify: @Sendable () -> Void = { [got] in
+            got.holds.withLock { $0.append(("late", first)) }
+        }
+        func wait() {
+            _ = mutex.lock(key("a")) { KeyedMutex.Waiter(onMayBlock: notify) { _ in true } }
+        }
         wait()
         #expect(got.names.isEmpty)
         mutex.mayBlock(first)
@@ -85,7 +92,8 @@ struct KeyedMutexTests {
         #expect(mutex.tryLock(key("a")) != nil)
     }
 
-    /// Holds of few keys on several threads, with counters that only one thread may change at a time.
+    /// Holds of few keys on several threads, with counters that only one thread may change at a
+    /// time.
     @Test
     func noTwoCallersHoldTheSameKey() {
         let model = Model()
@@ -95,7 +103,8 @@ struct KeyedMutexTests {
                     var random = SeededGenerator(seed: UInt64(thread))
                     for _ in 0..<5_000 { model.step(mutex, &random) }
                 }
-            })
+            }
+        )
         #expect(model.overlaps == 0 && mutex.heldKeys.isEmpty)
     }
 

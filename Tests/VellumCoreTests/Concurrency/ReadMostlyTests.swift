@@ -5,7 +5,8 @@ import VellumTestSupport
 
 @Suite(.ownThreads)
 struct ReadMostlyTests {
-    /// Fails under ThreadSanitizer, or by a value that is half changed, if readers and writers do not exclude each other.
+    /// Fails under ThreadSanitizer, or by a value that is half changed, if readers and writers do
+    /// not exclude each other.
     @Test func aReaderSeesTheValueBeforeAWriteOrAfterIt() {
         let value = ReadMostly([0, 0])
         let threads = (0..<6).map { thread in

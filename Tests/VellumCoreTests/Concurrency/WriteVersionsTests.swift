@@ -24,7 +24,9 @@ struct WriteVersionsTests {
         versions.beginWrite(0)
         versions.beginWrite(0)
         versions.endWrite(0)
-        #expect(versions.ticket(0) == nil && versions.ticket(1) != nil && !versions.isCurrent(before))
+        #expect(
+            versions.ticket(0) == nil && versions.ticket(1) != nil && !versions.isCurrent(before)
+        )
         versions.endWrite(0)
         #expect(versions.ticket(0) != nil && !versions.isCurrent(before))
     }

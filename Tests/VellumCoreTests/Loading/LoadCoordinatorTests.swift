@@ -40,7 +40,12 @@ struct DetachedLoadsTests {
     @Test func aLoadOfAnotherKeyIsNoElder() {
         var loads = Loads()
         for (number, key) in ["a", "b", "c"].enumerated() {
-            _ = loads.join(key, waiter: UInt64(number), keepsRunning: false, newLoad: UInt64(100 + number))
+            _ = loads.join(
+                key,
+                waiter: UInt64(number),
+                keepsRunning: false,
+                newLoad: UInt64(100 + number)
+            )
             loads.detach(key)
         }
         #expect(loads.join("a", waiter: 9, keepsRunning: false, newLoad: 109) == 109)
@@ -48,10 +53,17 @@ struct DetachedLoadsTests {
     }
 
     /// Its waiters brought it, and wait for the newest.
-    @Test(arguments: [false, true]) func whoKeepsAnElderRunningKeepsTheNewestRunning(_ keepsRunning: Bool) {
+    @Test(arguments: [false, true]) func whoKeepsAnElderRunningKeepsTheNewestRunning(
+        _ keepsRunning: Bool
+    ) {
         var loads = Loads()
         for load: UInt64 in 100...102 {
-            _ = loads.join("a", waiter: load, keepsRunning: keepsRunning && load == 100, newLoad: load)
+            _ = loads.join(
+                "a",
+                waiter: load,
+                keepsRunning: keepsRunning && load == 100,
+                newLoad: load
+            )
             _ = loads.endElders(of: "a", startedBy: load)
             if load < 102 { loads.detach("a") }
         }
@@ -69,7 +81,8 @@ struct DetachedLoadsTests {
         #expect(loads.load(of: "a") == nil && loads.isRunning(100))
     }
 
-    /// Random steps: each waiter is answered once, by a load that began after it joined or that it joined.
+    /// Random steps: each waiter is answered once, by a load that began after it joined or that it
+    /// joined.
     @Test(arguments: 0..<UInt64(LongRun.number(200, usually: 40)))
     func randomWritesLeaveAtMostTwoLoadsOfAKey(_ seed: UInt64) {
         var (random, loads) = (SeededGenerator(seed: seed), Loads())
@@ -78,11 +91,18 @@ struct DetachedLoadsTests {
             let key = ["a", "b", "c"].randomElement(using: &random) ?? "a"
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<4:
-                let load = loads.join(key, waiter: number, keepsRunning: Bool.random(using: &random), newLoad: number + 1000)
+                let load = loads.join(
+                    key,
+                    waiter: number,
+                    keepsRunning: Bool.random(using: &random),
+                    newLoad: number + 1000
+                )
                 waiting.insert(number)
                 guard load == number + 1000 else { continue }
                 running[key, default: []].insert(load)
-                for elder in loads.endElders(of: key, startedBy: load) { #expect(running[key]?.remove(elder.load) != nil) }
+                for elder in loads.endElders(of: key, startedBy: load) {
+                    #expect(running[key]?.remove(elder.load) != nil)
+                }
             case 4..<8: loads.detach(key)
             case 8:
                 guard let waiter = waiting.randomElement(using: &random) else { continue }
@@ -90,16 +110,25 @@ struct DetachedLoadsTests {
                 guard let load = loads.leave(waiter: waiter) else { continue }
                 for key in running.keys { running[key]?.remove(load) }
             default:
-                guard let load = running[key]?.sorted().randomElement(using: &random) else { continue }
+                guard let load = running[key]?.sorted().randomElement(using: &random) else {
+                    continue
+                }
                 running[key]?.remove(load)
-                for waiter in loads.finish(load) ?? [] { #expect(waiting.remove(waiter) != nil, "seed \(seed)") }
+                for waiter in loads.finish(load) ?? [] {
+                    #expect(waiting.remove(waiter) != nil, "seed \(seed)")
+                }
             }
             loads.checkInvariants()
             #expect(
-                running.values.allSatisfy { $0.count <= 2 } && loads.count == running.values.reduce(0) { $0 + $1.count }, "seed \(seed)")
+                running.values.allSatisfy { $0.count <= 2 }
+                    && loads.count == running.values.reduce(0) { $0 + $1.count },
+                "seed \(seed)"
+            )
         }
         for load in running.values.joined() {
-            for waiter in loads.finish(load) ?? [] { #expect(waiting.remove(waiter) != nil, "seed \(seed)") }
+            for waiter in loads.finish(load) ?? [] {
+                #expect(waiting.remove(waiter) != nil, "seed \(seed)")
+            }
         }
         #expect(waiting.isEmpty, "seed \(seed)")
     }
@@ -119,18 +148,27 @@ struct LoadHandlersTests {
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    private func join(_ name: String, of key: String = "a", version: UInt64? = nil) throws -> UInt64 {
+    private func join(_ name: String, of key: String = "a", version: UInt64? = nil) throws -> UInt64
+    {
         let waiter = LoadCoordinator<String, Int>.Waiter { [calls] ending in
-            if case .finished(let value, _) = ending { calls.add("\(name) has \(value)") } else { calls.add("\(name) left") }
+            if case .finished(let value, _) = ending {
+                calls.add("\(name) has \(value)")
+            } else {
+                calls.add("\(name) left")
+            }
         }
-        guard case .started(let load) = loads.join(key, version: version, waiter) else { throw CancellationError() }
+        guard case .started(let load) = loads.join(key, version: version, waiter) else {
+            throw CancellationError()
+        }
         return load
     }
 
     private func handlers(_ name: String) -> LoadCoordinator<String, Int>.Handlers {
         .init(
-            onLate: { [calls] in calls.add("\(name) is late") }, cancel: { [calls] in calls.add("\(name) is cancelled") },
-            onEnd: { [calls] in calls.add("\(name) ends") })
+            onLate: { [calls] in calls.add("\(name) is late") },
+            cancel: { [calls] in calls.add("\(name) is cancelled") },
+            onEnd: { [calls] in calls.add("\(name) ends") }
+        )
     }
 
     @Test func aLoadThatIsFinishedEndsAndIsNotCancelled() throws {
@@ -163,7 +201,12 @@ struct LoadHandlersTests {
             loads.setHandlers(handlers("load \(name)"), of: load)
             if name == "3" { loads.finish(load, 3) } else { loads.detach(["a"]) }
         }
-        #expect(calls.all == ["1 runs", "2 runs", "load 1 is cancelled", "load 1 ends", "3 runs", "load 3 ends", "1 has 3", "3 has 3"])
+        #expect(
+            calls.all == [
+                "1 runs", "2 runs", "load 1 is cancelled", "load 1 ends", "3 runs", "load 3 ends",
+                "1 has 3", "3 has 3",
+            ]
+        )
         #expect(loads.count == 1)
         loads.checkInvariants()
     }
@@ -178,7 +221,9 @@ struct LoadHandlersTests {
         }
         loads.detach("b") { _ in true }
         #expect(asked == [7])
-        guard case .waits = loads.join("a", version: 8, .init { _ in }) else { return #expect(Bool(false)) }
+        guard case .waits = loads.join("a", version: 8, .init { _ in }) else {
+            return #expect(Bool(false))
+        }
         loads.detach("a") { $0 == 7 }
         let second = try join("2", version: 8)
         #expect(first != second && loads.count == 2)
@@ -204,14 +249,22 @@ struct LoadHandlersTests {
                     onLate: { [loads] in
                         handlers.onLate()
                         loads.finish(load, 0, cancels: true)
-                    }, cancel: handlers.cancel, onEnd: handlers.onEnd), of: load)
+                    },
+                    cancel: handlers.cancel,
+                    onEnd: handlers.onEnd
+                ),
+                of: load
+            )
             loads.limit(load, until: begin + Int64(seconds) * 1000, by: clock.timer)
         }
         var expected: [String] = []
         for (seconds, name) in [(1, "b"), (2, "c"), (3, "a")] {
             await clock.waitForSleeper(until: WallInstant(rawValue: begin + Int64(seconds) * 1000))
             clock.advance(by: .seconds(1))
-            expected += ["\(name) is late", "\(name) is cancelled", "\(name) ends", "waiter of \(name) has 0"]
+            expected += [
+                "\(name) is late", "\(name) is cancelled", "\(name) ends",
+                "waiter of \(name) has 0",
+            ]
             await until("the late load has ended") { calls.all.count >= expected.count }
             #expect(calls.all == expected)
         }

@@ -8,13 +8,21 @@ struct NegativeCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 
     private func item(for milliseconds: Int64, version: UInt64 = 1) -> NegativeCache.Item {
-        .init(answer: .nothing, since: now, until: now.advanced(byMilliseconds: milliseconds), version: version)
+        .init(
+            answer: .nothing,
+            since: now,
+            until: now.advanced(byMilliseconds: milliseconds),
+            version: version
+        )
     }
 
     @Test func anItemIsValidFromItsCreationToItsEnd() {
         let item = item(for: 10)
         #expect(item.isValid(at: now) && item.isValid(at: now.advanced(byMilliseconds: 9)))
-        #expect(!item.isValid(at: now.advanced(byMilliseconds: 10)) && !item.isValid(at: now.advanced(byMilliseconds: -1)))
+        #expect(
+            !item.isValid(at: now.advanced(byMilliseconds: 10))
+                && !item.isValid(at: now.advanced(byMilliseconds: -1))
+        )
     }
 
     @Test func aReplacedItemIsReturnedOnce() {
@@ -34,9 +42,15 @@ struct NegativeCacheTests {
             gone += answers.insert(item(for: isDead ? 0 : 10), forKey: EntryKey("\(number)")).count
         }
         #expect(gone == 0)
-        #expect(answers.insert(item(for: 10), forKey: "another").count == NegativeCache.mostKeys / 2)
-        #expect(answers.item("1") != nil && answers.item("2") == nil && answers.item("another") != nil)
-        for number in 0..<2000 { gone += answers.insert(item(for: 10), forKey: EntryKey("more \(number)")).count }
+        #expect(
+            answers.insert(item(for: 10), forKey: "another").count == NegativeCache.mostKeys / 2
+        )
+        #expect(
+            answers.item("1") != nil && answers.item("2") == nil && answers.item("another") != nil
+        )
+        for number in 0..<2000 {
+            gone += answers.insert(item(for: 10), forKey: EntryKey("more \(number)")).count
+        }
         #expect(answers.count <= NegativeCache.mostKeys)
         #expect(answers.count + gone == 2000 + NegativeCache.mostKeys / 2 + 1)
     }

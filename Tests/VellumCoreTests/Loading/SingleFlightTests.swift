@@ -78,14 +78,30 @@ struct SingleFlightTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
                 let keepsRunning = Int.random(in: 0..<8, using: &random) == 0
-                let joining = loads.join(key, waiter: number, keepsRunning: keepsRunning, newLoad: number + 1000)
+                let joining = loads.join(
+                    key,
+                    waiter: number,
+                    keepsRunning: keepsRunning,
+                    newLoad: number + 1000
+                )
                 #expect(joining == present?.number ?? number + 1000, "seed \(seed)")
-                if present == nil { running.append(Load(number: number + 1000, key: key, keepsRunning: keepsRunning)) }
-                for index in running.indices where keepsRunning && running[index].key == key { running[index].keepsRunning = true }
+                if present == nil {
+                    running.append(
+                        Load(number: number + 1000, key: key, keepsRunning: keepsRunning)
+                    )
+                }
+                for index in running.indices where keepsRunning && running[index].key == key {
+                    running[index].keepsRunning = true
+                }
                 waiters.append(Waiter(number: number, load: present?.number ?? number + 1000))
             case 5:
-                #expect(loads.refresh(key, newLoad: number + 1000) == (present == nil), "seed \(seed)")
-                if present == nil { running.append(Load(number: number + 1000, key: key, keepsRunning: true)) }
+                #expect(
+                    loads.refresh(key, newLoad: number + 1000) == (present == nil),
+                    "seed \(seed)"
+                )
+                if present == nil {
+                    running.append(Load(number: number + 1000, key: key, keepsRunning: true))
+                }
             case 6..<8:
                 guard let leaver = waiters.randomElement(using: &random) else { continue }
                 waiters.removeAll { $0.number == leaver.number }
@@ -96,7 +112,11 @@ struct SingleFlightTests {
                 if isLast && !keepsRunning { running.removeAll { $0.number == leaver.load } }
             default:
                 guard let ending = running.randomElement(using: &random) else { continue }
-                #expect(loads.finish(ending.number) == waiters.filter { $0.load == ending.number }.map(\.number), "seed \(seed)")
+                #expect(
+                    loads.finish(ending.number)
+                        == waiters.filter { $0.load == ending.number }.map(\.number),
+                    "seed \(seed)"
+                )
                 waiters.removeAll { $0.load == ending.number }
                 running.removeAll { $0.number == ending.number }
             }

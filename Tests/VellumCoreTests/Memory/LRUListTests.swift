@@ -5,7 +5,8 @@ import VellumTestSupport
 
 @Suite(.ownThreads)
 struct LRUListTests {
-    /// A list, which is not copyable, as what can be passed to an expectation. Its hash makes some keys collide.
+    /// A list, which is not copyable, as what can be passed to an expectation. Its hash makes some
+    /// keys collide.
     private final class List {
         typealias Item = LRUList<String, Int, Void>.Item
         private var list = LRUList<String, Int, Void>()
@@ -19,7 +20,9 @@ struct LRUListTests {
 
         func slot(of key: String) -> Int32? { list.slot(of: key, hash: Self.hash(key)) }
         func newest(_ limit: Int = .max) -> [(key: String, item: Item)] { list.newest(limit) }
-        func insert(_ item: Item, forKey key: String) -> Item? { list.insert(item, forKey: key, hash: Self.hash(key)).old }
+        func insert(_ item: Item, forKey key: String) -> Item? {
+            list.insert(item, forKey: key, hash: Self.hash(key)).old
+        }
         func remove(_ key: String) -> Item? { slot(of: key).flatMap { list.remove($0)?.item } }
         func removeAll() -> [Int] { list.removeAll().map(\.payload) }
         func use(_ slot: Int32, _ stamp: UseStamp) { _ = list.use(slot, stamp, marksDirty: false) }
@@ -49,7 +52,12 @@ struct LRUListTests {
 
     /// - Parameter time: When it was used.
     private func item(_ payload: Int, at time: Int, cost: Int = 1) -> List.Item {
-        List.Item(payload: payload, cost: cost, stamp: UseStamp(rawValue: Int64(time)), metadata: ())
+        List.Item(
+            payload: payload,
+            cost: cost,
+            stamp: UseStamp(rawValue: Int64(time)),
+            metadata: ()
+        )
     }
 
     @Test func theLastUsedIsTheNewestAndTheFirstTheOldest() throws {
@@ -65,7 +73,9 @@ struct LRUListTests {
 
     @Test func insertingAgainReplaces() {
         let list = List()
-        for number in 1...3 { _ = list.insert(item(number, at: number, cost: 10), forKey: "\(number)") }
+        for number in 1...3 {
+            _ = list.insert(item(number, at: number, cost: 10), forKey: "\(number)")
+        }
         #expect(list.insert(item(9, at: 4, cost: 1), forKey: "1")?.payload == 1)
         #expect(list.newest().map(\.item.payload) == [9, 3, 2])
         #expect(list.totalCost == 21)
@@ -89,7 +99,9 @@ struct LRUListTests {
                 model.removeAll { $0.key == key }
                 model.insert((key, cost), at: 0)
             case 4..<6:
-                guard let slot = list.slot(of: key), let index = model.firstIndex(where: { $0.key == key }) else { continue }
+                guard let slot = list.slot(of: key),
+                    let index = model.firstIndex(where: { $0.key == key })
+                else { continue }
                 list.use(slot, UseStamp(rawValue: Int64(number)))
                 model.insert(model.remove(at: index), at: 0)
             case 6 where evicts:
@@ -122,7 +134,9 @@ struct LRUListTests {
         func useAll() {
             for number in 0..<count {
                 time += 1
-                if let slot = list.slot(of: "\(number)") { list.use(slot, UseStamp(rawValue: Int64(time))) }
+                if let slot = list.slot(of: "\(number)") {
+                    list.use(slot, UseStamp(rawValue: Int64(time)))
+                }
             }
         }
         for number in 0..<count { _ = list.insert(item(number, at: number), forKey: "\(number)") }

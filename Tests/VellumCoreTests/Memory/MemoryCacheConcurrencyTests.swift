@@ -20,12 +20,25 @@ struct MemoryTierConcurrencyTests {
                             var notifiesDisk = false
                             if cache.use(key, at: now, notifiesDisk: &notifiesDisk) == nil {
                                 let ticket = cache.ticket(forMissed: key)
-                                _ = cache.fill(.init(payload: 1, cost: 10, entryID: 1), forKey: key, ticket: ticket, at: now)
+                                _ = cache.fill(
+                                    .init(payload: 1, cost: 10, entryID: 1),
+                                    forKey: key,
+                                    ticket: ticket,
+                                    at: now
+                                )
                             }
                         case 5..<8:
                             let cost = Int.random(in: 0..<60, using: &random)
                             _ = cache.store(
-                                .init(payload: 2, cost: cost, stamp: cache.stamp(at: now), entryID: 1, isDirty: true), forKey: key)
+                                .init(
+                                    payload: 2,
+                                    cost: cost,
+                                    stamp: cache.stamp(at: now),
+                                    entryID: 1,
+                                    isDirty: true
+                                ),
+                                forKey: key
+                            )
                         case 8: _ = cache.remove(key)
                         default: _ = cache.takeTouches(limit: 10)
                         }

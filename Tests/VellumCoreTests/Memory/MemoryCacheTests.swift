@@ -8,13 +8,23 @@ import VellumTestSupport
 struct MemoryCacheTests {
     private let now = WallInstant(rawValue: 1_767_225_600_000)
 
-    private func put<Payload>(_ payload: Payload, _ key: EntryKey, cost: Int = 1, in cache: MemoryCache<Payload>)
-        -> MemoryCache<Payload>.DeferredEffects
-    {
-        cache.store(.init(payload: payload, cost: cost, stamp: cache.stamp(at: now), entryID: 1), forKey: key)
+    private func put<Payload>(
+        _ payload: Payload,
+        _ key: EntryKey,
+        cost: Int = 1,
+        in cache: MemoryCache<Payload>
+    ) -> MemoryCache<Payload>.DeferredEffects {
+        cache.store(
+            .init(payload: payload, cost: cost, stamp: cache.stamp(at: now), entryID: 1),
+            forKey: key
+        )
     }
 
-    private func isHit<Payload>(_ key: EntryKey, in cache: MemoryCache<Payload>, at instant: WallInstant? = nil) -> Bool {
+    private func isHit<Payload>(
+        _ key: EntryKey,
+        in cache: MemoryCache<Payload>,
+        at instant: WallInstant? = nil
+    ) -> Bool {
         var notifiesDisk = false
         return cache.use(key, at: instant ?? now, notifiesDisk: &notifiesDisk) != nil
     }
@@ -70,7 +80,13 @@ struct MemoryCacheTests {
         }
         let cache = MemoryCache<Payload>(capacity: try Capacity(1))
         let releases = Locked(0)
-        for number in 0..<10 { _ = put(Payload(cache) { releases.withLock { $0 += 1 } }, EntryKey("\(number)"), in: cache) }
+        for number in 0..<10 {
+            _ = put(
+                Payload(cache) { releases.withLock { $0 += 1 } },
+                EntryKey("\(number)"),
+                in: cache
+            )
+        }
         #expect(releases.withLock { $0 } == 9)
         _ = cache.trim(toBytes: 0)
         #expect(releases.withLock { $0 } == 10)
@@ -94,7 +110,10 @@ struct MemoryCacheTests {
     @Test func expiredEntriesAreMisses() throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         let validity = Validity(written: now, expires: now.advanced(byMilliseconds: 10))
-        _ = cache.store(.init(payload: 1, cost: 5, stamp: cache.stamp(at: now), entryID: 1, validity: validity), forKey: "a")
+        _ = cache.store(
+            .init(payload: 1, cost: 5, stamp: cache.stamp(at: now), entryID: 1, validity: validity),
+            forKey: "a"
+        )
         #expect(isHit("a", in: cache))
         let end = now.advanced(byMilliseconds: 10)
         #expect(!isHit("a", in: cache, at: end))
@@ -107,7 +126,10 @@ struct MemoryCacheTests {
         #expect(isHit("a", in: cache))
         #expect(cache.pendingTouches().count == 1)
         // An evicted entry keeps its touch.
-        _ = cache.store(.init(payload: 2, cost: 1, stamp: cache.stamp(at: now), entryID: 2), forKey: "b")
+        _ = cache.store(
+            .init(payload: 2, cost: 1, stamp: cache.stamp(at: now), entryID: 2),
+            forKey: "b"
+        )
         #expect(cache.lastUse(ofKey: "a", entryID: 1) != nil)
         #expect(cache.takeTouches(limit: 10).map(\.entryID) == [1])
         #expect(cache.takeTouches(limit: 10) == [])

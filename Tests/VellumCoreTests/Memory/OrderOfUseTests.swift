@@ -12,12 +12,19 @@ struct OrderOfUseTests {
     /// The order in which the entries go, the oldest first.
     private func evictOneByOne(_ cache: MemoryCache<Int>) -> [Int] {
         var order: [Int] = []
-        while cache.totals().bytes > 0 { order += cache.trim(toBytes: cache.totals().bytes - 1).payloads }
+        while cache.totals().bytes > 0 {
+            order += cache.trim(toBytes: cache.totals().bytes - 1).payloads
+        }
         return order
     }
 
     private func store(_ number: Int, in cache: MemoryCache<Int>) -> [Int] {
-        let item = MemoryCache<Int>.Item(payload: number, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(number + 1))
+        let item = MemoryCache<Int>.Item(
+            payload: number,
+            cost: 1,
+            stamp: cache.stamp(at: now),
+            entryID: Int64(number + 1)
+        )
         return cache.store(item, forKey: EntryKey("\(number)")).payloads
     }
 
@@ -47,7 +54,9 @@ struct OrderOfUseTests {
                 if model.count > limit { gone.append(model.removeFirst()) }
                 #expect(store(number, in: cache) == gone)
             default:
-                #expect(cache.remove(EntryKey("\(number)")).payloads == (index == nil ? [] : [number]))
+                #expect(
+                    cache.remove(EntryKey("\(number)")).payloads == (index == nil ? [] : [number])
+                )
                 if let index { model.remove(at: index) }
             }
             #expect(cache.totals().entries == model.count)
@@ -57,7 +66,8 @@ struct OrderOfUseTests {
         #expect(evictOneByOne(cache) == model)
     }
 
-    /// Among threads: if all uses of an entry had ended in a tick of the clock before one in which another was used, it goes first.
+    /// Among threads: if all uses of an entry had ended in a tick of the clock before one in which
+    /// another was used, it goes first.
     @Test(arguments: 0..<UInt64(LongRun.number(4, usually: 2)))
     func usesOfSeveralThreadsAreInTheOrderOfTheTicks(_ seed: UInt64) throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
@@ -74,7 +84,10 @@ struct OrderOfUseTests {
                     let begin = clock.now
                     var notifiesDisk = false
                     let found = cache.use(
-                        EntryKey("\(number)"), at: self.now.advanced(byMilliseconds: Int64(begin)), notifiesDisk: &notifiesDisk)
+                        EntryKey("\(number)"),
+                        at: self.now.advanced(byMilliseconds: Int64(begin)),
+                        notifiesDisk: &notifiesDisk
+                    )
                     precondition(found == number, "Nothing is evicted.")
                     last[number] = (begin, clock.now)
                 }
@@ -84,14 +97,20 @@ struct OrderOfUseTests {
         var uses = [(begin: Int, end: Int)](repeating: (0, 0), count: count)
         for last in threads.map({ $0.result() }) {
             for number in 0..<count {
-                uses[number] = (max(uses[number].begin, last[number].begin), max(uses[number].end, last[number].end))
+                uses[number] = (
+                    max(uses[number].begin, last[number].begin),
+                    max(uses[number].end, last[number].end)
+                )
             }
         }
         let order = evictOneByOne(cache)
         #expect(order.count == count)
         var latest = 0
         for number in order {
-            #expect(uses[number].end >= latest, "\(number) went after an entry that was used in a later tick (seed \(seed)).")
+            #expect(
+                uses[number].end >= latest,
+                "\(number) went after an entry that was used in a later tick (seed \(seed))."
+            )
             latest = max(latest, uses[number].begin)
         }
     }
@@ -117,7 +136,9 @@ struct OrderOfUseTests {
         }
         let orders = threads.map { $0.result() }
         let evicted = evictOneByOne(cache)
-        for (thread, order) in orders.enumerated() { #expect(evicted.filter { $0 % 4 == thread } == order) }
+        for (thread, order) in orders.enumerated() {
+            #expect(evicted.filter { $0 % 4 == thread } == order)
+        }
     }
 
     /// Between two uses of different threads something was stored: then their order is exact, too.
@@ -133,11 +154,14 @@ struct OrderOfUseTests {
         #expect(order.filter { $0 < 100 } == numbers)
         // Each use is also later than what was stored before it.
         for (written, used) in zip(numbers, numbers.dropFirst()) {
-            #expect(order.firstIndex(of: 100 + written) ?? .max < order.firstIndex(of: used) ?? .min)
+            #expect(
+                order.firstIndex(of: 100 + written) ?? .max < order.firstIndex(of: used) ?? .min
+            )
         }
     }
 
-    /// However many entries have been used since one was evicted, the next one to go is the least recently used.
+    /// However many entries have been used since one was evicted, the next one to go is the least
+    /// recently used.
     @Test func anEvictionAfterManyUsesFindsTheOldest() throws {
         let cache = MemoryCache<Int>(capacity: try Capacity(DataSize(bytes: .max), entries: 1000))
         for number in 0..<1001 { _ = store(number, in: cache) }
@@ -151,7 +175,13 @@ struct OrderOfUseTests {
     @Test func aUseDuringAWriteStaysTheLastUse() throws {
         let cache = MemoryCache<Int>(capacity: .unlimited)
         for number in 0..<3 { _ = store(number, in: cache) }
-        let item = MemoryCache<Int>.Item(payload: 0, cost: 1, stamp: cache.stamp(at: now), entryID: 1, isDirty: true)
+        let item = MemoryCache<Int>.Item(
+            payload: 0,
+            cost: 1,
+            stamp: cache.stamp(at: now),
+            entryID: 1,
+            isDirty: true
+        )
         #expect(isHit(1, in: cache) && isHit(0, in: cache))
         let used = cache.peek("0")?.stamp
         _ = cache.store(item, forKey: "0")
@@ -164,7 +194,12 @@ struct OrderOfUseTests {
         let cache = MemoryCache<Int>(capacity: try Capacity(DataSize(bytes: .max), entries: 10))
         for number in 0..<LongRun.number(20_000, usually: 8000) {
             let item = MemoryCache<Int>.Item(
-                payload: number, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(number % 50 + 1), isDirty: true)
+                payload: number,
+                cost: 1,
+                stamp: cache.stamp(at: now),
+                entryID: Int64(number % 50 + 1),
+                isDirty: true
+            )
             _ = cache.store(item, forKey: EntryKey("\(number % 50)"))
             #expect(isHit(number % 50, in: cache))
         }
@@ -189,7 +224,8 @@ struct OrderOfUseTests {
         #expect(taken.count == count)
     }
 
-    /// Threads that insert, hit and remove in a full cache leave it within its limits, and never exceed them.
+    /// Threads that insert, hit and remove in a full cache leave it within its limits, and never
+    /// exceed them.
     @Test func severalThreadsKeepTheLimits() throws {
         let cache = MemoryCache<Int>(capacity: try Capacity(50.byte, entries: 40))
         let count = 4

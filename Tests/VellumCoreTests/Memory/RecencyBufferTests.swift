@@ -15,7 +15,12 @@ struct RecencyBufferTests {
     /// Reads the entry from the disk.
     private func use(_ entryID: Int64) -> UseStamp {
         let key = EntryKey("\(entryID)")
-        _ = cache.fill(.init(payload: 0, cost: 1, entryID: entryID), forKey: key, ticket: cache.ticket(forMissed: key), at: now)
+        _ = cache.fill(
+            .init(payload: 0, cost: 1, entryID: entryID),
+            forKey: key,
+            ticket: cache.ticket(forMissed: key),
+            at: now
+        )
         return cache.peek(key)?.stamp ?? .never
     }
 
@@ -33,7 +38,9 @@ struct RecencyBufferTests {
         for entryID in 1...10 as ClosedRange<Int64> { _ = use(entryID) }
         #expect(cache.takeTouches(limit: 8).count == 8)
         for entryID in 21...25 as ClosedRange<Int64> { _ = use(entryID) }
-        #expect(Set(cache.takeTouches(limit: 100).map(\.entryID)) == Set([8, 9, 21, 22, 23, 24, 25]))
+        #expect(
+            Set(cache.takeTouches(limit: 100).map(\.entryID)) == Set([8, 9, 21, 22, 23, 24, 25])
+        )
     }
 
     /// Taken from one end of a dictionary they would pile up at the other end.
@@ -52,8 +59,13 @@ struct RecencyBufferTests {
     @Test func onlyTheCallerThatExceedsTheLimitWritesABatch() {
         func isUrgent(_ entryID: Int64) -> Bool {
             let key = EntryKey("\(entryID)")
-            return cache.fill(.init(payload: 0, cost: 1, entryID: entryID), forKey: key, ticket: cache.ticket(forMissed: key), at: now)
-                .isUrgent
+            return cache.fill(
+                .init(payload: 0, cost: 1, entryID: entryID),
+                forKey: key,
+                ticket: cache.ticket(forMissed: key),
+                at: now
+            )
+            .isUrgent
         }
         let most = 65_536
         // One entry is in memory.
@@ -100,14 +112,28 @@ struct RecencyBufferTests {
                 let uses = cache.takeTouches(limit: Int.random(in: 1...40, using: &random))
                 let isWritten = Int.random(in: 0..<4, using: &random) > 0
                 #expect(Set(uses.map(\.entryID)).count == uses.count)
-                if isWritten { for use in uses { disk[use.entryID] = max(use.stamp, disk[use.entryID] ?? .never) } }
+                if isWritten {
+                    for use in uses {
+                        disk[use.entryID] = max(use.stamp, disk[use.entryID] ?? .never)
+                    }
+                }
                 cache.finishTouches(written: isWritten)
             default:
-                let pending = Dictionary(cache.pendingTouches().map { ($0.entryID, $0.stamp) }, uniquingKeysWith: max)
-                #expect(last.allSatisfy { entryID, stamp in max(pending[entryID] ?? .never, disk[entryID] ?? .never) == stamp })
+                let pending = Dictionary(
+                    cache.pendingTouches().map { ($0.entryID, $0.stamp) },
+                    uniquingKeysWith: max
+                )
+                #expect(
+                    last.allSatisfy { entryID, stamp in
+                        max(pending[entryID] ?? .never, disk[entryID] ?? .never) == stamp
+                    }
+                )
             }
             let entryID = Int64.random(in: 1...300, using: &random)
-            let known = max(cache.lastUse(ofKey: EntryKey("\(entryID)"), entryID: entryID) ?? .never, disk[entryID] ?? .never)
+            let known = max(
+                cache.lastUse(ofKey: EntryKey("\(entryID)"), entryID: entryID) ?? .never,
+                disk[entryID] ?? .never
+            )
             #expect(known == last[entryID] ?? .never)
         }
         while case let uses = cache.takeTouches(limit: 7), !uses.isEmpty {

@@ -11,16 +11,36 @@ struct Trace: Sendable {
 
     /// Those of real programs (`Tests/Fixtures/Traces/README.md`).
     static func recorded(_ name: String) throws -> Trace {
-        let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Fixtures/Traces").standardizedFileURL
+        let folder = URL(fileURLWithPath: #filePath).appendingPathComponent(
+            "../../../Fixtures/Traces"
+        ).standardizedFileURL
         let data = try Data(contentsOf: folder.appendingPathComponent("\(name).trace"))
         return data.withUnsafeBytes { bytes in
-            func number(_ place: Int) -> Int { Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * place, as: UInt32.self))) }
+            func number(_ place: Int) -> Int {
+                Int(
+                    UInt32(
+                        littleEndian: bytes.loadUnaligned(
+                            fromByteOffset: 4 * place,
+                            as: UInt32.self
+                        )
+                    )
+                )
+            }
             let (sizes, uses) = (number(0), number(1))
             return Trace(
-                name: name, sizes: (0..<sizes).map { number(2 + $0) },
+                name: name,
+                sizes: (0..<sizes).map { number(2 + $0) },
                 keys: (0..<uses).map { use in
-                    Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 + 4 * sizes + 2 * use, as: UInt16.self)))
-                })
+                    Int(
+                        UInt16(
+                            littleEndian: bytes.loadUnaligned(
+                                fromByteOffset: 8 + 4 * sizes + 2 * use,
+                                as: UInt16.self
+                            )
+                        )
+                    )
+                }
+            )
         }
     }
 
@@ -51,7 +71,9 @@ struct Trace: Sendable {
         let first = sizes.count
         func key(_ number: Int) -> Int { first + number }
         func grow(to count: Int, _ size: (Int) -> Int = { 200 + $0 * 2_654_435_761 % 400 }) {
-            for number in max(0, sizes.count - first)..<max(sizes.count - first, count) { sizes.append(size(number)) }
+            for number in max(0, sizes.count - first)..<max(sizes.count - first, count) {
+                sizes.append(size(number))
+            }
         }
         switch shape {
         case .zipf:
@@ -82,7 +104,9 @@ struct Trace: Sendable {
             grow(to: 1500 + uses / 40)
             for use in 0..<uses { keys.append(key(pick(&generator) + use / 40)) }
         case .mixture:
-            for part in Shape.allCases where part != .mixture { add(part, uses / 5, SeededGenerator(seed: generator.next())) }
+            for part in Shape.allCases where part != .mixture {
+                add(part, uses / 5, SeededGenerator(seed: generator.next()))
+            }
         }
     }
 }

@@ -30,7 +30,10 @@ struct UseSampleTests {
         return (made + recorded).flatMap { trace in
             // Away from a multiple of the loop by a power of two.
             [trace.total / 11, trace.total / 50].flatMap {
-                [Case(trace: trace, limit: $0, memory: 1), Case(trace: trace, limit: $0, memory: $0 / 4)]
+                [
+                    Case(trace: trace, limit: $0, memory: 1),
+                    Case(trace: trace, limit: $0, memory: $0 / 4),
+                ]
             }
         }
     }()
@@ -45,7 +48,10 @@ struct UseSampleTests {
         let estimate = uses.sample.estimate
         let ratios = try #require(estimate)
         let errors = [2, 4, 8, 16, 32].map { part in
-            abs(ratios(limit: trace.total / part) - ExactLRU.hitRatio(trace, limit: trace.total / part))
+            abs(
+                ratios(limit: trace.total / part)
+                    - ExactLRU.hitRatio(trace, limit: trace.total / part)
+            )
         }
         #expect(errors.reduce(0, +) / 5 <= 0.12, "\(trace.name): \(errors)")
     }
@@ -86,7 +92,9 @@ extension UseSampleTests {
         }
         let estimate = uses.sample.estimate
         #expect((estimate?(limit: .max) ?? 0) >= 0)
-        let sizing = estimate.map { ratios in Sizing(memory: .max, disk: 0, reads: 0) { ratios(limit: $0) } }
+        let sizing = estimate.map { ratios in
+            Sizing(memory: .max, disk: 0, reads: 0) { ratios(limit: $0) }
+        }
         #expect(sizing?.isPossible == true)
     }
 
@@ -141,7 +149,9 @@ struct Uses: ~Copyable {
             } else {
                 sample.add(UsedEntry(missAt: start, hash, under: .never))
                 sample.noteReads(0, paying: UseSample.paidByDisk)
-                sample.add(UsedEntry(.write, hash, size: trace.sizes[key], validity, lastUse: start))
+                sample.add(
+                    UsedEntry(.write, hash, size: trace.sizes[key], validity, lastUse: start)
+                )
             }
         }
         tellHits()
@@ -149,7 +159,15 @@ struct Uses: ~Copyable {
 
     mutating func write(_ key: Int, size: Int) {
         sample.noteReads(0, paying: UseSample.paidByDisk)
-        sample.add(UsedEntry(.write, hash(key), size: size, Validity(written: start, expires: nil), lastUse: start))
+        sample.add(
+            UsedEntry(
+                .write,
+                hash(key),
+                size: size,
+                Validity(written: start, expires: nil),
+                lastUse: start
+            )
+        )
     }
 
     /// Returns whether the hit is sampled.
@@ -158,7 +176,15 @@ struct Uses: ~Copyable {
         hits += 1
         if hits == 200 { tellHits() }
         guard sample.mayTake(hash) else { return false }
-        sample.add(UsedEntry(.read, hash, size: size, Validity(written: start, expires: nil), lastUse: start))
+        sample.add(
+            UsedEntry(
+                .read,
+                hash,
+                size: size,
+                Validity(written: start, expires: nil),
+                lastUse: start
+            )
+        )
         return true
     }
 

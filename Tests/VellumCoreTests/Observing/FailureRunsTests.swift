@@ -24,7 +24,12 @@ struct FailureRunsTests {
         let ended = runs.end(by: .writing)
 
         #expect(logged == [1, 1, nil])
-        #expect(ended == [Ended(code: .busy, count: 1, success: .writing), Ended(code: .cannotOpen, count: 2, success: .writing)])
+        #expect(
+            ended == [
+                Ended(code: .busy, count: 1, success: .writing),
+                Ended(code: .cannotOpen, count: 2, success: .writing),
+            ]
+        )
     }
 
     @Test(arguments: [VellumError.Code.diskFull, .readOnly])
@@ -65,9 +70,15 @@ struct FailureRunsTests {
         #expect(error.line(count: 100) == "tooLarge: An object is too large. (the 100th time)")
         #expect(
             Ended(code: .cannotOpen, count: 998, success: .opening).notice.message
-                == "The file could be opened again; 998 calls failed meanwhile with the code cannotOpen.")
+                == """
+                The file could be opened again; 998 calls failed meanwhile with the code cannotOpen.
+                """
+        )
         #expect(
             Ended(code: .diskFull, count: 1, success: .writing).notice.message
-                == "The file could be written again; 1 call failed meanwhile with the code diskFull.")
+                == """
+                The file could be written again; 1 call failed meanwhile with the code diskFull.
+                """
+        )
     }
 }

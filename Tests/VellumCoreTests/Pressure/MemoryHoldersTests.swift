@@ -20,7 +20,9 @@ struct MemoryHoldersTests {
         let count = Atomic(0)
     }
 
-    private func holders() -> MemoryHolders { MemoryHolders { [starts] _ in starts.count.add(1, ordering: .relaxed) } }
+    private func holders() -> MemoryHolders {
+        MemoryHolders { [starts] _ in starts.count.add(1, ordering: .relaxed) }
+    }
 
     @Test func everyHolderHears() {
         let (holders, one, other) = (holders(), Holder(), Holder())

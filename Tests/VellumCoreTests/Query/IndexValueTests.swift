@@ -8,7 +8,8 @@ import Testing
 @Suite(.ownThreads)
 struct IndexValueTests {
     static let numbers: [Double] = [
-        .nan, -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,
+        .nan, -.infinity, -.greatestFiniteMagnitude, -1.5, -1, -.leastNonzeroMagnitude, 0,
+        .leastNonzeroMagnitude, 1, 1.nextUp, 1.5,
         .greatestFiniteMagnitude, .infinity,
     ]
 
@@ -33,15 +34,24 @@ struct IndexValueTests {
     }
 
     static let strings: [String] = [
-        "", "a", "a\u{0}", "a\u{0}b", "ab", "b", "e\u{301}", "é", "z", "ﬁ", "가", "\u{1100}\u{1161}", "🙂", "\r\n", "\r", "é́",
+        "", "a", "a\u{0}", "a\u{0}b", "ab", "b", "e\u{301}", "é", "z", "ﬁ", "가", "\u{1100}\u{1161}",
+        "🙂", "\r\n", "\r", "é́",
     ]
 
     @Test func stringsKeepSwiftsOrderAndEquality() throws {
         for left in Self.strings {
             for right in Self.strings {
-                let (leftValue, rightValue) = (try #require(left.indexValue), try #require(right.indexValue))
-                #expect((left == right) == (leftValue == rightValue), "\(left.debugDescription) \(right.debugDescription)")
-                #expect((left < right) == (leftValue < rightValue), "\(left.debugDescription) \(right.debugDescription)")
+                let (leftValue, rightValue) = (
+                    try #require(left.indexValue), try #require(right.indexValue)
+                )
+                #expect(
+                    (left == right) == (leftValue == rightValue),
+                    "\(left.debugDescription) \(right.debugDescription)"
+                )
+                #expect(
+                    (left < right) == (leftValue < rightValue),
+                    "\(left.debugDescription) \(right.debugDescription)"
+                )
             }
         }
     }

@@ -19,13 +19,18 @@ struct FileSystemPathsTests {
     @Test func aFileIsCreatedOnceAndOnlyItsOwnerMayReadIt() throws {
         #expect(try FileSystem.createIfMissing(path + "/file"))
         #expect(try !FileSystem.createIfMissing(path + "/file"))
-        #expect(try FileManager.default.attributesOfItem(atPath: path + "/file")[.posixPermissions] as? Int == 0o600)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: path + "/file")[.posixPermissions]
+                as? Int == 0o600
+        )
         #expect(throws: FileError.self) { try FileSystem.createIfMissing(path + "/none/file") }
     }
 
     @Test func movingAMissingFileFailsUnlessItMayBeMissing() throws {
         #expect(try !FileSystem.moveIfPresent(path + "/none", to: path + "/file"))
-        let error = #expect(throws: FileError.self) { try FileSystem.move(path + "/none", to: path + "/file") }
+        let error = #expect(throws: FileError.self) {
+            try FileSystem.move(path + "/none", to: path + "/file")
+        }
         #expect(error?.code == ENOENT)
         try FileSystem.remove(path + "/none")
     }

@@ -11,18 +11,25 @@ import VellumTestSupport
 /// Loads look at the disk on threads that may block (decision 86).
 @Suite(.ownThreads)
 struct LoadThreadTests {
-    /// While relaxed writes are open, readers wait for the writer. More loads than there are threads of tasks wait here.
+    /// While relaxed writes are open, readers wait for the writer. More loads than there are
+    /// threads of tasks wait here.
     @Test func loadsThatWaitForTheDiskBlockNoThreadOfTheTasks() async throws {
         let setup = try Setup()
-        let (store, gate, isHeld) = (try setup.store(durability: .relaxed), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (store, gate, isHeld) = (
+            try setup.store(durability: .relaxed), DispatchSemaphore(value: 0),
+            DispatchSemaphore(value: 0)
+        )
         let file = store.disk.file
         Lane().start {
             file.withWriter { writer in
                 do throws(SQLiteError) {
                     // Stays open while the writer is held.
                     let write = ArchiveWrite(
-                        archive: store.disk.archive, key: "open", operation: .store(Entry(bytes: Data([1]), written: setup.clock.now)),
-                        stamp: .never)
+                        archive: store.disk.archive,
+                        key: "open",
+                        operation: .store(Entry(bytes: Data([1]), written: setup.clock.now)),
+                        stamp: .never
+                    )
                     _ = try writer.carryOut([write], isRelaxed: true, sharing: { false }, { _ in })
                 } catch {
                     Issue.record(error)
@@ -50,6 +57,8 @@ struct LoadThreadTests {
         await until("a load waits for the writer") { file.waitingWriters > 0 }
         await Task.detached {}.value
         gate.signal()
-        for (number, load) in loads.enumerated() { #expect(try await load.value == Data([UInt8(number)])) }
+        for (number, load) in loads.enumerated() {
+            #expect(try await load.value == Data([UInt8(number)]))
+        }
     }
 }

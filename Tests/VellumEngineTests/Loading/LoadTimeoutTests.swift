@@ -5,7 +5,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Every load ends: after its `loadTimeout`, whatever its loader does, and however callers wait for it (decision 75).
+/// Every load ends: after its `loadTimeout`, whatever its loader does, and however callers wait for
+/// it (decision 75).
 @Suite(.ownThreads)
 struct LoadTimeoutTests {
     let setup: LoadingSetup
@@ -30,34 +31,68 @@ struct LoadTimeoutTests {
 
     private static let waiting = [
         Waiting(description: "nothing is there"),
-        Waiting(description: "staleIfError", old: 110, ifError: .seconds(100), answer: Loaded("old", .staleIfError)),
         Waiting(
-            description: "staleWhileRevalidate", old: 110, whileRevalidate: .seconds(100), after: 0,
-            answer: Loaded("old", .staleWhileRevalidate)),
+            description: "staleIfError",
+            old: 110,
+            ifError: .seconds(100),
+            answer: Loaded("old", .staleIfError)
+        ),
         Waiting(
-            description: "refreshAhead", old: 85, options: LoadOptions(expiration: .after(.seconds(100)), refreshAhead: 0.8), after: 0,
-            answer: Loaded("old", .cached)),
+            description: "staleWhileRevalidate",
+            old: 110,
+            whileRevalidate: .seconds(100),
+            after: 0,
+            answer: Loaded("old", .staleWhileRevalidate)
+        ),
         Waiting(
-            description: "softTimeout", old: 110, ifError: .seconds(100), options: LoadOptions(softTimeout: .seconds(1)), after: 1,
-            answer: Loaded("old", .staleIfSlow)),
-        Waiting(description: "softTimeout, nothing is there", options: LoadOptions(softTimeout: .seconds(1))),
+            description: "refreshAhead",
+            old: 85,
+            options: LoadOptions(expiration: .after(.seconds(100)), refreshAhead: 0.8),
+            after: 0,
+            answer: Loaded("old", .cached)
+        ),
+        Waiting(
+            description: "softTimeout",
+            old: 110,
+            ifError: .seconds(100),
+            options: LoadOptions(softTimeout: .seconds(1)),
+            after: 1,
+            answer: Loaded("old", .staleIfSlow)
+        ),
+        Waiting(
+            description: "softTimeout, nothing is there",
+            options: LoadOptions(softTimeout: .seconds(1))
+        ),
         Waiting(description: "timeout", options: LoadOptions(timeout: .seconds(2)), after: 2),
         Waiting(
-            description: "timeout, finish", options: LoadOptions(onLastWaiterCancelled: .finish, timeout: .seconds(2)), after: 2),
+            description: "timeout, finish",
+            options: LoadOptions(onLastWaiterCancelled: .finish, timeout: .seconds(2)),
+            after: 2
+        ),
         Waiting(description: "finish", options: LoadOptions(onLastWaiterCancelled: .finish)),
     ]
 
     @Test(arguments: waiting, [false, true])
-    func aLoaderThatHangsIsCancelledAndTheNextCallerLoads(_ waiting: Waiting, ignoresCancellation: Bool) async throws {
+    func aLoaderThatHangsIsCancelledAndTheNextCallerLoads(
+        _ waiting: Waiting,
+        ignoresCancellation: Bool
+    ) async throws {
         if let old = waiting.old {
             try store.record("old", forKey: "a", expiration: .after(.seconds(100)))
             setup.clock.advance(by: .seconds(old))
         }
         var options = waiting.options
         options.loadTimeout = .seconds(10)
-        let (source, begin) = (NumberedSource(ignoresCancellation: ignoresCancellation), setup.clock.now)
+        let (source, begin) = (
+            NumberedSource(ignoresCancellation: ignoresCancellation), setup.clock.now
+        )
         let ask: @Sendable () async throws -> Loaded<String> = { [store, options] in
-            try await store.load("a", staleWhileRevalidate: waiting.whileRevalidate, staleIfError: waiting.ifError, options: options) {
+            try await store.load(
+                "a",
+                staleWhileRevalidate: waiting.whileRevalidate,
+                staleIfError: waiting.ifError,
+                options: options
+            ) {
                 try await source.text()
             }
         }
@@ -67,10 +102,14 @@ struct LoadTimeoutTests {
         if let answer = waiting.answer {
             #expect(try await call.value == answer)
         } else {
-            await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+            await #expect { try await call.value } throws: {
+                ($0 as? VellumError)?.code == .loadTimedOut
+            }
         }
         // A caller that has left with nothing has cancelled it.
-        if waiting.answer != nil || waiting.options.onLastWaiterCancelled == .finish { await pass(to: 10, since: begin) }
+        if waiting.answer != nil || waiting.options.onLastWaiterCancelled == .finish {
+            await pass(to: 10, since: begin)
+        }
         await setup.waitUntilIdle()
         await until("the loader is cancelled") { !source.cancelled.isEmpty }
         #expect(source.cancelled == [1])
@@ -103,14 +142,17 @@ struct LoadTimeoutTests {
         let (source, begin) = (NumberedSource(), setup.clock.now)
         let calls = (0..<100).map { _ in
             Task { [store] in
-                try await store.value(forKey: "a", options: LoadOptions(loadTimeout: .seconds(10))) { try await source.text() }
+                try await store.value(forKey: "a", options: LoadOptions(loadTimeout: .seconds(10)))
+                { try await source.text() }
             }
         }
         await setup.waitForWaiters(100)
         await source.waitForCall()
         await pass(to: 10, since: begin)
         for call in calls {
-            await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+            await #expect { try await call.value } throws: {
+                ($0 as? VellumError)?.code == .loadTimedOut
+            }
         }
         #expect(source.calls == 1 && store.loads.count == 0)
     }
@@ -120,16 +162,24 @@ struct LoadTimeoutTests {
     @Test func thirtySecondsUnlessSet() async throws {
         #expect(LoadOptions().loadTimeout == .seconds(30))
         let (source, begin) = (NumberedSource(), setup.clock.now)
-        let call = Task { [store] in try await store.value(forKey: "a") { try await source.text() } }
+        let call = Task { [store] in
+            try await store.value(forKey: "a") { try await source.text() }
+        }
         await source.waitForCall()
         await pass(to: 30, since: begin)
-        await #expect { try await call.value } throws: { ($0 as? VellumError)?.message.contains("`loadTimeout`") ?? false }
+        await #expect { try await call.value } throws: {
+            ($0 as? VellumError)?.message.contains("`loadTimeout`") ?? false
+        }
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1)]) func zeroEndsALoadImmediately(_ limit: Duration) async throws {
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func zeroEndsALoadImmediately(
+        _ limit: Duration
+    ) async throws {
         let source = NumberedSource()
         await #expect {
-            try await store.value(forKey: "a", options: LoadOptions(loadTimeout: limit)) { try await source.text() }
+            try await store.value(forKey: "a", options: LoadOptions(loadTimeout: limit)) {
+                try await source.text()
+            }
         } throws: {
             ($0 as? VellumError)?.code == .loadTimedOut
         }
@@ -138,7 +188,10 @@ struct LoadTimeoutTests {
 
     @Test func noLimitNeverEndsALoad() async throws {
         let source = NumberedSource()
-        let call = Task { [store] in try await store.value(forKey: "a", options: LoadOptions(loadTimeout: nil)) { try await source.text() }
+        let call = Task { [store] in
+            try await store.value(forKey: "a", options: LoadOptions(loadTimeout: nil)) {
+                try await source.text()
+            }
         }
         await source.waitForCall()
         #expect(setup.clock.sleeperCount == 0)
@@ -148,12 +201,18 @@ struct LoadTimeoutTests {
     }
 
     /// Each ends after its own, whichever begins first.
-    @Test(arguments: [(10, 3), (3, 10)]) func loadsWithDifferentLimitsEndOneByOne(_ first: Int, _ second: Int) async throws {
+    @Test(arguments: [(10, 3), (3, 10)]) func loadsWithDifferentLimitsEndOneByOne(
+        _ first: Int,
+        _ second: Int
+    ) async throws {
         let (source, begin) = (NumberedSource(), setup.clock.now)
         var calls: [Int: Task<String, any Error>] = [:]
         for (number, seconds) in [first, second].enumerated() {
             calls[seconds] = Task { [store] in
-                try await store.value(forKey: EntryKey("\(number)"), options: LoadOptions(loadTimeout: .seconds(seconds))) {
+                try await store.value(
+                    forKey: EntryKey("\(number)"),
+                    options: LoadOptions(loadTimeout: .seconds(seconds))
+                ) {
                     try await source.text()
                 }
             }
@@ -162,7 +221,9 @@ struct LoadTimeoutTests {
         for (seconds, left) in [(3, 1), (10, 0)] {
             await pass(to: seconds, since: begin)
             let call = try #require(calls[seconds])
-            await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+            await #expect { try await call.value } throws: {
+                ($0 as? VellumError)?.code == .loadTimedOut
+            }
             #expect(store.loads.count == left)
         }
     }
@@ -171,7 +232,9 @@ struct LoadTimeoutTests {
     @Test func theNextLoadHasItsOwnTime() async throws {
         let source = NumberedSource()
         let ask: @Sendable (EntryKey) async throws -> String = { [store] key in
-            try await store.value(forKey: key, options: LoadOptions(loadTimeout: .seconds(10))) { try await source.text() }
+            try await store.value(forKey: key, options: LoadOptions(loadTimeout: .seconds(10))) {
+                try await source.text()
+            }
         }
         let first = Task { try await ask("a") }
         await source.waitForCall(1)
@@ -193,7 +256,10 @@ struct LoadTimeoutTests {
     @Test func aLateLoadIsAFailureThatMayBeRemembered() async throws {
         let (source, begin) = (NumberedSource(), setup.clock.now)
         let ask: @Sendable () async throws -> String = { [store] in
-            try await store.value(forKey: "a", options: LoadOptions(errorMaxAge: .seconds(60), loadTimeout: .seconds(10))) {
+            try await store.value(
+                forKey: "a",
+                options: LoadOptions(errorMaxAge: .seconds(60), loadTimeout: .seconds(10))
+            ) {
                 try await source.text()
             }
         }
@@ -201,8 +267,12 @@ struct LoadTimeoutTests {
         await source.waitForCall()
         await pass(to: 10, since: begin)
         for _ in 0..<2 {
-            await #expect { _ = try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
-            await #expect { _ = try await ask() } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+            await #expect { _ = try await call.value } throws: {
+                ($0 as? VellumError)?.code == .loadTimedOut
+            }
+            await #expect { _ = try await ask() } throws: {
+                ($0 as? VellumError)?.code == .loadTimedOut
+            }
         }
         #expect(source.calls == 1)
         setup.clock.advance(by: .seconds(60))
@@ -220,7 +290,11 @@ struct LoadTimeoutTests {
         setup.clock.advance(by: .seconds(110))
         let (source, begin) = (NumberedSource(), setup.clock.now)
         let ask: @Sendable (Int) async throws -> Loaded<String> = { [store] seconds in
-            try await store.load("a", staleIfError: .seconds(100), options: LoadOptions(softTimeout: .seconds(seconds))) {
+            try await store.load(
+                "a",
+                staleIfError: .seconds(100),
+                options: LoadOptions(softTimeout: .seconds(seconds))
+            ) {
                 try await source.text()
             }
         }

@@ -6,7 +6,8 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// A loaded value is written to the file only if the key was not written or removed during the load.
+/// A loaded value is written to the file only if the key was not written or removed during the
+/// load.
 @Suite(.ownThreads)
 struct LoadingFillOnDiskTests {
     let setup: Setup
@@ -14,7 +15,10 @@ struct LoadingFillOnDiskTests {
     init() throws { setup = try Setup() }
 
     /// Loads "a" and runs a step during the load.
-    private func load(_ store: Store<Data>, while step: @escaping @Sendable () throws -> Void) async throws {
+    private func load(
+        _ store: Store<Data>,
+        while step: @escaping @Sendable () throws -> Void
+    ) async throws {
         let value = try await store.value(forKey: "a") {
             try step()
             return Data("loaded".utf8)
@@ -82,7 +86,8 @@ struct LoadingFillOnDiskTests {
         #expect(try store.statistics().failures == 0)
     }
 
-    /// Unchecked because the connection is protected by having one user: the loader, whose end the test awaits.
+    /// Unchecked because the connection is protected by having one user: the loader, whose end the
+    /// test awaits.
     private final class Gate: @unchecked Sendable {
         let database: RawDatabase
         init(_ database: RawDatabase) { self.database = database }
@@ -127,7 +132,8 @@ struct LoadingFillConcurrencyTests {
                         try store.remove("a")
                         await pause()
                         if round % 3 == 0 { store.trimMemory(to: 0) }
-                        guard let found = try store.value(forKey: "a"), let old = Int(String(decoding: found, as: UTF8.self))
+                        guard let found = try store.value(forKey: "a"),
+                            let old = Int(String(decoding: found, as: UTF8.self))
                         else { continue }
                         #expect(old >= round)
                     }

@@ -6,8 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// A loaded value is recorded only if the key was not written or removed during the load (P18). An entry that expires or is evicted does
-/// not stop it (P24).
+/// A loaded value is recorded only if the key was not written or removed during the load (P18). An
+/// entry that expires or is evicted does not stop it (P24).
 @Suite(.ownThreads)
 struct LoadingFillTests {
     let setup: LoadingSetup
@@ -16,7 +16,8 @@ struct LoadingFillTests {
 
     init() throws { setup = try LoadingSetup() }
 
-    /// Loads the key, runs a step during the load, and checks that the caller gets the loaded value.
+    /// Loads the key, runs a step during the load, and checks that the caller gets the loaded
+    /// value.
     private func load(_ key: EntryKey = "a", while step: () throws -> Void) async throws {
         let ask = Task { [store, source] in
             try await store.value(forKey: key) { try await source.load() }
@@ -98,14 +99,22 @@ struct LoadingFillTests {
     // MARK: Another process
 
     @Test func aValueOfAnotherProcessIsNotOverwritten() async throws {
-        try await load { try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(Array("\"theirs\"".utf8), "a") }
+        try await load {
+            try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(
+                Array("\"theirs\"".utf8),
+                "a"
+            )
+        }
         #expect(try store.value(forKey: "a") == "theirs")
     }
 
     @Test func anExpiredValueOfAnotherProcessIsReplaced() async throws {
         try await load {
             try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(
-                Array("\"theirs\"".utf8), "a", expires: setup.clock.now)
+                Array("\"theirs\"".utf8),
+                "a",
+                expires: setup.clock.now
+            )
         }
         #expect(try store.value(forKey: "a") == "loaded")
     }
@@ -129,7 +138,10 @@ struct LoadingFillTests {
         try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
         setup.clock.advance(by: .seconds(60))
         try await load {
-            try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).write("a", .remove)
+            try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).write(
+                "a",
+                .remove
+            )
             store.release(store.memory.remove("a"))
         }
         #expect(try store.value(forKey: "a") == "loaded")
@@ -154,7 +166,9 @@ struct LoadingFillTests {
         for number in 0..<10 { _ = try await store.value(forKey: EntryKey("\(number)")) { "x" } }
         for number in 10..<20 {
             await #expect(throws: Outage.self) {
-                try await store.value(forKey: EntryKey("\(number)")) { () async throws -> String in throw Outage() }
+                try await store.value(forKey: EntryKey("\(number)")) { () async throws -> String in
+                    throw Outage()
+                }
             }
         }
         let ask = Task { [store, source] in
@@ -170,5 +184,7 @@ struct LoadingFillTests {
 }
 
 extension MemoryCache {
-    var isWatchingNothing: Bool { contents.read { contents, _ in contents.pointee.watched.isEmpty } }
+    var isWatchingNothing: Bool {
+        contents.read { contents, _ in contents.pointee.watched.isEmpty }
+    }
 }

@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a few lines.
+/// Random schedules of load, answer, cancel, record, remove, sweep and expire, against a model of a
+/// few lines.
 @Suite(.ownThreads)
 struct LoadingModelTests {
     @Test(arguments: 0..<UInt64(LongRun.number(25, usually: 8)))
@@ -79,7 +80,9 @@ private struct Schedule {
         setup = try LoadingSetup()
     }
 
-    private mutating func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
+    private mutating func chance(_ part: Int) -> Bool {
+        Int.random(in: 0..<part, using: &random) == 0
+    }
 
     mutating func step() async throws {
         let key = Self.keys.randomElement(using: &random) ?? "a"
@@ -101,7 +104,9 @@ private struct Schedule {
     }
 
     mutating func finish() async throws {
-        for key in Self.keys { while loads[key] != nil || elders[key] != nil { try await answer(key) } }
+        for key in Self.keys {
+            while loads[key] != nil || elders[key] != nil { try await answer(key) }
+        }
         try compare()
         setup.store.loads.checkInvariants()
         await until("no key is watched, seed \(seed)") { setup.store.memory.isWatchingNothing }
@@ -117,7 +122,9 @@ private struct Schedule {
 
     private var count: Int { loads.count + elders.count }
 
-    private var waiterCount: Int { (Array(loads.values) + Array(elders.values)).reduce(0) { $0 + $1.waiters.count } }
+    private var waiterCount: Int {
+        (Array(loads.values) + Array(elders.values)).reduce(0) { $0 + $1.waiters.count }
+    }
 
     /// A second load that was overtaken ends the first, whose waiters wait for the new one.
     private mutating func begin(_ key: EntryKey, _ number: Int, isKept: Bool) {
@@ -138,10 +145,14 @@ private struct Schedule {
         let (number, store, sources) = (next, setup.store, sources)
         let (takesStale, takesStaleIfError, isKept) = (chance(3), chance(3), chance(4))
         let options = LoadOptions(
-            expiration: .after(.seconds(Self.age)), onLastWaiterCancelled: isKept ? .finish : .cancel, loadTimeout: nil)
+            expiration: .after(.seconds(Self.age)),
+            onLastWaiterCancelled: isKept ? .finish : .cancel,
+            loadTimeout: nil
+        )
         let task = Task {
             try await store.load(
-                key, staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
+                key,
+                staleWhileRevalidate: .seconds(takesStale ? Self.staleWindow : 0),
                 staleIfError: .seconds(takesStaleIfError ? Self.staleWindow : 0),
                 options: options
             ) { try await sources.load(number) }
@@ -149,7 +160,10 @@ private struct Schedule {
         if let held = held[key], now < held.end {
             #expect(try await task.value == Loaded(held.value, .cached), "seed \(seed)")
         } else if takesStale, let held = held[key], now < held.end + Self.staleWindow {
-            #expect(try await task.value == Loaded(held.value, .staleWhileRevalidate), "seed \(seed)")
+            #expect(
+                try await task.value == Loaded(held.value, .staleWhileRevalidate),
+                "seed \(seed)"
+            )
             guard loads[key]?.isOvertaken ?? true else { return }
             begin(key, number, isKept: true)
             await until("the loader of the refresh runs") { sources.isOpen(number) }
@@ -167,7 +181,8 @@ private struct Schedule {
 
     private mutating func answer(_ key: EntryKey) async throws {
         let isElder = elders[key] != nil && (loads[key] == nil || chance(2))
-        guard let load = isElder ? elders.removeValue(forKey: key) : loads.removeValue(forKey: key) else { return }
+        guard let load = isElder ? elders.removeValue(forKey: key) : loads.removeValue(forKey: key)
+        else { return }
         let value = chance(4) ? nil : "loaded \(next)"
         if chance(4) {
             sources.answer(load.number, .failure(Outage()))
@@ -176,7 +191,9 @@ private struct Schedule {
             return
         }
         sources.answer(load.number, .success(value))
-        for waiter in load.waiters { #expect(try await waiter.task.value == Loaded(value, .loaded), "seed \(seed)") }
+        for waiter in load.waiters {
+            #expect(try await waiter.task.value == Loaded(value, .loaded), "seed \(seed)")
+        }
         await waitUntilIdle()
         guard !load.isOvertaken else { return }
         held[key] = value.map { Held(value: $0, end: now + Self.age) }
@@ -195,7 +212,9 @@ private struct Schedule {
         guard var load = loads[key], !load.waiters.isEmpty else { return }
         let waiter = load.waiters.remove(at: .random(in: 0..<load.waiters.count, using: &random))
         waiter.task.cancel()
-        await #expect(throws: CancellationError.self, "seed \(seed)") { try await waiter.task.value }
+        await #expect(throws: CancellationError.self, "seed \(seed)") {
+            try await waiter.task.value
+        }
         loads[key] = load.waiters.isEmpty && !load.isKept ? nil : load
         if loads[key] == nil {
             await until("the loader is cancelled") { !sources.isOpen(load.number) }
@@ -210,7 +229,11 @@ private struct Schedule {
 
     private mutating func record(_ key: EntryKey) throws {
         next += 1
-        try setup.store.record("recorded \(next)", forKey: key, expiration: .after(.seconds(Self.age)))
+        try setup.store.record(
+            "recorded \(next)",
+            forKey: key,
+            expiration: .after(.seconds(Self.age))
+        )
         held[key] = Held(value: "recorded \(next)", end: now + Self.age)
         loads[key]?.isOvertaken = true
     }

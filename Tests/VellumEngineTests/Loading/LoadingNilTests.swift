@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// P43 and P46: a loaded `nil` is a result, and differs from a stored `nil` and from an empty value.
+/// P43 and P46: a loaded `nil` is a result, and differs from a stored `nil` and from an empty
+/// value.
 @Suite(.ownThreads)
 struct LoadingNilTests {
     let setup: LoadingSetup
@@ -17,8 +18,12 @@ struct LoadingNilTests {
     init() throws { setup = try LoadingSetup() }
 
     /// Loads from a source without a value.
-    private func ask(_ options: LoadOptions = LoadOptions(), staleWhileRevalidate: Duration = .zero) async throws -> Loaded<String?> {
-        try await store.load("a", staleWhileRevalidate: staleWhileRevalidate, options: options) { [counter] () async throws -> String? in
+    private func ask(
+        _ options: LoadOptions = LoadOptions(),
+        staleWhileRevalidate: Duration = .zero
+    ) async throws -> Loaded<String?> {
+        try await store.load("a", staleWhileRevalidate: staleWhileRevalidate, options: options) {
+            [counter] () async throws -> String? in
             counter.increment()
             return nil
         }
@@ -65,7 +70,10 @@ struct LoadingNilTests {
     @Test func nilReplacesAStaleValue() async throws {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         setup.clock.advance(by: .seconds(2))
-        #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded("old", .staleWhileRevalidate))
+        #expect(
+            try await ask(staleWhileRevalidate: .seconds(60))
+                == Loaded("old", .staleWhileRevalidate)
+        )
         await setup.waitUntilIdle()
         #expect(try await ask(staleWhileRevalidate: .seconds(60)) == Loaded(nil, .loaded))
         #expect(try store.statistics().removals == [.expired: 1])
@@ -74,7 +82,11 @@ struct LoadingNilTests {
     /// P43
     @Test func aStoredNilAndAnEmptyValueAreValues() async throws {
         let store: Store<String?> = try setup.disk.file.store(
-            named: "optionals", codec: JSONCodec(), memory: .unlimited, caching: .values)
+            named: "optionals",
+            codec: JSONCodec(),
+            memory: .unlimited,
+            caching: .values
+        )
         for stored in [String?.none, .some("")] {
             try store.record(stored, forKey: "a")
             store.trimMemory(to: 0)
@@ -93,13 +105,21 @@ struct LoadingNilTests {
     // MARK: Tombstones
 
     private func load(
-        staleWhileRevalidate: Duration = .zero, acceptsNil: Bool = true, _ options: LoadOptions? = nil,
+        staleWhileRevalidate: Duration = .zero,
+        acceptsNil: Bool = true,
+        _ options: LoadOptions? = nil,
         _ answer: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
-            options: options ?? caching, loader: .plain(answer))
-        request.tombstone = Tombstone("nothing") { value, _ in value == "nothing" ? .nothing : .value }
+            key: "a",
+            under: .never,
+            staleness: Staleness(whileRevalidate: staleWhileRevalidate, ifError: .zero),
+            options: options ?? caching,
+            loader: .plain(answer)
+        )
+        request.tombstone = Tombstone("nothing") { value, _ in
+            value == "nothing" ? .nothing : .value
+        }
         request.acceptsNil = acceptsNil
         return try await store.load(request)
     }
@@ -115,7 +135,10 @@ struct LoadingNilTests {
     @Test func anExpiredTombstoneIsNotAStaleValue() async throws {
         _ = try await load { nil }
         setup.clock.advance(by: .seconds(10))
-        #expect(try await load(staleWhileRevalidate: .seconds(60)) { "something" } == Loaded("something", .loaded))
+        #expect(
+            try await load(staleWhileRevalidate: .seconds(60)) { "something" }
+                == Loaded("something", .loaded)
+        )
     }
 
     @Test func aTombstoneIsReplacedForACallerThatNeedsAValue() async throws {

@@ -28,7 +28,9 @@ struct LoadingRecursionTests {
 
     @Test func aLoaderMayUseOtherKeys() async throws {
         let value = try await store.value(forKey: "a") { [store, other] in
-            let b = try await store.value(forKey: "b") { try await other.value(forKey: "a") { "c" } + "b" }
+            let b = try await store.value(forKey: "b") {
+                try await other.value(forKey: "a") { "c" } + "b"
+            }
             return b + "a"
         }
         #expect(value == "cba")
@@ -38,8 +40,11 @@ struct LoadingRecursionTests {
     @Test func aLoaderThatLoadsItsOwnKeyGetsAnError() async throws {
         #expect(
             await isRecursive {
-                try await store.value(forKey: "a") { [store] in try await store.value(forKey: "a") { "never" } }
-            })
+                try await store.value(forKey: "a") { [store] in
+                    try await store.value(forKey: "a") { "never" }
+                }
+            }
+        )
         #expect(try await store.value(forKey: "a") { "well" } == "well")
     }
 
@@ -54,7 +59,8 @@ struct LoadingRecursionTests {
                         return try await child
                     }
                 }
-            })
+            }
+        )
     }
 
     @Test func aLoaderMayCatchTheRecursionError() async throws {
@@ -88,7 +94,9 @@ struct LoadingRecursionTests {
         inA.answer("")
         inB.answer("")
         // The call that closes the cycle gets the error; the loader passes it on to the other.
-        let (first, second) = (await isRecursive { try await a.value }, await isRecursive { try await b.value })
+        let (first, second) = (
+            await isRecursive { try await a.value }, await isRecursive { try await b.value }
+        )
         #expect(first && second)
         #expect(store.loads.count == 0)
     }
@@ -143,7 +151,8 @@ struct LoadingRecursionTests {
         try store.record("old", forKey: "a", expiration: .after(.seconds(1)))
         clock.advance(by: .seconds(2))
         let value = try await store.value(forKey: "a") {
-            try await store.value(forKey: "a", staleWhileRevalidate: .seconds(10)) { "never" } + " and new"
+            try await store.value(forKey: "a", staleWhileRevalidate: .seconds(10)) { "never" }
+                + " and new"
         }
         #expect(value == "old and new")
     }

@@ -21,7 +21,12 @@ struct LoadingSetup: Sendable {
         var options = StoreOptions<String>()
         options.caching = .values
         store = Store(
-            disk: disk, codec: codec, memory: try Capacity(memory), options, clock: clock.wallClock)
+            disk: disk,
+            codec: codec,
+            memory: try Capacity(memory),
+            options,
+            clock: clock.wallClock
+        )
         // Expired entries stay in the file, so that no test depends on when they are swept.
         try store.setRetention(.never, staleWindow: .seconds(86_400))
     }
@@ -127,8 +132,12 @@ final class Counter: Sendable {
 /// Loading as the faces do it.
 extension Store where Value: Sendable {
     func value(
-        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+        forKey key: EntryKey,
+        under expiration: Expiration = .never,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let stale = (staleWhileRevalidate, staleIfError)
         let answer = try await loading(key, expiration, stale, options, acceptsNil: false, load)
@@ -137,15 +146,30 @@ extension Store where Value: Sendable {
 
     @_disfavoredOverload
     func value(
-        forKey key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+        forKey key: EntryKey,
+        under expiration: Expiration = .never,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Value? {
-        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load).value
+        try await loading(
+            key,
+            expiration,
+            (staleWhileRevalidate, staleIfError),
+            options,
+            acceptsNil: true,
+            load
+        ).value
     }
 
     func load(
-        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value
+        _ key: EntryKey,
+        under expiration: Expiration = .never,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
         let stale = (staleWhileRevalidate, staleIfError)
         let answer = try await loading(key, expiration, stale, options, acceptsNil: false, load)
@@ -154,22 +178,50 @@ extension Store where Value: Sendable {
 
     @_disfavoredOverload
     func load(
-        _ key: EntryKey, under expiration: Expiration = .never, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero,
-        options: LoadOptions = LoadOptions(), orLoad load: @escaping @Sendable () async throws -> Value?
+        _ key: EntryKey,
+        under expiration: Expiration = .never,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        orLoad load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
-        try await loading(key, expiration, (staleWhileRevalidate, staleIfError), options, acceptsNil: true, load)
+        try await loading(
+            key,
+            expiration,
+            (staleWhileRevalidate, staleIfError),
+            options,
+            acceptsNil: true,
+            load
+        )
     }
 
     private func loading(
-        _ key: EntryKey, _ expiration: Expiration, _ stale: (Duration, Duration), _ options: LoadOptions, acceptsNil: Bool,
+        _ key: EntryKey,
+        _ expiration: Expiration,
+        _ stale: (Duration, Duration),
+        _ options: LoadOptions,
+        acceptsNil: Bool,
         _ load: @escaping @Sendable () async throws -> Value?
     ) async throws -> Loaded<Value?> {
         let isStaleTaken = stale.0 != .zero || stale.1 != .zero
         let staleness = Staleness(whileRevalidate: stale.0, ifError: stale.1)
-        var request = try LoadRequest<Value>(key: key, under: expiration, staleness: staleness, options: options, loader: .plain(load))
+        var request = try LoadRequest<Value>(
+            key: key,
+            under: expiration,
+            staleness: staleness,
+            options: options,
+            loader: .plain(load)
+        )
         request.acceptsNil = acceptsNil
         var isDue = false
-        if !isStaleTaken, let value = try hit(forKey: key, under: expiration, refreshAhead: options.refreshAhead, isDue: &isDue) {
+        if !isStaleTaken,
+            let value = try hit(
+                forKey: key,
+                under: expiration,
+                refreshAhead: options.refreshAhead,
+                isDue: &isDue
+            )
+        {
             if isDue { refreshAhead(request) }
             return Loaded(value, .cached)
         }

@@ -134,7 +134,9 @@ struct LoadingStampedeConcurrencyTests {
                         for key in keys { try store.remove(key) }
                         await pause()
                         for key in keys {
-                            guard let found = try store.value(forKey: key), let old = Int(found), old < round else { continue }
+                            guard let found = try store.value(forKey: key), let old = Int(found),
+                                old < round
+                            else { continue }
                             Issue.record("Version \(old) came back after \(round), seed \(seed).")
                         }
                     } catch {
@@ -149,19 +151,26 @@ struct LoadingStampedeConcurrencyTests {
         store.memory.checkInvariants()
     }
 
-    /// Loaders that load one another's keys at random: every wait ends, with a value or a recursion error.
+    /// Loaders that load one another's keys at random: every wait ends, with a value or a recursion
+    /// error.
     @Test(arguments: UInt64(0)..<8)
     func loadersThatLoadOneAnothersKeysNeverDeadlock(_ seed: UInt64) async throws {
         let store = store
         await withTaskGroup { group in
             for worker in UInt64(0)..<50 {
-                group.addTask { _ = await Self.ask(store, SeededGenerator(seed: seed * 1000 + worker), depth: 6) }
+                group.addTask {
+                    _ = await Self.ask(store, SeededGenerator(seed: seed * 1000 + worker), depth: 6)
+                }
             }
         }
         #expect(store.loads.count == 0 && store.loads.waiterCount == 0)
     }
 
-    private static func ask(_ store: Store<String>, _ generator: SeededGenerator, depth: Int) async -> Bool {
+    private static func ask(
+        _ store: Store<String>,
+        _ generator: SeededGenerator,
+        depth: Int
+    ) async -> Bool {
         var random = generator
         let key = EntryKey("\(Int.random(in: 0..<6, using: &random))")
         let rest = random
@@ -175,7 +184,9 @@ struct LoadingStampedeConcurrencyTests {
             }
             return true
         } catch {
-            if !(error is Outage), (error as? VellumError)?.code != .recursiveLoad { Issue.record(error) }
+            if !(error is Outage), (error as? VellumError)?.code != .recursiveLoad {
+                Issue.record(error)
+            }
             return false
         }
     }

@@ -16,7 +16,10 @@ struct LoadingTests {
     init() throws { setup = try LoadingSetup() }
 
     /// A task that loads the key.
-    private func ask(_ key: EntryKey = "a", options: LoadOptions = LoadOptions()) -> Task<String, any Error> {
+    private func ask(
+        _ key: EntryKey = "a",
+        options: LoadOptions = LoadOptions()
+    ) -> Task<String, any Error> {
         Task { [store, source] in
             try await store.value(forKey: key, options: options) { try await source.load() }
         }
@@ -91,7 +94,9 @@ struct LoadingTests {
 
     @Test func theLoaderHasTheTaskLocalValuesOfTheFirstCaller() async throws {
         enum Local { @TaskLocal static var name = "none" }
-        let value = try await Local.$name.withValue("mine") { try await store.value(forKey: "a") { Local.name } }
+        let value = try await Local.$name.withValue("mine") {
+            try await store.value(forKey: "a") { Local.name }
+        }
         #expect(value == "mine")
     }
 
@@ -114,9 +119,13 @@ struct LoadingTests {
             throw Outage()
         }
         let options = LoadOptions(errorMaxAge: .seconds(10))
-        await #expect(throws: Outage.self) { try await store.value(forKey: "a", options: options, orLoad: fail) }
+        await #expect(throws: Outage.self) {
+            try await store.value(forKey: "a", options: options, orLoad: fail)
+        }
         setup.clock.advance(by: .seconds(9))
-        await #expect(throws: Outage.self) { try await store.value(forKey: "a", options: options, orLoad: fail) }
+        await #expect(throws: Outage.self) {
+            try await store.value(forKey: "a", options: options, orLoad: fail)
+        }
         #expect(counter.value == 1)
         setup.clock.advance(by: .seconds(1))
         #expect(try await store.value(forKey: "a") { "well again" } == "well again")
@@ -124,12 +133,17 @@ struct LoadingTests {
 
     @Test func aFailingDiskIsNotAMissAndRunsNoLoader() async throws {
         try setup.disk.file.suspend()
-        let error = await #expect(throws: VellumError.self) { try await store.value(forKey: "a") { "loaded" } }
+        let error = await #expect(throws: VellumError.self) {
+            try await store.value(forKey: "a") { "loaded" }
+        }
         #expect(error?.code == .suspended)
     }
 
     @Test func anUndecodableEntryIsReportedAndLoadedAgain() async throws {
-        try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(Array("no JSON".utf8), "a")
+        try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(
+            Array("no JSON".utf8),
+            "a"
+        )
         let events = store.events.events()
         #expect(try await store.load("a") { "loaded" } == Loaded("loaded", .loaded))
         var iterator = events.makeAsyncIterator()
@@ -142,11 +156,25 @@ struct LoadingTests {
     func negativeDurationsCountAsZero(_ duration: Duration) async throws {
         try store.record("old", forKey: "a", expiration: .after(duration))
         // It has expired at once, and nobody accepts an expired one for a negative time.
-        #expect(try await store.value(forKey: "a", staleWhileRevalidate: duration, staleIfError: duration) { "loaded" } == "loaded")
-        let options = LoadOptions(expiration: .after(duration), negativeMaxAge: duration, errorMaxAge: duration)
+        #expect(
+            try await store.value(
+                forKey: "a",
+                staleWhileRevalidate: duration,
+                staleIfError: duration
+            ) { "loaded" } == "loaded"
+        )
+        let options = LoadOptions(
+            expiration: .after(duration),
+            negativeMaxAge: duration,
+            errorMaxAge: duration
+        )
         for number in 0..<2 {
-            #expect(try await store.value(forKey: "b", options: options) { "\(number)" } == "\(number)")
-            await #expect(throws: Unexpected.self) { try await store.value(forKey: "c", options: options) { throw Unexpected() } }
+            #expect(
+                try await store.value(forKey: "b", options: options) { "\(number)" } == "\(number)"
+            )
+            await #expect(throws: Unexpected.self) {
+                try await store.value(forKey: "c", options: options) { throw Unexpected() }
+            }
         }
     }
 
@@ -220,9 +248,12 @@ struct LoadingTests {
         #expect(try store.value(forKey: "a") == "loaded")
     }
 
-    /// P46: a loader that never returns blocks only callers of its key, and releases cancelled ones.
+    /// P46: a loader that never returns blocks only callers of its key, and releases cancelled
+    /// ones.
     @Test func cancelledWaitersOfALoaderThatNeverReturnsAreReleased() async throws {
-        let first = Task { [store, source] in try await store.value(forKey: "a") { try await source.loadIgnoringCancellation() } }
+        let first = Task { [store, source] in
+            try await store.value(forKey: "a") { try await source.loadIgnoringCancellation() }
+        }
         await source.waitUntilCalled()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }

@@ -38,7 +38,10 @@ struct OvertakenLoadTests {
         source.answer(100, "new")
         // Of three loads the first ends, and its readers wait for the third.
         for (number, reader) in readers.enumerated() {
-            #expect(try await reader.value == (number.isMultiple(of: 2) ? "overtaken" : "new"), "\(number)")
+            #expect(
+                try await reader.value == (number.isMultiple(of: 2) ? "overtaken" : "new"),
+                "\(number)"
+            )
         }
         #expect(try store.value(forKey: "a") == "new")
         await until("no key is watched") { store.memory.isWatchingNothing }
@@ -50,7 +53,9 @@ struct OvertakenLoadTests {
         var tasks: [Task<String, any Error>] = []
         for number in 1...3 {
             if number > 1 { try store.remove("a") }
-            tasks.append(Task { [store] in try await store.value(forKey: "a") { try await source.text() } })
+            tasks.append(
+                Task { [store] in try await store.value(forKey: "a") { try await source.text() } }
+            )
             await source.waitForCall(number)
         }
         #expect(source.cancelled == [1] && store.loads.count == 2)
@@ -92,7 +97,8 @@ struct OvertakenLoadTests {
 
     // MARK: Changes of many other keys
 
-    /// What another process does while a load of the key runs, of whose page only the last 4096 changes are left.
+    /// What another process does while a load of the key runs, of whose page only the last 4096
+    /// changes are left.
     enum Neighbour: CaseIterable, Sendable {
         /// It writes 100,000 other keys (20,000 in most runs), each in a commit of its own.
         case writesOneByOne
@@ -111,24 +117,33 @@ struct OvertakenLoadTests {
         var isRead: Bool
 
         var description: String {
-            "\(neighbour), \(hasRow ? "an expired row" : "no row"), \(isRead ? "memory is used" : "memory is not used")"
+            """
+            \(neighbour), \(hasRow ? "an expired row" : "no row"), \
+            \(isRead ? "memory is used" : "memory is not used")
+            """
         }
 
         static let all = Neighbour.allCases.flatMap { neighbour in
-            [true, false].flatMap { hasRow in [true, false].map { Busy(neighbour: neighbour, hasRow: hasRow, isRead: $0) } }
+            [true, false].flatMap { hasRow in
+                [true, false].map { Busy(neighbour: neighbour, hasRow: hasRow, isRead: $0) }
+            }
         }
 
         var isStored: Bool {
             switch neighbour {
-            // Decision 75: "A process that fell behind and saw no row declines the fill, because a removal of nothing leaves no trace."
+            // Decision 75: "A process that fell behind and saw no row declines the fill, because a
+            // removal of nothing leaves no trace."
             case .writesOneByOne: hasRow || isRead
             case .writesAtOnce, .evictsAtOnce: true
-            case .removesAtOnce, .removesPrefixesAtOnce, .writesTheKeyFirst, .writesTheKeyAtOnce: false
+            case .removesAtOnce, .removesPrefixesAtOnce, .writesTheKeyFirst, .writesTheKeyAtOnce:
+                false
             }
         }
     }
 
-    @Test(arguments: Busy.all) func aBusyNeighbourDeclinesOnlyWhatItMayHaveWritten(_ busy: Busy) async throws {
+    @Test(arguments: Busy.all) func aBusyNeighbourDeclinesOnlyWhatItMayHaveWritten(
+        _ busy: Busy
+    ) async throws {
         if busy.hasRow {
             try store.record("old", forKey: "a", expiration: .after(.seconds(10)))
             setup.clock.advance(by: .seconds(20))
@@ -138,7 +153,9 @@ struct OvertakenLoadTests {
         try disturb(busy)
         source.answer(1, "loaded")
         #expect(try await reader.value == "loaded")
-        let expected = busy.neighbour == .writesTheKeyFirst || busy.neighbour == .writesTheKeyAtOnce ? "theirs" : nil
+        let expected =
+            busy.neighbour == .writesTheKeyFirst || busy.neighbour == .writesTheKeyAtOnce
+            ? "theirs" : nil
         #expect(try store.value(forKey: "a") == (busy.isStored ? "loaded" : expected))
     }
 
@@ -146,14 +163,27 @@ struct OvertakenLoadTests {
         let (count, archive) = (LongRun.number(100_000, usually: 20_000), setup.disk.archive.id)
         let page = try ChangesFile(besides: setup.disk.file.path)
         func announce(_ keys: ChangedKeys) {
-            page.page.finish(page.page.announce([.init(archive: archive, keys: keys)], by: page.author, of: page.process).last)
+            page.page.finish(
+                page.page.announce(
+                    [.init(archive: archive, keys: keys)],
+                    by: page.author,
+                    of: page.process
+                ).last
+            )
         }
         // A write of the row that announces itself as one of another process.
         func writeTheKey() throws {
-            try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(Array("\"theirs\"".utf8), "a")
+            try ArchiveHarness(setup.disk, clock: setup.clock, isDelegate: false).store(
+                Array("\"theirs\"".utf8),
+                "a"
+            )
         }
         func announceAtOnce(_ kind: ChangeKind) {
-            announce((0..<count).reduce(into: ChangedKeys()) { $0.insert(.init(UInt64($1), kind), most: ChangePage.mostKeys) })
+            announce(
+                (0..<count).reduce(into: ChangedKeys()) {
+                    $0.insert(.init(UInt64($1), kind), most: ChangePage.mostKeys)
+                }
+            )
             if busy.isRead { _ = store.memory.peek("b") }
         }
         switch busy.neighbour {
@@ -162,7 +192,8 @@ struct OvertakenLoadTests {
                 try writeTheKey()
                 announce(.keys([setup.disk.changes.hash.of("a")]))
             }
-            for number in 0..<(busy.neighbour == .writesOneByOne ? count : 2 * ChangePage.capacity) {
+            for number in 0..<(busy.neighbour == .writesOneByOne ? count : 2 * ChangePage.capacity)
+            {
                 announce(.keys([UInt64(number)]))
                 if busy.isRead, number.isMultiple(of: 1000) { _ = store.memory.peek("b") }
             }

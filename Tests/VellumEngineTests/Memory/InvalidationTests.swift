@@ -23,7 +23,11 @@ private final class OtherProcess: Sendable {
 
     /// Announces an uncommitted change of these keys, or of everything.
     func announce(_ keys: [EntryKey]?) -> UInt64 {
-        other.page.announce([.init(archive: 1, keys: .keys(keys?.map { hash.of($0) }, orAll: .written))], by: other.author, of: 1).last
+        other.page.announce(
+            [.init(archive: 1, keys: .keys(keys?.map { hash.of($0) }, orAll: .written))],
+            by: other.author,
+            of: 1
+        ).last
     }
 
     func finish(_ number: UInt64) { other.page.finish(number) }
@@ -32,7 +36,11 @@ private final class OtherProcess: Sendable {
 
     /// A change by this process, which the cache records.
     func changeHere(_ key: EntryKey = "own") throws -> OwnChange {
-        let (last, changes) = own.page.announce([.init(archive: 1, keys: .keys([hash.of(key)]))], by: own.author, of: own.process)
+        let (last, changes) = own.page.announce(
+            [.init(archive: 1, keys: .keys([hash.of(key)]))],
+            by: own.author,
+            of: own.process
+        )
         own.page.finish(last)
         return try #require(changes.first)
     }
@@ -51,7 +59,10 @@ struct InvalidationTests {
 
     private func put(_ payload: Int, _ key: EntryKey, change: OwnChange? = nil) {
         _ = cache.store(
-            .init(payload: payload, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(payload)), forKey: key, change: change)
+            .init(payload: payload, cost: 1, stamp: cache.stamp(at: now), entryID: Int64(payload)),
+            forKey: key,
+            change: change
+        )
     }
 
     private func value(_ key: EntryKey) -> Int? {
@@ -143,7 +154,10 @@ struct InvalidationTests {
 
     @Test func aCacheWithoutAChangePageIsAlwaysFresh() throws {
         let memoryOnly = MemoryCache<Int>(capacity: try Capacity(10))
-        _ = memoryOnly.store(.init(payload: 1, cost: 1, stamp: memoryOnly.stamp(at: now), entryID: 1), forKey: "a")
+        _ = memoryOnly.store(
+            .init(payload: 1, cost: 1, stamp: memoryOnly.stamp(at: now), entryID: 1),
+            forKey: "a"
+        )
         #expect(memoryOnly.peek("a")?.payload == 1)
     }
 }

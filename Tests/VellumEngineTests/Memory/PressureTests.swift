@@ -25,8 +25,18 @@ struct PressureTests {
         Case(testDescription: "a warning", disk: 1.megaByte, pressure: .warning, left: 50),
         Case(testDescription: "critical", disk: 1.megaByte, pressure: .critical, left: 0),
         // The disk has twenty of them.
-        Case(testDescription: "a warning, most in memory alone", disk: 2000.bytes, pressure: .warning, left: 80),
-        Case(testDescription: "critical, most in memory alone", disk: 2000.bytes, pressure: .critical, left: 80),
+        Case(
+            testDescription: "a warning, most in memory alone",
+            disk: 2000.bytes,
+            pressure: .warning,
+            left: 80
+        ),
+        Case(
+            testDescription: "critical, most in memory alone",
+            disk: 2000.bytes,
+            pressure: .critical,
+            left: 80
+        ),
     ])
     func memoryKeepsTheNewestAndWhatNothingElseHas(_ parameters: Case) throws {
         let store = try setup.store(disk: parameters.disk)
@@ -37,17 +47,24 @@ struct PressureTests {
         store.release(under: parameters.pressure)
         #expect(store.memory.totals().entries == parameters.left)
         if parameters.disk == 1.megaByte {
-            #expect(store.memory.newest().map(\.key) == (100 - parameters.left..<100).reversed().map { EntryKey("\($0)") })
+            #expect(
+                store.memory.newest().map(\.key)
+                    == (100 - parameters.left..<100).reversed().map { EntryKey("\($0)") }
+            )
         }
         store.memory.checkInvariants()
         // Nothing is lost, and memory fills again.
-        for number in 0..<100 { #expect(try store.value(forKey: EntryKey("\(number)")) == Data(number, count: 100)) }
+        for number in 0..<100 {
+            #expect(try store.value(forKey: EntryKey("\(number)")) == Data(number, count: 100))
+        }
         #expect(store.memory.totals().entries == 100)
     }
 
     @Test func usesBeforeItAreWrittenToTheDisk() throws {
         let store = try setup.store()
-        for number in 0..<10 { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        for number in 0..<10 {
+            try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+        }
         setup.clock.advance(by: .seconds(10))
         _ = try store.value(forKey: "0")
         store.release(under: .critical)

@@ -15,11 +15,19 @@ struct SizingTests {
     init() throws { setup = try Setup() }
 
     /// Reads one of so many keys again and again, and records what is not found.
-    private func use(_ store: Store<Data>, keys: Int, reads: Int, under expiration: Expiration = .never, seed: UInt64 = 1) throws {
+    private func use(
+        _ store: Store<Data>,
+        keys: Int,
+        reads: Int,
+        under expiration: Expiration = .never,
+        seed: UInt64 = 1
+    ) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<reads {
             let key = EntryKey("\(Int.random(in: 0..<keys, using: &generator))")
-            if try store.value(forKey: key, under: expiration) == nil { try store.record(Data(1, count: 100), forKey: key) }
+            if try store.value(forKey: key, under: expiration) == nil {
+                try store.record(Data(1, count: 100), forKey: key)
+            }
         }
     }
 
@@ -33,7 +41,9 @@ struct SizingTests {
         let sizing = try #require(statistics.sizing)
         let reads = Double(statistics.memoryHits + statistics.diskHits + statistics.misses)
         #expect(sizing.memory.map(\.limit.bytes) == [312, 625, 1250, 2500, 5000, 10_000, 20_000])
-        #expect(sizing.disk.map(\.limit.bytes) == [1250, 2500, 5000, 10_000, 20_000, 40_000, 80_000])
+        #expect(
+            sizing.disk.map(\.limit.bytes) == [1250, 2500, 5000, 10_000, 20_000, 40_000, 80_000]
+        )
         #expect(abs(ratio(sizing.memory, 3) - Double(statistics.memoryHits) / reads) < 0.03)
         #expect(abs(ratio(sizing.disk, 3) - statistics.hitRatio) < 0.03)
         // With room for all of them, only the first read of each is a miss.
@@ -59,7 +69,9 @@ struct SizingTests {
             setup.clock.advance(by: .seconds(3600))
             for number in 0..<50 {
                 let key = EntryKey("\(number)")
-                if try store.value(forKey: key, under: expiration) == nil { try store.record(Data(round, count: 100), forKey: key) }
+                if try store.value(forKey: key, under: expiration) == nil {
+                    try store.record(Data(round, count: 100), forKey: key)
+                }
             }
         }
         let best = try #require(try store.statistics().sizing?.curve.last?.hitRatio)
@@ -71,7 +83,9 @@ struct SizingTests {
         for round in 0..<30 {
             for number in 0..<50 {
                 let key = EntryKey("\(number)")
-                if try store.value(forKey: key) == nil { try store.record(Data(round, count: 100), forKey: key) }
+                if try store.value(forKey: key) == nil {
+                    try store.record(Data(round, count: 100), forKey: key)
+                }
                 if number % 2 == 0 { try store.remove(key) }
             }
         }
@@ -91,7 +105,11 @@ struct SizingTests {
     }
 
     @Test func anUnlimitedStoreIsAsLargeAsWhatItHolds() throws {
-        let store = try setup.store(memory: DataSize(bytes: .max), disk: DataSize(bytes: .max), durability: .relaxed)
+        let store = try setup.store(
+            memory: DataSize(bytes: .max),
+            disk: DataSize(bytes: .max),
+            durability: .relaxed
+        )
         try use(store, keys: 100, reads: 3000)
         let sizing = try #require(try store.statistics().sizing)
         #expect(sizing.memory[3].limit.bytes == 10_000 && sizing.disk[3].limit.bytes == 10_000)
@@ -100,29 +118,40 @@ struct SizingTests {
 
     @Test func theLogSaysWhichSizeWouldDo() throws {
         func advice(hits: Double, at limit: Int) -> String? {
-            Log.advice(Sizing(memory: 100, disk: limit, reads: 2000) { $0 >= 4 * limit ? hits : hits / 2 }, DataSize(bytes: limit))
+            Log.advice(
+                Sizing(memory: 100, disk: limit, reads: 2000) { $0 >= 4 * limit ? hits : hits / 2 },
+                DataSize(bytes: limit)
+            )
         }
-        #expect(advice(hits: 0.8, at: 1 << 20) == "A disk limit of 4.1 MB would keep 95 % of the hits.")
+        #expect(
+            advice(hits: 0.8, at: 1 << 20) == "A disk limit of 4.1 MB would keep 95 % of the hits."
+        )
         #expect(advice(hits: 0, at: 1 << 20) == nil)
         let flat = Sizing(memory: 100, disk: 1000, reads: 2000) { _ in 0.5 }
         #expect(Log.advice(flat, DataSize(bytes: 1000)) == "That keeps 95 % of the hits.")
     }
 
     @Test func aFileMayHaveAnythingInPlaceOfACurve() throws {
-        for text in ["", "[]", "{}", "{\"memory\":[],\"disk\":[],\"curve\":[{\"limit\":-1,\"hitRatio\":7}]}", "\u{0}"] {
+        for text in [
+            "", "[]", "{}", "{\"memory\":[],\"disk\":[],\"curve\":[{\"limit\":-1,\"hitRatio\":7}]}",
+            "\u{0}",
+        ] {
             let store = try setup.store(durability: .relaxed)
             try use(store, keys: 10, reads: 1100)
             try setup.close()
             let database = try RawDatabase(setup.url)
             #expect(try database.int("SELECT count(*) FROM sizing") == 1)
-            try database.execute("UPDATE sizing SET curve = '\(text.replacingOccurrences(of: "\u{0}", with: ""))'")
+            try database.execute(
+                "UPDATE sizing SET curve = '\(text.replacingOccurrences(of: "\u{0}", with: ""))'"
+            )
             let file = try setup.open()
             #expect(try file.verify().isIntact)
             let archive = try setup.store().disk.archive
             #expect(
                 try file.reading(archive) { (tables) throws(SQLiteError) in
                     try SizingTable.read(of: archive.id, on: tables.connection) == nil
-                })
+                }
+            )
             try setup.close()
         }
     }
@@ -141,13 +170,17 @@ struct SizingTests {
         }
         let sizing = try #require(try store.statistics().sizing)
         let exact = [0.25, 0.49, 0.93, 0.94]
-        for (point, exact) in zip(sizing.disk[3...], exact) { #expect(abs(point.hitRatio - exact) < 0.06, "\(sizing.disk)") }
+        for (point, exact) in zip(sizing.disk[3...], exact) {
+            #expect(abs(point.hitRatio - exact) < 0.06, "\(sizing.disk)")
+        }
     }
 
     /// A recommendation needs reads of what was evicted.
     @Test func theFirstEvictionKnowsNoSize() throws {
         let archive = try setup.store(durability: .relaxed).disk.archive
-        func sizing(_ reads: Int) -> Sizing { Sizing(memory: 100, disk: 1000, reads: reads) { $0 > 2000 ? 0.8 : 0.4 } }
+        func sizing(_ reads: Int) -> Sizing {
+            Sizing(memory: 100, disk: 1000, reads: reads) { $0 > 2000 ? 0.8 : 0.4 }
+        }
         archive.adviseSize(sizing(9000), 1000.bytes)
         #expect(archive.upkeep.withLock { $0.readsAtEviction == nil && !$0.hasAdvisedSize })
         archive.noteEvictionByDefault(1000.bytes)
@@ -162,7 +195,9 @@ struct SizingTests {
         let store = try setup.store(durability: .relaxed)
         try use(store, keys: 10, reads: 1100)
         try setup.close()
-        func curves() throws -> Int { try RawDatabase(setup.url).int("SELECT count(*) FROM sizing") }
+        func curves() throws -> Int {
+            try RawDatabase(setup.url).int("SELECT count(*) FROM sizing")
+        }
         #expect(try curves() == 1)
         let file = try setup.open()
         #expect(try file.dropArchive(named: "strings"))

@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// A removal by predicate matches what has expired, as it is: nothing is migrated for it, and what nobody can judge goes when nobody wants it.
+/// A removal by predicate matches what has expired, as it is: nothing is migrated for it, and what
+/// nobody can judge goes when nobody wants it.
 @Suite(.ownThreads)
 struct ExpiredRemovalTests {
     private let setup: LoadingSetup
@@ -20,22 +21,36 @@ struct ExpiredRemovalTests {
         try other.store(Array("\"x\"".utf8), "expired", expires: end)
         try other.store(Array("\"y\"".utf8), "expired, no match", expires: end)
         try other.store(Array("not JSON".utf8), "expired, unreadable", expires: end)
-        var entry = Entry(bytes: Data("\"x\"".utf8), written: setup.clock.now, expires: end, idle: nil)
+        var entry = Entry(
+            bytes: Data("\"x\"".utf8),
+            written: setup.clock.now,
+            expires: end,
+            idle: nil
+        )
         entry.typeVersion = 7
         _ = try other.write("expired, of another version", .store(entry))
     }
 
-    private func keys() throws -> Set<String> { Set(try setup.store.keysByUse(withExpired: true).map(\.key.normalized)) }
+    private func keys() throws -> Set<String> {
+        Set(try setup.store.keysByUse(withExpired: true).map(\.key.normalized))
+    }
 
     private func remove() throws -> Int {
-        try setup.store.removeAll(QueryDescription([.filter(.test(Test(\String.self, .isEqual("x")) { $0 == "x" }))]))
+        try setup.store.removeAll(
+            QueryDescription([.filter(.test(Test(\String.self, .isEqual("x")) { $0 == "x" }))])
+        )
     }
 
     @Test func expiredValuesMatchAndAreNotCounted() throws {
         setup.clock.advance(by: .seconds(20))
         #expect(try remove() == 1)
         // Some program may still want them within the window.
-        #expect(try keys() == ["valid, no match", "expired, no match", "expired, unreadable", "expired, of another version"])
+        #expect(
+            try keys() == [
+                "valid, no match", "expired, no match", "expired, unreadable",
+                "expired, of another version",
+            ]
+        )
     }
 
     @Test func whatNobodyCanJudgeGoesWhenNoProgramWantsIt() throws {

@@ -13,7 +13,9 @@ extension Store<Person> {
             for stored in try archive.allEntries() {
                 let held = try archive.indexed(stored.entry.id, catalog.shape)
                 let person = try? JSONDecoder().decode(Person.self, from: stored.entry.bytes)
-                if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }
+                if held != person.flatMap(catalog.values(of:)) {
+                    wrong.append(stored.key.normalized)
+                }
             }
             return wrong
         }
@@ -21,7 +23,9 @@ extension Store<Person> {
 
     func waitForIndex() throws { disk.file.waitForMaintenance() }
 
-    func names(_ steps: QueryDescription<Person>.Step...) throws -> [String] { try fetch(QueryDescription(steps)).map(\.name) }
+    func names(_ steps: QueryDescription<Person>.Step...) throws -> [String] {
+        try fetch(QueryDescription(steps)).map(\.name)
+    }
 }
 
 extension ArchiveTables {

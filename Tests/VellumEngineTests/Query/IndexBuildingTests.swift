@@ -27,20 +27,31 @@ struct IndexBuildingTests {
             let (query, expected) = (QueryDescription(steps), try people.answering(steps))
             #expect(
                 try store.fetch(query, undecodable: .skip) == expected,
-                "\(query.steps.map(\.description))")
+                "\(query.steps.map(\.description))"
+            )
             #expect(try store.count(query, undecodable: .skip) == expected.count)
         }
     }
 
-    /// SQLite plans by what the entries are now, and not by the first thousand (decision 14), and by as many rows in each index.
+    /// SQLite plans by what the entries are now, and not by the first thousand (decision 14), and
+    /// by as many rows in each index.
     @Test func statisticsAreRenewedAsTheArchiveGrowsAndShrinks() throws {
         let (store, file) = (try setup.people(), try setup.open())
         func rowsAnalysed() throws -> Int {
             file.waitForMaintenance()
             try file.analyseIndexes()
             let database = try RawDatabase(setup.url)
-            #expect(try database.int("SELECT count(DISTINCT CAST(stat AS INTEGER)) FROM sqlite_stat1 WHERE tbl = 'columns_1'") == 1)
-            return try database.int("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_1' LIMIT 1")
+            #expect(
+                try database.int(
+                    """
+                    SELECT count(DISTINCT CAST(stat AS INTEGER)) FROM sqlite_stat1 WHERE tbl = \
+                    'columns_1'
+                    """
+                ) == 1
+            )
+            return try database.int(
+                "SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl = 'columns_1' LIMIT 1"
+            )
         }
         // They are renewed at a quarter and at four times as many.
         let (few, left) = (LongRun.number(1500, usually: 1100), LongRun.number(1200, usually: 1100))
@@ -49,7 +60,10 @@ struct IndexBuildingTests {
         #expect(try rowsAnalysed() == few)
         try store.record(people)
         #expect(try rowsAnalysed() == people.count)
-        #expect(try Set(store.names(.filter(Question.age(89)))) == Set(people.lazy.filter { $0.age == 89 }.map(\.name)))
+        #expect(
+            try Set(store.names(.filter(Question.age(89))))
+                == Set(people.lazy.filter { $0.age == 89 }.map(\.name))
+        )
         for person in people.dropFirst(left) { try store.remove(EntryKey(person.name)) }
         #expect((left / 2...left * 2).contains(try rowsAnalysed()))
         #expect(try file.verify().isIntact)
@@ -76,11 +90,15 @@ struct IndexBuildingTests {
         #expect(try store.disagreements() == [])
         try expectRightAnswers(store, people)
         let explanation = try store.explain(QueryDescription([.filter(Question.age(30))]))
-        #expect(explanation.usesIndex && explanation.unindexedObjects == 0 && explanation.remaining.isEmpty)
+        #expect(
+            explanation.usesIndex && explanation.unindexedObjects == 0
+                && explanation.remaining.isEmpty
+        )
         #expect(explanation.decodedObjects == explanation.results)
     }
 
-    /// The progress of building one index does not apply to another that is declared in the meantime.
+    /// The progress of building one index does not apply to another that is declared in the
+    /// meantime.
     @Test func anIndexDeclaredDuringAnotherBuildIsBuiltSeparately() throws {
         try fillWithoutIndex()
         let gate = DecodingGate(open: 100)
@@ -144,12 +162,16 @@ struct IndexBuildingTests {
         try setup.people().record(people)
         try setup.close()
         var other = IndexCatalog<Person>()
-        other.addIndex([other.addColumn(\.height, name: "height"), other.addColumn(\.age, name: "age")])
+        other.addIndex([
+            other.addColumn(\.height, name: "height"), other.addColumn(\.age, name: "age"),
+        ])
         let store = try setup.people(other)
         try store.waitForIndex()
         #expect(try store.disagreements() == [])
         try expectRightAnswers(store, people)
-        #expect(try store.explain(QueryDescription([.filter(Question.tagged("mod3"))])).statement == nil)
+        #expect(
+            try store.explain(QueryDescription([.filter(Question.tagged("mod3"))])).statement == nil
+        )
     }
 
     @Test func anIndexThatIsNoLongerDeclaredIsDropped() throws {
@@ -159,7 +181,11 @@ struct IndexBuildingTests {
         try expectRightAnswers(store, people)
         try setup.close()
         let tables = try RawDatabase(setup.url).int(
-            "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'columns%' OR name LIKE 'elements%' OR name LIKE 'unindexed%'")
+            """
+            SELECT count(*) FROM sqlite_schema WHERE name LIKE 'columns%' OR name LIKE 'elements%' \
+            OR name LIKE 'unindexed%'
+            """
+        )
         #expect(tables == 0)
     }
 
@@ -177,7 +203,11 @@ struct IndexBuildingTests {
         let store = try setup.people(codec: gate)
         gate.letOthersPass = true
         #expect(try store.names(.filter(Question.older(than: 97))) == ["person 3", "late"])
-        #expect(try store.names(.sort([Question.byAge(descending: true)]), .limit(2)) == ["person 3", "late"])
+        #expect(
+            try store.names(.sort([Question.byAge(descending: true)]), .limit(2)) == [
+                "person 3", "late",
+            ]
+        )
         gate.open()
         try store.waitForIndex()
         #expect(try store.disagreements() == [])
@@ -205,7 +235,10 @@ struct IndexBuildingTests {
         try store.waitForIndex()
         let rest = people.filter { !picky.refused.contains($0.name) }
         try expectRightAnswers(store, rest)
-        #expect(try store.explain(QueryDescription([.filter(Question.age(5))]), undecodable: .skip).unindexedObjects == 0)
+        #expect(
+            try store.explain(QueryDescription([.filter(Question.age(5))]), undecodable: .skip)
+                .unindexedObjects == 0
+        )
         try setup.close()
         // A later version of the program can decode it.
         let later = try setup.people()

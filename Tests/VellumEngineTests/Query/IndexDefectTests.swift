@@ -15,7 +15,10 @@ struct IndexDefectTests {
 
     init() throws { setup = try Setup() }
 
-    private func fetch(_ store: Store<Person>, _ steps: QueryDescription<Person>.Step...) throws -> [String] {
+    private func fetch(
+        _ store: Store<Person>,
+        _ steps: QueryDescription<Person>.Step...
+    ) throws -> [String] {
         try store.fetch(QueryDescription(steps), undecodable: .skip).map(\.name)
     }
 
@@ -44,9 +47,12 @@ struct IndexDefectTests {
         let request = IndexRequest(whole: query, partial: nil)
         let (shape, now) = (archive.archive.shape, setup.clock.now)
         let answer = try archive.file.readers.withoutLeases { () throws(VellumError) in
-            try archive.file.reading(archive.archive, onlyCommitted: true) { (reader) throws(SQLiteError) in
+            try archive.file.reading(archive.archive, onlyCommitted: true) {
+                (reader) throws(SQLiteError) in
                 _ = try reader.extent(of: shape)
-                #expect(throws: Never.self) { try store.record(Person("late", age: 1), forKey: "late") }
+                #expect(throws: Never.self) {
+                    try store.record(Person("late", age: 1), forKey: "late")
+                }
                 return try reader.answer(request, shape, validAt: now, ReadLimit(entries: 100))
             }
         }
@@ -57,12 +63,33 @@ struct IndexDefectTests {
     @Test func undecodableObjectsDoNotCountTowardALimit() throws {
         try setup.people().record((0..<10).map { Person("person \($0)", age: 20) })
         try setup.close()
-        let store = try setup.people(codec: PickyCodec(refusing: ["person 0", "person 1", "person 2"]))
-        #expect(try fetch(store, .filter(Question.age(20)), .limit(3)) == ["person 3", "person 4", "person 5"])
-        #expect(try store.first(QueryDescription([.filter(Question.age(20))]), undecodable: .skip)?.name == "person 3")
-        #expect(try fetch(store, .filter(Question.age(20)), .sort([Question.byAge()]), .limit(7)).count == 7)
-        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .limit(3)]), in: store, batchSize: 2, undecodable: .skip)
-        #expect(try cursor.next().map(\.name) + cursor.next().map(\.name) == ["person 3", "person 4", "person 5"])
+        let store = try setup.people(
+            codec: PickyCodec(refusing: ["person 0", "person 1", "person 2"])
+        )
+        #expect(
+            try fetch(store, .filter(Question.age(20)), .limit(3)) == [
+                "person 3", "person 4", "person 5",
+            ]
+        )
+        #expect(
+            try store.first(QueryDescription([.filter(Question.age(20))]), undecodable: .skip)?.name
+                == "person 3"
+        )
+        #expect(
+            try fetch(store, .filter(Question.age(20)), .sort([Question.byAge()]), .limit(7)).count
+                == 7
+        )
+        let cursor = QueryCursor(
+            QueryDescription([.filter(Question.age(20)), .limit(3)]),
+            in: store,
+            batchSize: 2,
+            undecodable: .skip
+        )
+        #expect(
+            try cursor.next().map(\.name) + cursor.next().map(\.name) == [
+                "person 3", "person 4", "person 5",
+            ]
+        )
     }
 
     /// A codec that fails temporarily, for example while its encryption key is unavailable.
@@ -81,11 +108,15 @@ struct IndexDefectTests {
         #expect(try fetch(store, .filter(Question.older(than: -1))).count == 300)
         try store.waitForIndex()
         #expect(try store.disagreements() == [])
-        #expect(try store.explain(QueryDescription([.filter(Question.age(3))])).unindexedObjects == 0)
+        #expect(
+            try store.explain(QueryDescription([.filter(Question.age(3))])).unindexedObjects == 0
+        )
     }
 
     @Test func aDifferentPropertyTypeIsADifferentIndex() {
-        var (first, second, third) = (IndexCatalog<Person>(), IndexCatalog<Person>(), IndexCatalog<Person>())
+        var (first, second, third) = (
+            IndexCatalog<Person>(), IndexCatalog<Person>(), IndexCatalog<Person>()
+        )
         first.addIndex([first.addColumn(\.age, name: "value")])
         second.addIndex([second.addColumn(\.height, name: "value")])
         third.addIndex([third.addColumn(\.city, name: "value")])
@@ -97,24 +128,46 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record((0..<1000).map { Person("person \($0)", age: 20) })
         let any = ValueCondition<Person>.test(Test { _ in true })
-        let cursor = QueryCursor(QueryDescription([.filter(Question.age(20)), .filter(any), .limit(600)]), in: store, batchSize: 100)
+        let cursor = QueryCursor(
+            QueryDescription([.filter(Question.age(20)), .filter(any), .limit(600)]),
+            in: store,
+            batchSize: 100
+        )
         var found = try cursor.next().count
         try RawDatabase(setup.url).execute(
             dropsTables
-                ? "DELETE FROM indexes; DROP TABLE columns_1; DROP TABLE elements_1_0; DROP TABLE unindexed_1"
-                : "UPDATE indexes SET definition = 'x'")
+                ? """
+                DELETE FROM indexes; DROP TABLE columns_1; DROP TABLE elements_1_0; DROP TABLE \
+                unindexed_1
+                """
+                : "UPDATE indexes SET definition = 'x'"
+        )
         while case let more = try cursor.next(), !more.isEmpty { found += more.count }
         #expect(found == 600)
     }
 
     @Test func aLongQueryFindsObjectsThatAreOverwrittenDuringIt() throws {
         let store = try setup.people()
-        for person in Person.crowd(200) { try store.record(person, forKey: EntryKey(person.name), expiration: .after(.seconds(86400))) }
-        let cursor = QueryCursor(QueryDescription([.filter(Question.isEvenlyNamed())]), in: store, batchSize: 10)
+        for person in Person.crowd(200) {
+            try store.record(
+                person,
+                forKey: EntryKey(person.name),
+                expiration: .after(.seconds(86400))
+            )
+        }
+        let cursor = QueryCursor(
+            QueryDescription([.filter(Question.isEvenlyNamed())]),
+            in: store,
+            batchSize: 10
+        )
         var names = Set(try cursor.next().map(\.name))
         setup.clock.advance(by: .seconds(3600))
         for person in Person.crowd(200).suffix(100) {
-            try store.record(person, forKey: EntryKey(person.name), expiration: .after(.seconds(86400)))
+            try store.record(
+                person,
+                forKey: EntryKey(person.name),
+                expiration: .after(.seconds(86400))
+            )
         }
         while case let more = try cursor.next(), !more.isEmpty { names.formUnion(more.map(\.name)) }
         #expect(names.count == Person.crowd(200).count { $0.name.count % 2 == 0 })
@@ -133,7 +186,9 @@ struct IndexDefectTests {
 
     @Test func nilElementsAreNotIndexed() throws {
         var catalog = IndexCatalog<Person>()
-        catalog.addCollection(\Person.tags, name: "tags", of: String?.self) { $0.tags.map { $0.isEmpty ? nil : $0 } }
+        catalog.addCollection(\Person.tags, name: "tags", of: String?.self) {
+            $0.tags.map { $0.isEmpty ? nil : $0 }
+        }
         let store = try setup.people(catalog)
         try store.record([Person("ann", tags: ["x", ""])])
         #expect(try store.disagreements() == [])
@@ -144,10 +199,14 @@ struct IndexDefectTests {
         let store = try setup.people()
         try store.record(Person.crowd(20))
         let tags = (0..<count).map { Question.tagged("mod\($0)") }
-        #expect(try store.count(QueryDescription([.filter(.any(tags))])) == store.fetch(QueryDescription([.filter(.any(tags))])).count)
+        #expect(
+            try store.count(QueryDescription([.filter(.any(tags))]))
+                == store.fetch(QueryDescription([.filter(.any(tags))])).count
+        )
         #expect(
             try store.fetch(QueryDescription([.filter(.any(tags))]))
-                == Person.crowd(20).filter { tags.count > 4 || $0.tags[1] < "mod\(count)" })
+                == Person.crowd(20).filter { tags.count > 4 || $0.tags[1] < "mod\(count)" }
+        )
         let ages = (0..<count).map { ValueCondition<Person>.not(Question.age($0 + 100)) }
         #expect(try store.count(QueryDescription([.filter(.all(ages))])) == 20)
     }
@@ -156,7 +215,8 @@ struct IndexDefectTests {
     @Test(arguments: [false, true])
     func theMoreSelectiveIndexIsUsed(_ isFirst: Bool) throws {
         var catalog = IndexCatalog<Person>()
-        let paths: [KeyPath<Person, Int>] = isFirst ? [\.name.utf8.count, \.age] : [\.age, \.name.utf8.count]
+        let paths: [KeyPath<Person, Int>] =
+            isFirst ? [\.name.utf8.count, \.age] : [\.age, \.name.utf8.count]
         for path in paths { catalog.addIndex([catalog.addColumn(path, name: "\(path == \.age)")]) }
         try setup.people(catalog).record((0..<1500).map { Person("\($0 + 10_000)", age: $0) })
         try setup.close()
@@ -172,7 +232,12 @@ struct IndexDefectTests {
 
     @Test func buildingKeepsTheLogShort() throws {
         try setup.people(IndexCatalog()).record(
-            (0..<2000).map { number in Person("person \(number)", tags: (0..<40).map { "\((number &* 7919 &+ $0 &* 104_729) % 100_003)" }) }
+            (0..<2000).map { number in
+                Person(
+                    "person \(number)",
+                    tags: (0..<40).map { "\((number &* 7919 &+ $0 &* 104_729) % 100_003)" }
+                )
+            }
         )
         try setup.close()
         let store = try setup.people()
@@ -193,8 +258,9 @@ struct IndexDefectTests {
         #expect(try store.disagreements() == [])
     }
 
-    /// Programs of two versions share the file: while one decodes what the index does not know, the other begins an index of its own, and a
-    /// third the first one again. It reads all entries in order, and must not find some of them indexed.
+    /// Programs of two versions share the file: while one decodes what the index does not know, the
+    /// other begins an index of its own, and a third the first one again. It reads all entries in
+    /// order, and must not find some of them indexed.
     @Test func aListThatWasReadBeforeTheIndexBeganAgainIsNotInserted() throws {
         let store = try setup.people()
         try store.record(Person.crowd(3))
@@ -249,7 +315,9 @@ struct IndexDefectTests {
         try store.record((0..<50).map { Person("new \($0)", age: 95) })
         gate.letOthersPass = true
         #expect(try store.names(.filter(Question.age(95))).count == 50)
-        #expect(try store.explain(QueryDescription([.filter(Question.age(95))])).unindexedObjects <= 600)
+        #expect(
+            try store.explain(QueryDescription([.filter(Question.age(95))])).unindexedObjects <= 600
+        )
         gate.open()
         try store.waitForIndex()
         #expect(try store.disagreements() == [])

@@ -11,7 +11,13 @@ struct Person: Codable, Hashable, Sendable {
     var height: Double
     var tags: [String]
 
-    init(_ name: String, age: Int = 30, city: String? = nil, height: Double = 1.7, tags: [String] = []) {
+    init(
+        _ name: String,
+        age: Int = 30,
+        city: String? = nil,
+        height: Double = 1.7,
+        tags: [String] = []
+    ) {
         self.name = name
         self.age = age
         self.city = city
@@ -37,27 +43,42 @@ struct Person: Codable, Hashable, Sendable {
     static func crowd(_ count: Int) -> [Person] {
         (0..<count).map { number in
             Person(
-                "person \(number)", age: number % 90, city: number % 7 == 0 ? nil : "city \(number % 11)", height: Double(number % 50) / 25,
-                tags: ["all", "mod\(number % 5)"])
+                "person \(number)",
+                age: number % 90,
+                city: number % 7 == 0 ? nil : "city \(number % 11)",
+                height: Double(number % 50) / 25,
+                tags: ["all", "mod\(number % 5)"]
+            )
         }
     }
 }
 
 extension Setup {
     func people(
-        _ catalog: IndexCatalog<Person>? = Person.catalog, memory: DataSize = 1.megaByte, disk: DataSize = 100.megaByte,
-        codec: any Codec<Person> = JSONCodec<Person>(), durability: Durability = .crashSafe
+        _ catalog: IndexCatalog<Person>? = Person.catalog,
+        memory: DataSize = 1.megaByte,
+        disk: DataSize = 100.megaByte,
+        codec: any Codec<Person> = JSONCodec<Person>(),
+        durability: Durability = .crashSafe
     ) throws -> Store<Person> {
         try open().store(
-            named: "people", codec: codec, memory: Capacity(memory), disk: Capacity(disk), caching: .values,
-            indexing: catalog, durability: durability)
+            named: "people",
+            codec: codec,
+            memory: Capacity(memory),
+            disk: Capacity(disk),
+            caching: .values,
+            indexing: catalog,
+            durability: durability
+        )
     }
 }
 
 extension Store<Person> {
     func record(_ people: [Person]) throws {
         var transaction = StoreTransaction()
-        for person in people { try transaction.record(person, forKey: EntryKey(person.name), in: self) }
+        for person in people {
+            try transaction.record(person, forKey: EntryKey(person.name), in: self)
+        }
         try transaction.commit()
     }
 }
@@ -65,12 +86,22 @@ extension Store<Person> {
 /// The queries of these tests.
 enum Question {
     static func older(than age: Int) -> ValueCondition<Person> {
-        .test(Test(\Person.age, .isBetween(lower: .init(age, isIncluded: false), upper: nil)) { $0.age > age })
+        .test(
+            Test(\Person.age, .isBetween(lower: .init(age, isIncluded: false), upper: nil)) {
+                $0.age > age
+            }
+        )
     }
 
-    static func age(_ age: Int) -> ValueCondition<Person> { .test(Test(\Person.age, .isEqual(age)) { $0.age == age }) }
-    static func city(_ city: String?) -> ValueCondition<Person> { .test(Test(\Person.city, .isEqual(city as Any)) { $0.city == city }) }
-    static func tagged(_ tag: String) -> ValueCondition<Person> { .test(Test(\Person.tags, .hasElement([tag])) { $0.tags.contains(tag) }) }
+    static func age(_ age: Int) -> ValueCondition<Person> {
+        .test(Test(\Person.age, .isEqual(age)) { $0.age == age })
+    }
+    static func city(_ city: String?) -> ValueCondition<Person> {
+        .test(Test(\Person.city, .isEqual(city as Any)) { $0.city == city })
+    }
+    static func tagged(_ tag: String) -> ValueCondition<Person> {
+        .test(Test(\Person.tags, .hasElement([tag])) { $0.tags.contains(tag) })
+    }
     static func begins(_ start: String) -> ValueCondition<Person> {
         .test(Test(\Person.name, .beginsWith(start)) { $0.name.starts(with: start) })
     }

@@ -17,7 +17,13 @@ struct IndexedStoreTests {
             [.filter(Question.city("city 3"))],
             [.filter(.not(Question.city("city 3")))],
             [.filter(Question.tagged("mod3"))],
-            [.filter(.all([Question.tagged("mod3"), Question.tagged("all"), Question.older(than: 40)]))],
+            [
+                .filter(
+                    .all([
+                        Question.tagged("mod3"), Question.tagged("all"), Question.older(than: 40),
+                    ])
+                )
+            ],
             [.filter(.any([Question.tagged("mod3"), Question.age(7)]))],
             [.filter(.not(Question.tagged("mod3")))],
             [.filter(Question.begins("person 1"))],
@@ -29,10 +35,16 @@ struct IndexedStoreTests {
             [.sort([Question.byAge(descending: true)]), .skip(5), .limit(10)],
             [.sort([Question.byAge(descending: true)]), .skip(5)],
             // More ties at its end than are read at first.
-            [.filter(Question.tagged("all")), .sort([Question.byCity(descending: true)]), .skip(5), .limit(10)],
+            [
+                .filter(Question.tagged("all")), .sort([Question.byCity(descending: true)]),
+                .skip(5), .limit(10),
+            ],
             [.limit(20), .filter(Question.older(than: 10))],
             [.limit(20), .sort([Question.byAge(descending: true)])],
-            [.filter(Question.older(than: 10)), .sort([Question.byAge()]), .limit(7), .filter(Question.isEvenlyNamed())],
+            [
+                .filter(Question.older(than: 10)), .sort([Question.byAge()]), .limit(7),
+                .filter(Question.isEvenlyNamed()),
+            ],
             [.filter(Question.isEvenlyNamed()), .sort([Question.byAge()]), .limit(7)],
             [.filter(.all([]))], [.filter(.any([]))], [.limit(0)], [.skip(1000)], [],
         ]

@@ -14,14 +14,17 @@ struct ObservedQueryTests {
         private let json = JSONCodec<Person>()
         private let state = Locked(State())
 
-        // A struct: a closure in a tuple that a generic function changes is wrapped once more each time.
+        // A struct: a closure in a tuple that a generic function changes is wrapped once more each
+        // time.
         private struct State {
             var decoded = 0
             var call: (@Sendable (Int) -> Void)?
         }
 
         var decoded: Int { state.withLock { $0.decoded } }
-        func begin(_ call: @escaping @Sendable (Int) -> Void) { state.withLock { $0 = State(call: call) } }
+        func begin(_ call: @escaping @Sendable (Int) -> Void) {
+            state.withLock { $0 = State(call: call) }
+        }
 
         func encode(_ person: Person) throws -> Data { try json.encode(person) }
 
@@ -42,7 +45,9 @@ struct ObservedQueryTests {
     private static var queries: [QueryDescription<Person>] {
         [
             QueryDescription(), QueryDescription([.sort([Question.byAge()])]),
-            QueryDescription([.filter(.test(Test { $0.height > 0 })), .sort([Question.byAge(descending: true)])]),
+            QueryDescription([
+                .filter(.test(Test { $0.height > 0 })), .sort([Question.byAge(descending: true)]),
+            ]),
         ]
     }
 
@@ -56,9 +61,12 @@ struct ObservedQueryTests {
         try store.waitForIndex()
     }
 
-    private static func people(_ age: Int) -> [Person] { (0..<count).map { Person("person \($0)", age: age) } }
+    private static func people(_ age: Int) -> [Person] {
+        (0..<count).map { Person("person \($0)", age: age) }
+    }
 
-    /// Records everybody with another age while objects are decoded that are later than those of the first snapshot.
+    /// Records everybody with another age while objects are decoded that are later than those of
+    /// the first snapshot.
     private func change(at moments: Set<Int>) {
         codec.begin { [store] decoded in
             guard moments.contains(decoded) else { return }
@@ -87,11 +95,15 @@ struct ObservedQueryTests {
 
     @Test func aLargeAnswerIsAskedOnceIfNothingChanges() throws {
         change(at: [])
-        #expect(try store.observed(QueryDescription(), undecodable: .fail) { false }.answer.count == Self.count)
+        #expect(
+            try store.observed(QueryDescription(), undecodable: .fail) { false }.answer.count
+                == Self.count
+        )
         #expect(codec.decoded == Self.count)
     }
 
-    /// Relaxed writes that wait in a transaction are committed before the answer begins, and not by its first snapshot.
+    /// Relaxed writes that wait in a transaction are committed before the answer begins, and not by
+    /// its first snapshot.
     @Test func relaxedWritesDoNotMakeALargeAnswerBeAskedTwice() throws {
         let relaxed = try Setup()
         let store = try relaxed.people(memory: 1.byte, codec: codec, durability: .relaxed)
@@ -99,11 +111,15 @@ struct ObservedQueryTests {
         try store.waitForIndex()
         try store.record(Person("person 7", age: 2), forKey: "person 7")
         change(at: [])
-        #expect(try store.observed(QueryDescription(), undecodable: .fail) { false }.answer.count == Self.count)
+        #expect(
+            try store.observed(QueryDescription(), undecodable: .fail) { false }.answer.count
+                == Self.count
+        )
         #expect(codec.decoded == Self.count)
     }
 
-    /// Rows that are added during a scan are left out: the key of one that was returned may have a new row.
+    /// Rows that are added during a scan are left out: the key of one that was returned may have a
+    /// new row.
     @Test func aScanReturnsNoKeyTwice() throws {
         codec.begin { [store] decoded in
             guard decoded == 10 else { return }
@@ -124,7 +140,15 @@ struct ObservedQueryTests {
         change(at: [])
         let page = store.disk.file.location.changesFile.page
         let (number, _) = page.announce(
-            [ChangePage.Announcement(archive: store.disk.archive.id, keys: ChangedKeys(all: .written))], by: 7, of: getpid())
+            [
+                ChangePage.Announcement(
+                    archive: store.disk.archive.id,
+                    keys: ChangedKeys(all: .written)
+                )
+            ],
+            by: 7,
+            of: getpid()
+        )
         _ = try store.observed(QueryDescription(), undecodable: .fail) { false }
         #expect(codec.decoded == 3 * Self.count)
         page.finish(number)
@@ -132,31 +156,48 @@ struct ObservedQueryTests {
         #expect(codec.decoded == 4 * Self.count)
     }
 
-    /// No change falls between the end of an archive and its first batch, which would show a part of a transaction.
+    /// No change falls between the end of an archive and its first batch, which would show a part
+    /// of a transaction.
     @Test func aScanOfOneBatchIsOneSnapshot() throws {
         try store.removeAll()
         try store.record(Array(Self.people(1).prefix(4096)))
-        let execution = QueryExecution(QueryDescription(), in: store, QueryOptions(undecodable: .fail))
+        let execution = QueryExecution(
+            QueryDescription(),
+            in: store,
+            QueryOptions(undecodable: .fail)
+        )
         #expect(try execution.all().count == 4096)
         #expect(execution.reads.snapshots == 1)
-        let pipeline = QueryExecution(QueryDescription([.filter(Question.isEvenlyNamed())]), in: store, QueryOptions(undecodable: .fail))
+        let pipeline = QueryExecution(
+            QueryDescription([.filter(Question.isEvenlyNamed())]),
+            in: store,
+            QueryOptions(undecodable: .fail)
+        )
         while try pipeline.next() != nil {}
         #expect(pipeline.reads.snapshots == 1)
         let empty = try setup.open().store(
-            named: "nobody", codec: JSONCodec<Person>(), memory: Capacity(1.byte), disk: Capacity(1.megaByte), caching: .values)
+            named: "nobody",
+            codec: JSONCodec<Person>(),
+            memory: Capacity(1.byte),
+            disk: Capacity(1.megaByte),
+            caching: .values
+        )
         #expect(try empty.fetch(QueryDescription()).isEmpty)
     }
 
     /// SQLite is asked every 1,000 instructions, and runs no more of them after it was cancelled.
     @Test func aStatementThatRunsIsInterrupted() throws {
         let asks = Locked(0)
-        let query = QueryDescription<Person>([.filter(.any([Question.older(than: 0), Question.begins("nobody")]))])
+        let query = QueryDescription<Person>([
+            .filter(.any([Question.older(than: 0), Question.begins("nobody")]))
+        ])
         #expect(
             try store.observedCount(query, undecodable: .fail) {
                 asks.withLock {
                     $0 += 1; return false
                 }
-            }.answer == Self.count)
+            }.answer == Self.count
+        )
         let all = asks.withLock { $0 }
         #expect(all > 10)
         asks.withLock { $0 = 0 }
@@ -167,7 +208,8 @@ struct ObservedQueryTests {
                         $0 += 1; return $0 == 3
                     }
                 }
-            } == .cancelled)
+            } == .cancelled
+        )
         #expect(asks.withLock { $0 } == 3)
         // The connection is as before.
         #expect(try store.count(query) == Self.count)
@@ -177,7 +219,13 @@ struct ObservedQueryTests {
     @Test func aQueryThatIsCancelledDecodesNoMoreObjects() throws {
         change(at: [])
         let codec = codec
-        #expect(code { _ = try store.observed(QueryDescription(), undecodable: .fail) { codec.decoded >= 20 } } == .cancelled)
+        #expect(
+            code {
+                _ = try store.observed(QueryDescription(), undecodable: .fail) {
+                    codec.decoded >= 20
+                }
+            } == .cancelled
+        )
         #expect(codec.decoded == 20)
     }
 }
@@ -186,7 +234,10 @@ struct ObservedQueryTests {
 @Suite(.ownThreads)
 struct SmallObservedQueryTests {
     /// Whether only the disk has the value, or only memory.
-    @Test(arguments: [10, 2000], [false, true]) func anAnswerIsAnotherOneIfItsBytesAre(_ size: Int, _ isSame: Bool) throws {
+    @Test(arguments: [10, 2000], [false, true]) func anAnswerIsAnotherOneIfItsBytesAre(
+        _ size: Int,
+        _ isSame: Bool
+    ) throws {
         let setup = try Setup()
         let store = try setup.store(memory: 5000, disk: 1000)
         func origins() throws -> [[EntryOrigin]] {
@@ -203,7 +254,10 @@ struct SmallObservedQueryTests {
         try store.remove("a")
         #expect(try store.observed("a").origins == [])
         try store.record(Data(repeating: 1, count: size), forKey: "b")
-        #expect(try store.observed(QueryDescription(), undecodable: .fail) { false }.origins != before[1])
+        #expect(
+            try store.observed(QueryDescription(), undecodable: .fail) { false }.origins
+                != before[1]
+        )
     }
 
     /// What is read as an object of another version is another answer.

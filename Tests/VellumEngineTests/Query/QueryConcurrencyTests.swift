@@ -25,20 +25,37 @@ struct QueryConcurrencyTests {
                     for _ in 0..<LongRun.number(1500, usually: 200) {
                         let number = Int.random(in: 0..<100, using: &random)
                         try store.record(
-                            Person("person \(number)", age: Int.random(in: 0...1, using: &random), tags: Self.padding),
-                            forKey: EntryKey("person \(number)"))
+                            Person(
+                                "person \(number)",
+                                age: Int.random(in: 0...1, using: &random),
+                                tags: Self.padding
+                            ),
+                            forKey: EntryKey("person \(number)")
+                        )
                     }
                     isDone.withLock { $0 = true }
                 } else {
                     while !isDone.withLock({ $0 }) {
-                        let found = try store.fetch(QueryDescription([.filter(Question.age(thread % 2))]))
+                        let found = try store.fetch(
+                            QueryDescription([.filter(Question.age(thread % 2))])
+                        )
                         let names = found.map(\.name)
-                        let everyone = try store.count(QueryDescription([.filter(.any([Question.age(0), Question.age(1)]))]))
-                        guard found.contains(where: { $0.age != thread % 2 }) || Set(names).count != names.count || everyone != 100 else {
+                        let everyone = try store.count(
+                            QueryDescription([.filter(.any([Question.age(0), Question.age(1)]))])
+                        )
+                        guard
+                            found.contains(where: { $0.age != thread % 2 })
+                                || Set(names).count != names.count || everyone != 100
+                        else {
                             continue
                         }
                         complaints.withLock {
-                            $0.append("\(found.filter { $0.age != thread % 2 }.count) wrong of \(found.count), \(everyone)")
+                            $0.append(
+                                """
+                                \(found.filter { $0.age != thread % 2 }.count) wrong of \
+                                \(found.count), \(everyone)
+                                """
+                            )
                         }
                     }
                 }
@@ -63,18 +80,33 @@ struct QueryConcurrencyTests {
                 if thread == 0 {
                     // The later half is new in each round.
                     for round in 0..<LongRun.number(400, usually: 60) {
-                        try store.record((0..<20).map { Person($0 < 10 ? "person \($0)" : "person \(round) \($0)", age: round) })
+                        try store.record(
+                            (0..<20).map {
+                                Person(
+                                    $0 < 10 ? "person \($0)" : "person \(round) \($0)",
+                                    age: round
+                                )
+                            }
+                        )
                         var removal = StoreTransaction()
-                        for number in 10..<20 { removal.remove(EntryKey("person \(round) \(number)"), in: store) }
+                        for number in 10..<20 {
+                            removal.remove(EntryKey("person \(round) \(number)"), in: store)
+                        }
                         try removal.commit()
                     }
                     isDone.withLock { $0 = true }
                 } else {
                     while !isDone.withLock({ $0 }) {
-                        let ages = Set(try store.fetch(QueryDescription([.sort([Question.byAge()])])).map(\.age))
+                        let ages = Set(
+                            try store.fetch(QueryDescription([.sort([Question.byAge()])])).map(
+                                \.age
+                            )
+                        )
                         let scanned = Set(try store.fetch(QueryDescription()).map(\.age))
                         if ages.count != 1 || scanned.count != 1 { wrong.withLock { $0 += 1 } }
-                        if ![10, 20].contains(try store.fetch(QueryDescription()).count) { wrong.withLock { $0 += 1 } }
+                        if ![10, 20].contains(try store.fetch(QueryDescription()).count) {
+                            wrong.withLock { $0 += 1 }
+                        }
                     }
                 }
             } catch {

@@ -16,7 +16,11 @@ struct QueryMemoryTests {
         weak var source: QuerySource<Person>?
         for steps in IndexedStoreTests.questions {
             do {
-                let query = QueryExecution(QueryDescription(steps), in: store, QueryOptions(isLazy: true))
+                let query = QueryExecution(
+                    QueryDescription(steps),
+                    in: store,
+                    QueryOptions(isLazy: true)
+                )
                 (execution, source) = (query, query.source)
                 _ = try query.next()
             }

@@ -25,7 +25,9 @@ struct QueryPlanTests {
         return QueryPlan(QueryDescription(steps), catalog.columns)
     }
 
-    private func a(_ value: Int) -> ValueCondition<Item> { .test(Test(\Item.a, .isEqual(value)) { $0.a == value }) }
+    private func a(_ value: Int) -> ValueCondition<Item> {
+        .test(Test(\Item.a, .isEqual(value)) { $0.a == value })
+    }
     private let unknown = ValueCondition<Item>.test(Test { _ in true })
     private let byA = Ordering<Item>(\Item.a, isDescending: true) { $1.a - $0.a }
     private let byB = Ordering<Item>(\Item.b, isDescending: false) { _, _ in 0 }
@@ -89,8 +91,10 @@ struct QueryPlanTests {
 
     static var windows: [([Step], Int, Int?)] {
         [
-            ([.limit(5), .limit(3)], 0, 3), ([.limit(3), .limit(5)], 0, 3), ([.skip(2), .skip(3)], 5, nil),
-            ([.limit(10), .skip(4)], 4, 6), ([.limit(3), .skip(4)], 4, 0), ([.limit(-1)], 0, 0), ([.skip(-1)], 0, nil),
+            ([.limit(5), .limit(3)], 0, 3), ([.limit(3), .limit(5)], 0, 3),
+            ([.skip(2), .skip(3)], 5, nil),
+            ([.limit(10), .skip(4)], 4, 6), ([.limit(3), .skip(4)], 4, 0), ([.limit(-1)], 0, 0),
+            ([.skip(-1)], 0, nil),
             ([.skip(.max), .skip(.max)], .max, nil),
         ]
     }
@@ -105,8 +109,11 @@ struct QueryPlanTests {
     @Test func aComparisonWithNaNMatchesNothing() {
         let isNaN = ValueCondition<Item>.test(Test(\Item.d, .isEqual(Double.nan)) { _ in false })
         #expect(plan(.filter(isNaN)).pushed.filter == .all([.any([])]))
-        let below = ValueCondition<Item>.test(Test(\Item.d, .isBetween(lower: nil, upper: .init(1.0, isIncluded: true))) { $0.d <= 1 })
-        guard case .all(let parts) = plan(.filter(below)).pushed.filter, case .test(let test)? = parts.first,
+        let below = ValueCondition<Item>.test(
+            Test(\Item.d, .isBetween(lower: nil, upper: .init(1.0, isIncluded: true))) { $0.d <= 1 }
+        )
+        guard case .all(let parts) = plan(.filter(below)).pushed.filter,
+            case .test(let test)? = parts.first,
             case .isBetween(let lower, _) = test.relation
         else {
             Issue.record("A range should be a range.")

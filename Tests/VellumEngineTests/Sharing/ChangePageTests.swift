@@ -7,7 +7,8 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// The page on which processes announce changes. Garbage on it makes a reader drop its cache, and nothing worse.
+/// The page on which processes announce changes. Garbage on it makes a reader drop its cache, and
+/// nothing worse.
 @Suite(.ownThreads)
 final class ChangePageTests {
     private let memory: UnsafeMutableRawPointer
@@ -24,13 +25,23 @@ final class ChangePageTests {
 
     @discardableResult
     private func announce(_ archive: Int64, _ keys: [UInt64]?, by author: UInt32 = 1) -> OwnChange {
-        let announced = page.announce([.init(archive: archive, keys: .keys(keys, orAll: .written))], by: author, of: 1)
+        let announced = page.announce(
+            [.init(archive: archive, keys: .keys(keys, orAll: .written))],
+            by: author,
+            of: 1
+        )
         page.finish(announced.last)
         return announced.changes[0]
     }
 
-    private func received(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ChangedKeys {
-        page.changes(of: archive, after: old, through: page.generation(of: archive).value, notBy: author)
+    private func received(_ archive: Int64, after old: UInt64, by author: UInt32 = 2) -> ChangedKeys
+    {
+        page.changes(
+            of: archive,
+            after: old,
+            through: page.generation(of: archive).value,
+            notBy: author
+        )
     }
 
     @Test func changesAreVisibleToOthersButNotToTheirAuthor() {
@@ -65,7 +76,10 @@ final class ChangePageTests {
     }
 
     /// Of each kind, of single keys and of all.
-    @Test(arguments: ChangeKind.allCases, [false, true]) func theKindOfAChangeIsReceived(_ kind: ChangeKind, ofAll: Bool) {
+    @Test(arguments: ChangeKind.allCases, [false, true]) func theKindOfAChangeIsReceived(
+        _ kind: ChangeKind,
+        ofAll: Bool
+    ) {
         let before = page.generation(of: 3).value
         let changes = ofAll ? ChangedKeys(all: kind) : .keys([11], kind)
         _ = page.announce([.init(archive: 3, keys: changes)], by: 1, of: 1)
@@ -80,7 +94,8 @@ final class ChangePageTests {
         #expect(received(3, after: before) == .unknown)
     }
 
-    /// The archive has 24 bits: a reader may take another archive's change for its own, and only forgets what it has.
+    /// The archive has 24 bits: a reader may take another archive's change for its own, and only
+    /// forgets what it has.
     @Test func aGreatNumberOfAnArchiveIsReceived() {
         let before = page.generation(of: 1 << 40 | 3).value
         announce(1 << 40 | 3, [11])
@@ -95,7 +110,13 @@ final class ChangePageTests {
 
     @Test func anAnnouncedKeyIsChangingUntilTheChangeIsFinished() {
         let announced = page.announce(
-            [.init(archive: 3, keys: .keys([11])), .init(archive: 4, keys: ChangedKeys(all: .written))], by: 1, of: 42)
+            [
+                .init(archive: 3, keys: .keys([11])),
+                .init(archive: 4, keys: ChangedKeys(all: .written)),
+            ],
+            by: 1,
+            of: 42
+        )
         #expect(page.isChanging(11, of: 3, notBy: 2))
         #expect(!page.isChanging(12, of: 3, notBy: 2))
         #expect(!page.isChanging(11, of: 3, notBy: 1))
@@ -132,16 +153,34 @@ final class ChangePageTests {
         announce(4, [21])
         announce(3, [12])
         let finished = page.now.announced
-        _ = page.announce([.init(archive: 3, keys: .keys([13])), .init(archive: 4, keys: ChangedKeys(all: .written))], by: 1, of: 42)
-        #expect(page.now == ChangePage.Moment(announced: finished + 2, finished: finished, isRetired: false))
+        _ = page.announce(
+            [
+                .init(archive: 3, keys: .keys([13])),
+                .init(archive: 4, keys: ChangedKeys(all: .written)),
+            ],
+            by: 1,
+            of: 42
+        )
+        #expect(
+            page.now
+                == ChangePage.Moment(announced: finished + 2, finished: finished, isRetired: false)
+        )
         for archive: Int64 in [3, 4, 5] {
             let expected: [UInt64] = archive == 3 ? [12, 11] : archive == 4 ? [21] : []
-            #expect(page.changes(of: archive, numberedAfter: before, through: finished) == .keys(expected))
-            #expect(page.changes(of: archive, numberedAfter: finished, through: finished) == .keys([]))
+            #expect(
+                page.changes(of: archive, numberedAfter: before, through: finished)
+                    == .keys(expected)
+            )
+            #expect(
+                page.changes(of: archive, numberedAfter: finished, through: finished) == .keys([])
+            )
         }
         #expect(page.changes(of: 3, numberedAfter: before + 1, through: finished) == .keys([12]))
         #expect(page.changes(of: 3, numberedAfter: finished, through: finished + 2) == .keys([13]))
-        #expect(page.changes(of: 4, numberedAfter: finished, through: finished + 2) == ChangedKeys(all: .written))
+        #expect(
+            page.changes(of: 4, numberedAfter: finished, through: finished + 2)
+                == ChangedKeys(all: .written)
+        )
     }
 
     /// One that fell behind, or whose page was begun anew.
@@ -152,7 +191,9 @@ final class ChangePageTests {
         let after = page.now.announced
         for first: UInt64 in [after + 1_000_000, 5] {
             page.reset(first: first)
-            #expect(page.changes(of: 3, numberedAfter: after, through: page.now.announced) == .unknown)
+            #expect(
+                page.changes(of: 3, numberedAfter: after, through: page.now.announced) == .unknown
+            )
         }
     }
 
@@ -209,7 +250,8 @@ final class ChangePageTests {
         waiting.result()
     }
 
-    /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the page.
+    /// P36: whatever the page contains, a reader returns, and returns only hashes that are on the
+    /// page.
     @Test(arguments: 0..<LongRun.number(200, usually: 60))
     func garbageMakesAReaderForgetAndNothingElse(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -217,7 +259,10 @@ final class ChangePageTests {
         for number in 0..<50 { announce(Int64(number % 5), [UInt64(number)]) }
         let garbage = UnsafeMutableRawBufferPointer(start: memory, count: ChangePage.size)
         for _ in 0..<Int.random(in: 1...2000, using: &random) {
-            garbage[Int.random(in: 0..<ChangePage.size, using: &random)] = .random(in: .min ... .max, using: &random)
+            garbage[Int.random(in: 0..<ChangePage.size, using: &random)] = .random(
+                in: .min ... .max,
+                using: &random
+            )
         }
         #expect(received(3, after: before).single.count <= ChangePage.capacity, "seed \(seed)")
         _ = page.isChanging(1, of: 3, notBy: 2)

@@ -17,7 +17,9 @@ struct SweepDefectTests {
     static let day = 86_400
 
     func fill(_ store: Store<Data>, _ count: Int) throws {
-        for number in 0..<count { try store.record(Data(number, count: 100), forKey: EntryKey("\(number)")) }
+        for number in 0..<count {
+            try store.record(Data(number, count: 100), forKey: EntryKey("\(number)"))
+        }
     }
 
     func sweep() throws { try setup.open().sweepEverything() }
@@ -74,15 +76,24 @@ struct SweepDefectTests {
     @Test func aQueryAgreesAboutASlidingEntryThatWasOverwritten() throws {
         let store = try setup.people()
         for _ in 0..<2 {
-            try store.record(Person("ann", age: 3), forKey: "ann", expiration: .unused(for: .seconds(60)))
+            try store.record(
+                Person("ann", age: 3),
+                forKey: "ann",
+                expiration: .unused(for: .seconds(60))
+            )
             setup.clock.advance(by: .seconds(50))
         }
         // Reads the file as it is, without memory.
         let copy = setup.folder.file("Copy.sqlite")
         try RawDatabase(setup.url).execute("VACUUM INTO '\(copy.path)'")
         let other = try DatabaseFile.open(at: copy, clock: setup.clock.wallClock).store(
-            named: "people", codec: JSONCodec<Person>(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values,
-            indexing: Person.catalog)
+            named: "people",
+            codec: JSONCodec<Person>(),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(1.megaByte),
+            caching: .values,
+            indexing: Person.catalog
+        )
         #expect(try other.count(QueryDescription([.filter(Question.age(3))])) == 1)
         #expect(try other.value(forKey: "ann") != nil)
     }
@@ -95,7 +106,9 @@ struct SweepDefectTests {
         try store.close()
         try setup.close()
         setup.clock.advance(by: .seconds(20))
-        try #require(FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil))
+        try #require(
+            FileManager.default.createFile(atPath: setup.url.path + "-damaged", contents: nil)
+        )
         let salvaged = try setup.store()
         #expect(try salvaged.value(forKey: "s") != nil)
     }
@@ -132,7 +145,9 @@ struct SweepDefectTests {
 
     @Test func aDamagedArchiveDoesNotAffectOthers() throws {
         let stores = try ["bad", "good", "better"].map { try setup.store($0) }
-        for store in stores { try store.record(Data(), forKey: "a", expiration: .after(.seconds(60))) }
+        for store in stores {
+            try store.record(Data(), forKey: "a", expiration: .after(.seconds(60)))
+        }
         try RawDatabase(setup.url).execute("UPDATE archives SET next = -1000 WHERE name = 'bad'")
         setup.clock.advance(by: .seconds(100))
         for _ in 0..<3 { try sweep() }

@@ -16,7 +16,10 @@ struct SweepMapTests {
         #expect(map.earliest == moment(50))
         #expect(map.takeDue(at: moment(49)) == nil)
         #expect(map.takeDue(at: moment(50)) == 0)
-        #expect(map.takeDue(at: moment(100)) == nil, "The caller that took a block must record it again.")
+        #expect(
+            map.takeDue(at: moment(100)) == nil,
+            "The caller that took a block must record it again."
+        )
         #expect(map.earliest == .never)
     }
 
@@ -37,7 +40,9 @@ struct SweepMapTests {
 
     @Test func theEarliestDueTimeIsThatOfTheRemainingBlocks() {
         var map = SweepMap()
-        for block in Int64(0)..<10 { map.note(entryID: block * SweepMap.blockSize, end: moment(100 + block)) }
+        for block in Int64(0)..<10 {
+            map.note(entryID: block * SweepMap.blockSize, end: moment(100 + block))
+        }
         for block in Int64(0)..<10 {
             #expect(map.earliest == moment(100 + block))
             #expect(map.takeDue(at: moment(100 + block)) == block)
@@ -50,19 +55,43 @@ struct SweepMapTests {
 struct RetentionTests {
     let written = WallInstant(rawValue: 1_000_000_000_000)
 
-    func end(_ retention: Retention, expires: Int64? = nil, idle: Int64? = nil, used: Int64 = 0) -> Int64? {
-        let validity = Validity(written: written, expires: expires.map { written.advanced(byMilliseconds: $0) }, idle: idle)
+    func end(
+        _ retention: Retention,
+        expires: Int64? = nil,
+        idle: Int64? = nil,
+        used: Int64 = 0
+    ) -> Int64? {
+        let validity = Validity(
+            written: written,
+            expires: expires.map { written.advanced(byMilliseconds: $0) },
+            idle: idle
+        )
         let end = retention.end(
-            validity, lastUse: UseStamp(startOf: written.advanced(byMilliseconds: used)), at: written.advanced(byMilliseconds: used))
+            validity,
+            lastUse: UseStamp(startOf: written.advanced(byMilliseconds: used)),
+            at: written.advanced(byMilliseconds: used)
+        )
         return end == .never ? nil : end.rawValue - written.rawValue
     }
 
-    func setRetention(age: Int64 = .max, idle: Int64 = .max, staleWindow: Int64 = 0, seen: Int64? = nil) -> RetentionPolicy {
-        RetentionPolicy(age: age, idle: idle, staleWindow: staleWindow, seen: seen.map { written.advanced(byMilliseconds: $0) } ?? .never)
+    func setRetention(
+        age: Int64 = .max,
+        idle: Int64 = .max,
+        staleWindow: Int64 = 0,
+        seen: Int64? = nil
+    ) -> RetentionPolicy {
+        RetentionPolicy(
+            age: age,
+            idle: idle,
+            staleWindow: staleWindow,
+            seen: seen.map { written.advanced(byMilliseconds: $0) } ?? .never
+        )
     }
 
     @Test func anOwnExpirationAppliesWithTheLongestStaleWindow() {
-        let retention = Retention(policies: [setRetention(age: 5, staleWindow: 30), setRetention(age: 500, staleWindow: 20)])
+        let retention = Retention(policies: [
+            setRetention(age: 5, staleWindow: 30), setRetention(age: 500, staleWindow: 20),
+        ])
         #expect(end(Retention(), expires: 100) == 100)
         #expect(end(retention, expires: 100) == 130)
         #expect(end(retention, expires: 100, idle: 10, used: 40) == 80)
@@ -71,14 +100,27 @@ struct RetentionTests {
 
     @Test func withoutAnOwnExpirationTheLongestPolicyApplies() {
         #expect(end(Retention()) == nil)
-        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 300), setRetention(age: 200, staleWindow: 50)])) == 300)
+        #expect(
+            end(
+                Retention(policies: [
+                    setRetention(age: 100), setRetention(age: 300),
+                    setRetention(age: 200, staleWindow: 50),
+                ])
+            ) == 300
+        )
         #expect(end(Retention(policies: [setRetention(age: 100, staleWindow: 50)])) == 150)
         #expect(end(Retention(policies: [setRetention(age: 100), setRetention()])) == nil)
         #expect(end(Retention(policies: [setRetention(age: 100, idle: 10)]), used: 30) == 40)
     }
 
     @Test func policiesOfReadersAbsentForAWeekDoNotApply() {
-        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(seen: 50)])) == 50 + Retention.week)
-        #expect(end(Retention(policies: [setRetention(age: 100), setRetention(age: 200, seen: 50)])) == 200)
+        #expect(
+            end(Retention(policies: [setRetention(age: 100), setRetention(seen: 50)])) == 50
+                + Retention.week
+        )
+        #expect(
+            end(Retention(policies: [setRetention(age: 100), setRetention(age: 200, seen: 50)]))
+                == 200
+        )
     }
 }

@@ -21,8 +21,17 @@ struct SweepingConcurrencyTests {
                         let key = EntryKey("\(worker) \(Int.random(in: 0..<50, using: &random))")
                         switch Int.random(in: 0..<4, using: &random) {
                         case 0:
-                            try store.record(Data(1, count: 200), forKey: key, expiration: .after(.seconds(Int.random(in: 0...20))))
-                        case 1: try store.record(Data(1, count: 200), forKey: key, expiration: .unused(for: .seconds(5)))
+                            try store.record(
+                                Data(1, count: 200),
+                                forKey: key,
+                                expiration: .after(.seconds(Int.random(in: 0...20)))
+                            )
+                        case 1:
+                            try store.record(
+                                Data(1, count: 200),
+                                forKey: key,
+                                expiration: .unused(for: .seconds(5))
+                            )
                         case 2: _ = try store.value(forKey: key)
                         default:
                             // Only this thread writes this key, and it never expires.

@@ -22,7 +22,12 @@ struct SweepingTests {
     func fill(_ count: Int, from first: Int = 0, expiration: Expiration? = nil) throws {
         var transaction = StoreTransaction()
         for number in first..<first + count {
-            try transaction.record(Data(number, count: 100), forKey: EntryKey("\(number)"), in: store, expiration: expiration)
+            try transaction.record(
+                Data(number, count: 100),
+                forKey: EntryKey("\(number)"),
+                in: store,
+                expiration: expiration
+            )
         }
         try transaction.commit()
     }
@@ -86,7 +91,11 @@ struct SweepingTests {
         let setup = try Setup()
         let store = try setup.store(memory: memory)
         for key in ["used", "unused"] {
-            try store.record(Data(0, count: 10), forKey: EntryKey(key), expiration: .unused(for: .seconds(60)))
+            try store.record(
+                Data(0, count: 10),
+                forKey: EntryKey(key),
+                expiration: .unused(for: .seconds(60))
+            )
         }
         for _ in 0..<10 {
             setup.clock.advance(by: .seconds(40))
@@ -102,7 +111,11 @@ struct SweepingTests {
     }
 
     @Test func aSlidingAgeSurvivesTheProcessAndIsBounded() throws {
-        try store.record(Data(), forKey: "a", expiration: .unused(for: .seconds(60), atMost: .seconds(100)))
+        try store.record(
+            Data(),
+            forKey: "a",
+            expiration: .unused(for: .seconds(60), atMost: .seconds(100))
+        )
         setup.clock.advance(by: .seconds(50))
         #expect(try store.value(forKey: "a") != nil)
         try store.close()
@@ -190,7 +203,12 @@ struct SweepingTests {
     @Test func requestingStaleValuesKeepsThem() async throws {
         let minute = Expiration.after(.seconds(60))
         try store.setRetention(minute)
-        _ = try await store.value(forKey: "a", under: minute, staleWhileRevalidate: .seconds(10), staleIfError: .seconds(30)) {
+        _ = try await store.value(
+            forKey: "a",
+            under: minute,
+            staleWhileRevalidate: .seconds(10),
+            staleIfError: .seconds(30)
+        ) {
             Data(1, count: 10)
         }
         // The policy is stored in the background.
@@ -202,7 +220,9 @@ struct SweepingTests {
         try sweep()
         #expect(try store.count() == 6)
         struct Down: Error {}
-        let old = try await store.load("a", under: minute, staleIfError: .seconds(30)) { () async throws -> Data in throw Down() }
+        let old = try await store.load("a", under: minute, staleIfError: .seconds(30)) {
+            () async throws -> Data in throw Down()
+        }
         #expect(old == Loaded(Data(1, count: 10), .staleIfError))
         setup.clock.advance(by: .seconds(1))
         try sweep()
@@ -224,7 +244,8 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    /// What was not reclaimed is valid again if the clock is set back; what was reclaimed stays gone.
+    /// What was not reclaimed is valid again if the clock is set back; what was reclaimed stays
+    /// gone.
     @Test(arguments: [1.megaByte, 1.bytes])
     func aClockThatIsSetBackRevivesWhatWasNotReclaimed(memory: DataSize) throws {
         let setup = try Setup()
@@ -243,22 +264,33 @@ struct SweepingTests {
         #expect(try store.count() == 0)
     }
 
-    /// P22: entries recorded together do not all expire together, and memory, the disk and later processes agree on each.
+    /// P22: entries recorded together do not all expire together, and memory, the disk and later
+    /// processes agree on each.
     @Test func jitterSpreadsExpiriesIdenticallyForEveryReader() throws {
         let expiration = Expiration.after(.seconds(100)).jittered(by: 0.5)
         try fill(200)
         var left: [Int] = []
         for _ in 0..<10 {
             setup.clock.advance(by: .seconds(10))
-            let inMemory = try (0..<200).filter { try store.value(forKey: EntryKey("\($0)"), under: expiration) != nil }
-            #expect(Set(try store.keys(under: expiration).map(\.normalized)) == Set(inMemory.map(String.init)))
+            let inMemory = try (0..<200).filter {
+                try store.value(forKey: EntryKey("\($0)"), under: expiration) != nil
+            }
+            #expect(
+                Set(try store.keys(under: expiration).map(\.normalized))
+                    == Set(inMemory.map(String.init))
+            )
             store.trimMemory(to: .zero)
-            let onDisk = try (0..<200).filter { try store.value(forKey: EntryKey("\($0)"), under: expiration) != nil }
+            let onDisk = try (0..<200).filter {
+                try store.value(forKey: EntryKey("\($0)"), under: expiration) != nil
+            }
             #expect(onDisk == inMemory)
             left.append(onDisk.count)
         }
         #expect(left.prefix(4) == [200, 200, 200, 200] && left.last == 0)
-        #expect((60..<140).contains(left[6]), "Of 200 about 60 % should be left after 70 of 50 to 100 seconds: \(left)")
+        #expect(
+            (60..<140).contains(left[6]),
+            "Of 200 about 60 % should be left after 70 of 50 to 100 seconds: \(left)"
+        )
     }
 
     /// A manual clock jumps past the timer; the next write notices.

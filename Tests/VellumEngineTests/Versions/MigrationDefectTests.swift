@@ -39,7 +39,9 @@ struct MigrationDefectTests {
     @Test func aDamagedObjectUnderTheNewKeyHidesNoOther() throws {
         _ = try withTwo()
         try setup.close()
-        try RawDatabase(setup.url).execute("UPDATE entries SET checksum = checksum + 1 WHERE id = (1 << 40) + 3")
+        try RawDatabase(setup.url).execute(
+            "UPDATE entries SET checksum = checksum + 1 WHERE id = (1 << 40) + 3"
+        )
         let store = try setup.people(version: 3, builds: false)
         #expect(try store.fetch(QueryDescription([])).map(\.age).sorted() == [30, 40])
     }
@@ -53,7 +55,9 @@ struct MigrationDefectTests {
         #expect(try store.disk.totals().entries == 3)
         #expect(store.capacities.disk.bytes == 5.megaByte.bytes)
         try setup.close()
-        #expect(try RawDatabase(setup.url).int("SELECT max_bytes FROM archives") == 5.megaByte.bytes)
+        #expect(
+            try RawDatabase(setup.url).int("SELECT max_bytes FROM archives") == 5.megaByte.bytes
+        )
     }
 
     /// It is migrated whenever it is read.
@@ -65,7 +69,10 @@ struct MigrationDefectTests {
         let store = try setup.people(catalog, codec: RefusingCodec())
         try store.waitForIndex()
         #expect(try store.fetch(QueryDescription([])).map(\.name) == ["ann", "bob"])
-        #expect(try store.fetch(QueryDescription([.filter(Question.age(30))]), undecodable: .skip).count == 2)
+        #expect(
+            try store.fetch(QueryDescription([.filter(Question.age(30))]), undecodable: .skip).count
+                == 2
+        )
         #expect(try store.undecodableKeys() == [])
         #expect(try store.removeUndecodable() == 0)
         #expect(try store.versions() == [0, 1])
@@ -94,7 +101,9 @@ struct MigrationDefectTests {
         try store.waitForIndex()
         #expect(try store.fetch(QueryDescription([]), undecodable: .skip).count == 1)
         let events = store.events.events()
-        for _ in 0..<3 { #expect(try store.fetch(QueryDescription([]), undecodable: .skip).count == 1) }
+        for _ in 0..<3 {
+            #expect(try store.fetch(QueryDescription([]), undecodable: .skip).count == 1)
+        }
         try store.close()
         var reported: [String] = []
         for await case .damagedEntry(let key, _) in events { reported.append(key) }
@@ -122,7 +131,12 @@ struct MigrationDefectTests {
     @Test func theProgressIsIncompleteWhileObjectsOfAnOlderProgramWait() throws {
         try setup.people(version: 1, indexed: false).record([Person("ann")])
         try setup.close()
-        try RawDatabase(setup.url).execute("INSERT INTO unindexed_1 VALUES ((1 << 40) + 1, 0); UPDATE indexes SET unindexed_rows = 1")
+        try RawDatabase(setup.url).execute(
+            """
+            INSERT INTO unindexed_1 VALUES ((1 << 40) + 1, 0); \
+            UPDATE indexes SET unindexed_rows = 1
+            """
+        )
         let store = try setup.people(version: 1, indexed: false, builds: false)
         var shape = IndexShape()
         shape.version = 1
@@ -139,11 +153,18 @@ struct MigrationDefectTests {
     /// The numbers say the same as the flag.
     @Test(
         arguments: [
-            (10, Int64.max, 0, 10, true), (7, .max, 0, 10, true), (10, .max, 3, 7, false), (10, .max, 12, 0, false), (4, 99, 0, 4, false),
-            (4, 99, 1, 3, false), (10, 99, 0, 9, false), (15, 99, 0, 9, false), (15, 99, 2, 7, false),
-        ] as [(Int64, Int64, Int, Int, Bool)])
+            (10, Int64.max, 0, 10, true), (7, .max, 0, 10, true), (10, .max, 3, 7, false),
+            (10, .max, 12, 0, false), (4, 99, 0, 4, false),
+            (4, 99, 1, 3, false), (10, 99, 0, 9, false), (15, 99, 0, 9, false),
+            (15, 99, 2, 7, false),
+        ] as [(Int64, Int64, Int, Int, Bool)]
+    )
     func theProgressIsCompleteIfEveryEntryWasExamined(
-        _ built: Int64, _ through: Int64, _ unknown: Int, _ examined: Int, _ isComplete: Bool
+        _ built: Int64,
+        _ through: Int64,
+        _ unknown: Int,
+        _ examined: Int,
+        _ isComplete: Bool
     ) {
         let progress = IndexProgress(built: built, through: through, unknown: unknown, of: 10)
         #expect(progress == IndexProgress(indexed: examined, total: 10, isComplete: isComplete))
@@ -164,7 +185,8 @@ struct MigrationDefectTests {
         var (steps, removed) = (0, 0)
         for await event in events {
             switch event {
-            case .migrated(let progress): (steps, removed) = (steps + 1, removed + progress.removedKeys)
+            case .migrated(let progress):
+                (steps, removed) = (steps + 1, removed + progress.removedKeys)
             case .removed: Issue.record("An event for one key.")
             default: break
             }

@@ -21,7 +21,9 @@ struct MigrationPassTests {
         let store = try setup.people(version: 1, indexed: indexed, builds: false)
         for _ in 0..<2 { #expect(try store.value(forKey: "person 7") == people[7]) }
         #expect(try store.fetch(QueryDescription([])) == people)
-        #expect(try store.names(.filter(Question.age(5))) == people.filter { $0.age == 5 }.map(\.name))
+        #expect(
+            try store.names(.filter(Question.age(5))) == people.filter { $0.age == 5 }.map(\.name)
+        )
         #expect(try Set(store.versions()) == [0])
     }
 
@@ -30,7 +32,12 @@ struct MigrationPassTests {
         try setup.people(version: 0).record(people)
         try setup.close()
         let store: Store<Person> = try setup.open().store(
-            named: "people", codec: PeopleCodec(version: 1), memory: Capacity(1.megaByte), disk: Capacity(100.megaByte), caching: .bytes)
+            named: "people",
+            codec: PeopleCodec(version: 1),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(100.megaByte),
+            caching: .bytes
+        )
         for _ in 0..<3 { #expect(try store.value(forKey: "person 7") == people[7]) }
         #expect(store.memory.hits == 2)
     }
@@ -48,12 +55,17 @@ struct MigrationPassTests {
         #expect(try setup.open().verify().isIntact)
         try setup.close()
 
-        let size = try FileManager.default.attributesOfItem(atPath: setup.url.path)[.modificationDate] as? Date
+        let size =
+            try FileManager.default.attributesOfItem(atPath: setup.url.path)[.modificationDate]
+            as? Date
         let again = try setup.people(version: 1, indexed: indexed)
         try again.waitForIndex()
         #expect(try again.migrationProgress().isComplete)
         #expect(again.disk.file.withWriter { $0.lasting.commits } == 0)
-        #expect(try FileManager.default.attributesOfItem(atPath: setup.url.path)[.modificationDate] as? Date == size)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: setup.url.path)[.modificationDate]
+                as? Date == size
+        )
     }
 
     @Test func anOlderProgramsObjectsAreMigratedAtTheNextOpening() throws {
@@ -76,7 +88,11 @@ struct MigrationPassTests {
         try setup.close()
         let size = try PeopleCodec(version: 1_000_000).encode(long).count - 1
         let options = StoreOptions<Person>(size: size, version: 1_000_000)
-        let store = try setup.open().store(named: "people", codec: PeopleCodec(version: 1_000_000), options)
+        let store = try setup.open().store(
+            named: "people",
+            codec: PeopleCodec(version: 1_000_000),
+            options
+        )
         try store.waitForIndex()
         #expect(try store.versions() == [0])
         #expect(try store.fetch(QueryDescription([])).map(\.name) == ["Dr long"])
@@ -90,15 +106,22 @@ struct MigrationPassTests {
         let bytes = try old.disk.totals().bytes
         try setup.close()
         let options = StoreOptions<Person>(size: bytes, version: 1_000_000)
-        let store = try setup.open().store(named: "people", codec: PeopleCodec(version: 1_000_000), options)
+        let store = try setup.open().store(
+            named: "people",
+            codec: PeopleCodec(version: 1_000_000),
+            options
+        )
         try store.waitForIndex()
         let left = try store.disk.totals()
         #expect(left.bytes <= bytes)
         let names = Set(try store.fetch(QueryDescription([])).map(\.name))
-        for person in people[0..<100] where person.age % 13 != 0 { #expect(names.contains("Dr \(person.name)")) }
+        for person in people[0..<100] where person.age % 13 != 0 {
+            #expect(names.contains("Dr \(person.name)"))
+        }
     }
 
-    /// Openings at random versions, closings in the middle of a pass, and queries at any moment, against a dictionary.
+    /// Openings at random versions, closings in the middle of a pass, and queries at any moment,
+    /// against a dictionary.
     @Test(arguments: LongRun.cases([1, 2, 3] as [UInt64], usually: 2))
     func everyVersionAnswersAsADictionaryDoes(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -109,25 +132,47 @@ struct MigrationPassTests {
             for (key, old) in model where old.version < version {
                 model[key] = nil
                 // The later of two would stay; no two have one name here.
-                if let new = codec.migrated(old.person, from: old.version) { model[new.name] = (new, version) }
+                if let new = codec.migrated(old.person, from: old.version) {
+                    model[new.name] = (new, version)
+                }
             }
             let indexed = Bool.random(using: &random)
-            let store = try setup.people(version: version, indexed: indexed, memory: Bool.random(using: &random) ? 1.byte : 1.megaByte)
+            let store = try setup.people(
+                version: version,
+                indexed: indexed,
+                memory: Bool.random(using: &random) ? 1.byte : 1.megaByte
+            )
             func check(_ moment: String) throws {
                 let known = model.values.filter { $0.version == version }.map(\.person)
                 #expect(
-                    try Set(store.fetch(QueryDescription([]), undecodable: .skip)) == Set(known), "\(moment), seed \(seed), round \(round)")
+                    try Set(store.fetch(QueryDescription([]), undecodable: .skip)) == Set(known),
+                    "\(moment), seed \(seed), round \(round)"
+                )
                 let age = Int.random(in: 0..<90, using: &random)
                 #expect(
-                    try Set(store.fetch(QueryDescription([.filter(Question.older(than: age))]), undecodable: .skip))
-                        == Set(known.filter { $0.age > age }), "\(moment), seed \(seed), round \(round)")
-                // An index that answers alone does not decode those of newer versions, which it does not have.
+                    try Set(
+                        store.fetch(
+                            QueryDescription([.filter(Question.older(than: age))]),
+                            undecodable: .skip
+                        )
+                    )
+                        == Set(known.filter { $0.age > age }),
+                    "\(moment), seed \(seed), round \(round)"
+                )
+                // An index that answers alone does not decode those of newer versions, which it
+                // does not have.
                 #expect(
-                    try store.count(QueryDescription([.filter(Question.age(age))]), undecodable: .skip)
-                        == known.count { $0.age == age }, "\(moment), seed \(seed), round \(round)")
+                    try store.count(
+                        QueryDescription([.filter(Question.age(age))]),
+                        undecodable: .skip
+                    )
+                        == known.count { $0.age == age },
+                    "\(moment), seed \(seed), round \(round)"
+                )
             }
             try check("before")
-            // Until the pass has come to it, an object with another key is deleted under its old one only.
+            // Until the pass has come to it, an object with another key is deleted under its old
+            // one only.
             if version >= 3 { try store.waitForIndex() }
             for _ in 0..<Int.random(in: 0..<120, using: &random) {
                 setup.clock.advance(by: .milliseconds(1))

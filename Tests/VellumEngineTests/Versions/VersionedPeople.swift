@@ -5,8 +5,9 @@ import VellumTestSupport
 
 @testable import VellumEngine
 
-/// People as the programs of four versions store them. Each version has bytes that the others cannot decode. From version 2 on there is
-/// nobody whose age is a multiple of 13, and from version 3 on every name begins with `Dr `.
+/// People as the programs of four versions store them. Each version has bytes that the others
+/// cannot decode. From version 2 on there is nobody whose age is a multiple of 13, and from version
+/// 3 on every name begins with `Dr `.
 struct PeopleCodec: Codec {
     var version: Int64
 
@@ -15,7 +16,9 @@ struct PeopleCodec: Codec {
         var person: Person
     }
 
-    func encode(_ person: Person) throws -> Data { try JSONEncoder().encode(Stored(version: version, person: person)) }
+    func encode(_ person: Person) throws -> Data {
+        try JSONEncoder().encode(Stored(version: version, person: person))
+    }
 
     func decode(_ bytes: Data) throws -> Person { try decode(bytes, version) }
 
@@ -38,19 +41,30 @@ struct PeopleCodec: Codec {
     func migrated(_ person: Person, from old: Int64) -> Person? {
         var person = person
         if old < 2, version >= 2, person.age % 13 == 0 { return nil }
-        if old < 3, version >= 3, !person.name.hasPrefix("Dr ") { person.name = "Dr " + person.name }
+        if old < 3, version >= 3, !person.name.hasPrefix("Dr ") {
+            person.name = "Dr " + person.name
+        }
         return person
     }
 }
 
 extension Setup {
     /// - Parameter builds: Whether entries are migrated in the background.
-    func people(version: Int64, indexed: Bool = true, builds: Bool = true, memory: DataSize = 1.byte, disk: DataSize = 100.megaByte) throws
-        -> Store<Person>
-    {
+    func people(
+        version: Int64,
+        indexed: Bool = true,
+        builds: Bool = true,
+        memory: DataSize = 1.byte,
+        disk: DataSize = 100.megaByte
+    ) throws -> Store<Person> {
         var catalog = indexed ? Person.catalog : IndexCatalog()
         catalog.version = version
-        return try people(builds ? catalog : nil, memory: memory, disk: disk, codec: PeopleCodec(version: version))
+        return try people(
+            builds ? catalog : nil,
+            memory: memory,
+            disk: disk,
+            codec: PeopleCodec(version: version)
+        )
     }
 }
 
@@ -71,7 +85,9 @@ extension Store<Person> {
             for stored in try archive.allEntries() {
                 let held = try archive.indexed(stored.entry.id, catalog.shape)
                 let person = try? codec.decode(stored.entry.bytes)
-                if held != person.flatMap(catalog.values(of:)) { wrong.append(stored.key.normalized) }
+                if held != person.flatMap(catalog.values(of:)) {
+                    wrong.append(stored.key.normalized)
+                }
             }
             return wrong
         }

@@ -14,13 +14,21 @@ struct WaitingMigrationTests {
 
     init() throws { setup = try Setup() }
 
-    private func open(_ version: Int64, _ migrates: MigrationTiming, indexed: Bool = true) throws -> Store<Person> {
+    private func open(
+        _ version: Int64,
+        _ migrates: MigrationTiming,
+        indexed: Bool = true
+    ) throws -> Store<Person> {
         var options = StoreOptions<Person>()
         var catalog = indexed ? Person.catalog : IndexCatalog()
         (catalog.version, catalog.shape.rewrites) = (version, migrates.delay == 0)
         (options.memory, options.caching) = (Capacity(bytes: 1, entries: .max), .values)
         (options.indexing, options.migrates, options.policy) = (catalog, migrates, .share)
-        return try setup.open().store(named: "people", codec: PeopleCodec(version: version), options)
+        return try setup.open().store(
+            named: "people",
+            codec: PeopleCodec(version: version),
+            options
+        )
     }
 
     private func recordOld() throws {
@@ -38,26 +46,37 @@ struct WaitingMigrationTests {
     /// Queries of every kind against an array.
     private func check(_ store: Store<Person>, _ model: [Person], _ moment: String) throws {
         let steps: [[QueryDescription<Person>.Step]] = [
-            [], [.filter(Question.age(26))], [.filter(Question.age(14))], [.filter(Question.older(than: 60))],
-            [.filter(Question.city(nil))], [.filter(Question.tagged("mod3"))], [.filter(Question.begins("person 1"))],
+            [], [.filter(Question.age(26))], [.filter(Question.age(14))],
+            [.filter(Question.older(than: 60))],
+            [.filter(Question.city(nil))], [.filter(Question.tagged("mod3"))],
+            [.filter(Question.begins("person 1"))],
             [.filter(Question.begins("Dr"))], [.filter(Question.isEvenlyNamed())],
-            [.sort([Question.byAge()]), .skip(10), .limit(20)], [.filter(Question.age(5)), .limit(1)],
+            [.sort([Question.byAge()]), .skip(10), .limit(20)],
+            [.filter(Question.age(5)), .limit(1)],
         ]
         for (number, steps) in steps.enumerated() {
             let (query, expected) = (QueryDescription(steps), try model.answering(steps))
             let found = try store.fetch(query)
-            #expect(Set(found) == Set(expected) && found.count == expected.count, "\(moment), query \(number)")
+            #expect(
+                Set(found) == Set(expected) && found.count == expected.count,
+                "\(moment), query \(number)"
+            )
             #expect(try store.count(query) == expected.count, "\(moment), query \(number)")
             #expect(try store.exists(query) == !expected.isEmpty, "\(moment), query \(number)")
         }
     }
 
-    static let cases: [(version: Int64, indexed: Bool, migrates: MigrationTiming)] = [1, 2, 3].flatMap { version in
-        [true, false].flatMap { indexed in [.onRead, .after(.seconds(3600))].map { (version, indexed, $0) } }
-    }
+    static let cases: [(version: Int64, indexed: Bool, migrates: MigrationTiming)] = [1, 2, 3]
+        .flatMap { version in
+            [true, false].flatMap { indexed in
+                [.onRead, .after(.seconds(3600))].map { (version, indexed, $0) }
+            }
+        }
 
     /// From version 2 on some are dropped, and from version 3 on each has another key.
-    @Test(arguments: 0..<cases.count) func oldEntriesStayAndAreFoundAsWhatTheyBecome(_ number: Int) throws {
+    @Test(arguments: 0..<cases.count) func oldEntriesStayAndAreFoundAsWhatTheyBecome(
+        _ number: Int
+    ) throws {
         let (version, indexed, migrates) = Self.cases[number]
         try recordOld()
         let codec = PeopleCodec(version: version)
@@ -75,14 +94,19 @@ struct WaitingMigrationTests {
             #expect(explanation.unindexedObjects == 0)
         }
         // Until it is written anew, an entry is under its old key.
-        #expect(try store.value(forKey: "person 7") == model.first { $0.name.hasSuffix("person 7") })
+        #expect(
+            try store.value(forKey: "person 7") == model.first { $0.name.hasSuffix("person 7") }
+        )
 
         setup.clock.advance(by: .seconds(1))
         var changed = try #require(model.first { $0.name.hasSuffix("person 8") })
         // Under its new key it hides the old one, which is seen again once it is removed.
         changed.age = version == 3 ? 60 : 89
         try store.record([changed, Person(version == 3 ? "Dr new" : "new", age: 5)])
-        model = model.map { $0.name == changed.name ? changed : $0 } + [Person(version == 3 ? "Dr new" : "new", age: 5)]
+        model =
+            model.map { $0.name == changed.name ? changed : $0 } + [
+                Person(version == 3 ? "Dr new" : "new", age: 5)
+            ]
         let old = QueryDescription<Person>([.filter(Question.older(than: 70))])
         #expect(try store.removeAll(old) >= model.count { $0.age > 70 })
         model.removeAll { $0.age > 70 }
@@ -109,10 +133,17 @@ struct WaitingMigrationTests {
     /// The earliest beginning of several openings counts.
     @Test(
         arguments: [
-            ([.onRead, .after(.seconds(100)), .after(.seconds(10)), .onRead, .after(.seconds(50))], 10),
-            ([.onRead, .immediately], 0), ([.immediately, .onRead], 0), ([.after(.seconds(-5)), .onRead], 0),
+            (
+                [
+                    .onRead, .after(.seconds(100)), .after(.seconds(10)), .onRead,
+                    .after(.seconds(50)),
+                ], 10
+            ),
+            ([.onRead, .immediately], 0), ([.immediately, .onRead], 0),
+            ([.after(.seconds(-5)), .onRead], 0),
             ([.after(.seconds(Int64.max)), .after(.seconds(7200))], 7200),
-        ] as [([MigrationTiming], Int64)])
+        ] as [([MigrationTiming], Int64)]
+    )
     func theEarliestBeginningCounts(_ wishes: [MigrationTiming], _ begin: Int64) throws {
         try recordOld()
         let stores = try wishes.map { try open(1, $0) }
@@ -155,7 +186,9 @@ struct WaitingMigrationTests {
         }
     }
 
-    @Test(arguments: [true, false]) func thePassOfALaterOpeningMigratesWhatStayed(_ indexed: Bool) throws {
+    @Test(arguments: [true, false]) func thePassOfALaterOpeningMigratesWhatStayed(
+        _ indexed: Bool
+    ) throws {
         try recordOld()
         try open(3, .onRead, indexed: indexed).waitForIndex()
         try setup.close()
@@ -163,10 +196,15 @@ struct WaitingMigrationTests {
         try store.waitForIndex()
         #expect(try Set(store.versions()) == [3])
         #expect(try store.migrationProgress().isComplete)
-        try check(store, people.compactMap { PeopleCodec(version: 3).migrated($0, from: 0) }, "afterwards")
+        try check(
+            store,
+            people.compactMap { PeopleCodec(version: 3).migrated($0, from: 0) },
+            "afterwards"
+        )
     }
 
-    /// Programs of both versions take turns: the older one reads what it has recorded, and the newer one everything.
+    /// Programs of both versions take turns: the older one reads what it has recorded, and the
+    /// newer one everything.
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
     func anOlderProgramGoesOnBesideANewerOne(_ olderIndexes: Bool, _ newerIndexes: Bool) throws {
         var (old, new) = ([Person](), [Person]())
@@ -174,10 +212,22 @@ struct WaitingMigrationTests {
             let older = try open(0, .immediately, indexed: olderIndexes)
             try older.waitForIndex()
             for person in old { #expect(try older.value(forKey: EntryKey(person.name)) == person) }
-            for person in new { #expect(code { _ = try older.value(forKey: EntryKey(person.name)) } == .newerVersion) }
+            for person in new {
+                #expect(
+                    code { _ = try older.value(forKey: EntryKey(person.name)) } == .newerVersion
+                )
+            }
             old.append(Person("old \(round)", age: round))
             try older.record([old[round]])
-            #expect(Set(try older.fetch(QueryDescription([.filter(Question.older(than: -1))]), undecodable: .skip)) == Set(old))
+            #expect(
+                Set(
+                    try older.fetch(
+                        QueryDescription([.filter(Question.older(than: -1))]),
+                        undecodable: .skip
+                    )
+                )
+                    == Set(old)
+            )
             try setup.close()
             let newer = try open(1, .onRead, indexed: newerIndexes)
             new.append(Person("new \(round)", age: round))
