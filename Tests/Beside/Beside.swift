@@ -2,8 +2,9 @@ import Foundation
 import MiniCache
 import Vellum
 
-/// A program that shares a file with another version of itself (`make beside`): both write, read, update and remove at the same time, and
-/// observe what the other does. Prints what it finds in the end, which must be the same for both.
+/// A program that shares a file with another version of itself (`make beside`): both write, read,
+/// update and remove at the same time, and observe what the other does. Prints what it finds in the
+/// end, which must be the same for both.
 ///
 ///     Beside FOLDER SIDE OTHER_SIDE
 @main
@@ -53,7 +54,9 @@ struct Beside {
 
     /// Waits until the observer of a key finds an object, or none.
     private func wait(for key: String, toBeThere isThere: Bool) async throws {
-        for try await item in items.observe(archiveWithKey: key) where (item != nil) == isThere { return }
+        for try await item in items.observe(archiveWithKey: key) where (item != nil) == isThere {
+            return
+        }
     }
 
     private func work() throws {
@@ -71,7 +74,9 @@ struct Beside {
             try cache.update(forKey: "updates") { $0 = ($0 ?? 0) + 1 }
             try factory.transaction { transaction in
                 let last = try transaction.access(archiveWithKey: "\(side)-\(number)", in: items)
-                guard last?.number == number else { Self.fail("A transaction found \(String(describing: last)).") }
+                guard last?.number == number else {
+                    Self.fail("A transaction found \(String(describing: last)).")
+                }
                 try transaction.record(Item(side: "last", number: number % 10), in: items)
             }
         }
@@ -83,14 +88,31 @@ struct Beside {
         for owner in [side, other].sorted() {
             for number in 0..<Self.rounds {
                 let key = "\(owner)-\(number)"
-                guard try items.contains(archiveWithKey: key) == isLeft(number) else { Self.fail(key) }
-                guard try cache.value(forKey: key) == (isLeft(number) ? number : nil) else { Self.fail("\(key) of the cache") }
+                guard try items.contains(archiveWithKey: key) == isLeft(number) else {
+                    Self.fail(key)
+                }
+                guard try cache.value(forKey: key) == (isLeft(number) ? number : nil) else {
+                    Self.fail("\(key) of the cache")
+                }
             }
-            let found = try items.fetch(where: #Predicate { $0.side == owner }, sortedBy: [SortDescriptor(\Item.number)])
+            let found = try items.fetch(
+                where: #Predicate { $0.side == owner },
+                sortedBy: [SortDescriptor(\Item.number)]
+            )
             let keys = try items.keys(prefix: "\(owner)-")
-            print("\(owner): \(keys.count) keys, \(found.count) by the index, \(found.map(\.number).reduce(0, +))")
+            print(
+                """
+                \(owner): \(keys.count) keys, \(found.count) by the index, \
+                \(found.map(\.number).reduce(0, +))
+                """
+            )
         }
-        print("\(try items.count(where: #Predicate { $0.side == "last" })) last, \(try cache.value(forKey: "updates") ?? 0) updates")
+        print(
+            """
+            \(try items.count(where: #Predicate { $0.side == "last" })) last, \
+            \(try cache.value(forKey: "updates") ?? 0) updates
+            """
+        )
     }
 
     private func removeWhatTheOtherWrote() async throws {
@@ -100,7 +122,8 @@ struct Beside {
         // A removal of many is one of small steps.
         for number in [0, Self.end] { try await wait(for: "\(side)-\(number)", toBeThere: false) }
         let key = "\(side)-0"
-        guard try items.access(archiveWithKey: key) == nil, try cache.value(forKey: key) == nil else { Self.fail("\(key) is there.") }
+        guard try items.access(archiveWithKey: key) == nil, try cache.value(forKey: key) == nil
+        else { Self.fail("\(key) is there.") }
         // Both have ended.
         try items.record(Item(side: "removed-\(side)", number: 0))
         try await wait(for: "removed-\(other)-0", toBeThere: true)

@@ -6,31 +6,48 @@ import Testing
 @Suite("CBORValue", .ownThreads)
 struct CBORValueTests {
     private let person: CBORValue = [
-        "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true], 7: .bytes(Data([1, 2])),
+        "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true],
+        7: .bytes(Data([1, 2])),
     ]
 
     @Test func aValueRoundTrips() throws {
         #expect(try roundTrip(person) == person)
-        #expect(try roundTrip(["a": person, "b": .undefined, "c": .simple(255)]) == ["a": person, "b": .undefined, "c": .simple(255)])
+        #expect(
+            try roundTrip(["a": person, "b": .undefined, "c": .simple(255)]) == [
+                "a": person, "b": .undefined, "c": .simple(255),
+            ]
+        )
     }
 
     @Test func subscriptsReturnEntriesAndElements() {
         #expect(person["name"] == "Ann")
         #expect(person["scores"]?[0] == 1.5)
         #expect(person[7] == nil && person[CBORValue.integer(7)] == .bytes(Data([1, 2])))
-        #expect(person["scores"]?[4] == nil && person["nobody"] == nil && person["name"]?["x"] == nil && person["name"]?[0] == nil)
+        #expect(
+            person["scores"]?[4] == nil && person["nobody"] == nil && person["name"]?["x"] == nil
+                && person["name"]?[0] == nil
+        )
     }
 
     @Test func anIntegerThatFitsHasAnIntValue() {
-        for number in [0, -1, 362_188_800, Int.min, .max] { #expect(CBORValue.integer(Int128(number)).intValue == number) }
+        for number in [0, -1, 362_188_800, Int.min, .max] {
+            #expect(CBORValue.integer(Int128(number)).intValue == number)
+        }
         let others: [CBORValue] = [
-            .integer(Int128(Int.max) + 1), .integer(Int128(Int.min) - 1), .integer(.max), 1.0, "1", true, nil, .tagged(1, 1), [1], [:],
+            .integer(Int128(Int.max) + 1), .integer(Int128(Int.min) - 1), .integer(.max), 1.0, "1",
+            true, nil, .tagged(1, 1), [1], [:],
         ]
         for value in others { #expect(value.intValue == nil) }
     }
 
     @Test func theDescriptionIsDiagnosticNotation() {
-        #expect(person.description == "{\"born\": 1(362188800), \"name\": \"Ann\", \"scores\": [1.5, 2, null, true], 7: h'0102'}")
+        #expect(
+            person.description
+                == """
+                {\"born\": 1(362188800), \"name\": \"Ann\", \"scores\": [1.5, 2, null, true], 7: \
+                h'0102'}
+                """
+        )
         #expect(CBORValue.text("a\"\\\n\u{1}é").description == "\"a\\\"\\\\\\n\\u0001é\"")
     }
 
@@ -45,7 +62,10 @@ struct CBORValueTests {
         #expect(try decoded(Person.self, encoded(value)) == Person())
     }
 
-    @Test(arguments: [(UInt8(0), true), (19, true), (20, false), (23, false), (24, false), (31, false), (32, true), (255, true)])
+    @Test(arguments: [
+        (UInt8(0), true), (19, true), (20, false), (23, false), (24, false), (31, false),
+        (32, true), (255, true),
+    ])
     func onlyUnassignedSimpleValuesCanBeEncoded(_ number: UInt8, _ isValid: Bool) throws {
         if isValid {
             #expect(try roundTrip(CBORValue.simple(number)) == .simple(number))
@@ -68,6 +88,8 @@ struct CBORValueTests {
 
     @Test func otherCodersThrow() {
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([person]) }
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([CBORValue].self, from: Data("[1]".utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([CBORValue].self, from: Data("[1]".utf8))
+        }
     }
 }

@@ -29,12 +29,21 @@ struct CoderInputTests {
     }
 
     /// "CBORValue.init stringLiteral"
-    @Test(arguments: ["", "\0", String(repeating: "n", count: 70_000)]) func anyTextIsAValue(_ text: String) throws {
-        #expect(try CBORDecoder().decode(CBORValue.self, from: CBOREncoder().encode(CBORValue(stringLiteral: text))) == .text(text))
+    @Test(arguments: ["", "\0", String(repeating: "n", count: 70_000)]) func anyTextIsAValue(
+        _ text: String
+    ) throws {
+        #expect(
+            try CBORDecoder().decode(
+                CBORValue.self,
+                from: CBOREncoder().encode(CBORValue(stringLiteral: text))
+            )
+                == .text(text)
+        )
     }
 
     /// "CBORValue.init floatLiteral"
-    @Test(arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -0.0]) func anyNumberIsAValue(_ number: Double) throws {
+    @Test(arguments: [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -0.0])
+    func anyNumberIsAValue(_ number: Double) throws {
         let value = CBORValue(floatLiteral: number)
         let decoded = try CBORDecoder().decode(CBORValue.self, from: CBOREncoder().encode(value))
         if number.isNaN, case .float(let nan) = decoded {

@@ -16,18 +16,23 @@ struct CoderReportTests {
 
         func encode(to encoder: any Encoder) throws {
             var layer = encoder.unkeyedContainer()
-            for _ in 1..<(encoder.userInfo[Self.key] as? Int ?? 1) { layer = layer.nestedUnkeyedContainer() }
+            for _ in 1..<(encoder.userInfo[Self.key] as? Int ?? 1) {
+                layer = layer.nestedUnkeyedContainer()
+            }
             try layer.encode(core)
         }
 
         init(from decoder: any Decoder) throws {
             var layer = try decoder.unkeyedContainer()
-            for _ in 1..<(decoder.userInfo[Self.key] as? Int ?? 1) { layer = try layer.nestedUnkeyedContainer() }
+            for _ in 1..<(decoder.userInfo[Self.key] as? Int ?? 1) {
+                layer = try layer.nestedUnkeyedContainer()
+            }
             core = try layer.decode(Core.self)
         }
     }
 
-    /// fxamacker/cbor#354, blinklabs-io/gouroboros PR #2203: what encodes does not decode, because the two count levels differently.
+    /// fxamacker/cbor#354, blinklabs-io/gouroboros PR #2203: what encodes does not decode, because
+    /// the two count levels differently.
     @Test(arguments: [false, true])
     func whatEncodesDecodes(isSelfDescribed: Bool) throws {
         func check<Core: Codable & Equatable>(_ core: Core) throws {
@@ -88,10 +93,16 @@ struct CoderReportTests {
         var encoder = CBOREncoder()
         var decoder = CBORDecoder()
         #expect(try decoder.decode(Account.self, from: encoder.encode(Account())) == Account())
-        (encoder.keyEncodingStrategy, decoder.keyDecodingStrategy) = (.convertToSnakeCase, .convertFromSnakeCase)
+        (encoder.keyEncodingStrategy, decoder.keyDecodingStrategy) = (
+            .convertToSnakeCase, .convertFromSnakeCase
+        )
         #expect(throws: EncodingError.self) { try encoder.encode(Account()) }
-        encoder.keyEncodingStrategy = .custom { Name(stringValue: String($0.last?.stringValue.lowercased().filter(\.isLetter) ?? "")) }
-        decoder.keyDecodingStrategy = .custom { Name(stringValue: $0.last?.stringValue == "username" ? "userName" : "") }
+        encoder.keyEncodingStrategy = .custom {
+            Name(stringValue: String($0.last?.stringValue.lowercased().filter(\.isLetter) ?? ""))
+        }
+        decoder.keyDecodingStrategy = .custom {
+            Name(stringValue: $0.last?.stringValue == "username" ? "userName" : "")
+        }
         #expect(throws: EncodingError.self) { try encoder.encode(Account()) }
     }
 
@@ -101,7 +112,10 @@ struct CoderReportTests {
         let slice = whole[3..<whole.count - 1]
         #expect(slice.startIndex == 3)
         #expect(try CBORDecoder().decode([String: [Int]].self, from: slice) == ["a": [1, 2]])
-        #expect(try CBORDecoder().decode(CBORValue.self, from: slice) == .map([.text("a"): .array([.integer(1), .integer(2)])]))
+        #expect(
+            try CBORDecoder().decode(CBORValue.self, from: slice)
+                == .map([.text("a"): .array([.integer(1), .integer(2)])])
+        )
         let nested = try CBOREncoder().encode(slice)
         let inner = try CBORDecoder().decode(Data.self, from: nested)
         #expect(inner == slice)

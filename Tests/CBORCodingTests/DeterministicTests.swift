@@ -5,14 +5,16 @@ import Testing
 
 @Suite("Deterministic encoding", .ownThreads)
 struct DeterministicTests {
-    private func deterministic(_ value: some Encodable, integerKeys: Bool = false) throws -> String {
+    private func deterministic(_ value: some Encodable, integerKeys: Bool = false) throws -> String
+    {
         try encoded(value) {
             $0.isDeterministic = true
             if integerKeys { $0.keyEncodingStrategy = .useIntegerKeys }
         }.hex
     }
 
-    /// For comparing two values of one type: what is encoded in the order of a hash table is sorted by its bytes.
+    /// For comparing two values of one type: what is encoded in the order of a hash table is sorted
+    /// by its bytes.
     @Test func equalSetsAndDictionariesAreSorted() throws {
         struct Collections: Codable, Hashable {
             var words: Set<String>
@@ -28,12 +30,16 @@ struct DeterministicTests {
         let words = (0..<100).map { "\($0)" }
         func make(_ last: Int = 9) -> Collections {
             Collections(
-                words: Set(words.shuffled()), nested: [Set([[1], [2], [3]].shuffled()): [1: [0.5, 1], 2: []], []: [:]],
-                list: [Set((0..<9).shuffled()), [last, 8, 7]])
+                words: Set(words.shuffled()),
+                nested: [Set([[1], [2], [3]].shuffled()): [1: [0.5, 1], 2: []], []: [:]],
+                list: [Set((0..<9).shuffled()), [last, 8, 7]]
+            )
         }
         for _ in 0..<20 { #expect(try sorted(make()) == sorted(make())) }
         #expect(try sorted(make()) != sorted(make(10)))
-        #expect(throws: UnorderedCollectionError.self) { _ = try encoded(make()) { $0.unorderedCollections = .rejected } }
+        #expect(throws: UnorderedCollectionError.self) {
+            _ = try encoded(make()) { $0.unorderedCollections = .rejected }
+        }
     }
 
     /// The key order of RFC 8949, 4.2.1, for integers and texts.
@@ -46,8 +52,13 @@ struct DeterministicTests {
             init?(stringValue: String) { nil }
             init?(intValue: Int) { nil }
         }
-        let keys = [Key(10), Key(100), Key(1000), Key(-1), Key(-25), Key(""), Key("z"), Key("aa"), Key(String(repeating: "a", count: 24))]
-        let expected = try keys.map { try $0.intValue.map { try encoded($0) } ?? encoded($0.stringValue) }.map { $0.hex + "f6" }.joined()
+        let keys = [
+            Key(10), Key(100), Key(1000), Key(-1), Key(-25), Key(""), Key("z"), Key("aa"),
+            Key(String(repeating: "a", count: 24)),
+        ]
+        let expected = try keys.map {
+            try $0.intValue.map { try encoded($0) } ?? encoded($0.stringValue)
+        }.map { $0.hex + "f6" }.joined()
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             let shuffled = keys.shuffled(using: &random)
@@ -60,7 +71,10 @@ struct DeterministicTests {
     }
 
     @Test func shorterTextsComeFirst() throws {
-        #expect(try deterministic(["aa": 1, "b": 2, "": 3, "é": 4]) == "a4 60 03 6162 02 626161 01 62c3a9 04".filter { $0 != " " })
+        #expect(
+            try deterministic(["aa": 1, "b": 2, "": 3, "é": 4])
+                == "a4 60 03 6162 02 626161 01 62c3a9 04".filter { $0 != " " }
+        )
     }
 
     @Test(arguments: [1, 5, 23, 24, 25, 100, 300])
@@ -74,8 +88,14 @@ struct DeterministicTests {
             outcomes.insert(try deterministic([dictionary]))
         }
         #expect(outcomes.count == 1)
-        let dictionary = Dictionary(uniqueKeysWithValues: keys.map { ($0, ["b": 1, "a": 2, $0: 3]) })
-        #expect(try decoded([[String: [String: Int]]].self, hex: #require(outcomes.first)) == [dictionary])
+        let dictionary = Dictionary(
+            uniqueKeysWithValues: keys.map { ($0, ["b": 1, "a": 2, $0: 3]) }
+        )
+        #expect(
+            try decoded([[String: [String: Int]]].self, hex: #require(outcomes.first)) == [
+                dictionary
+            ]
+        )
     }
 
     @Test func nestedMapsAreSorted() throws {
@@ -83,15 +103,19 @@ struct DeterministicTests {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode(
                 Encoding {
-                    var inner = $0.container(keyedBy: TextKey.self); try inner.encode(1, forKey: "y"); try inner.encode(2, forKey: "x")
-                }, forKey: "b")
+                    var inner = $0.container(keyedBy: TextKey.self);
+                    try inner.encode(1, forKey: "y"); try inner.encode(2, forKey: "x")
+                },
+                forKey: "b"
+            )
             var array = map.nestedUnkeyedContainer(forKey: "a")
             var late = array.nestedContainer(keyedBy: TextKey.self)
             try late.encode(3, forKey: "d")
             try map.encode(URL(string: "a:b"), forKey: "c")
             try late.encode(4, forKey: "c")
         }
-        let expected = "a3 6161 81a2 6163 04 6164 03 6162 a2 6178 02 6179 01 6163 d820 63613a62".filter { $0 != " " }
+        let expected = "a3 6161 81a2 6163 04 6164 03 6162 a2 6178 02 6179 01 6163 d820 63613a62"
+            .filter { $0 != " " }
         #expect(try deterministic(value) == expected)
     }
 

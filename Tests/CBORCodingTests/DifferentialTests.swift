@@ -14,7 +14,10 @@ struct DifferentialTests {
         var value: Value
         var other: Value?
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
-            Box(value: .random(&random, depth), other: random.oneIn(2) ? nil : .random(&random, depth))
+            Box(
+                value: .random(&random, depth),
+                other: random.oneIn(2) ? nil : .random(&random, depth)
+            )
         }
     }
 
@@ -23,7 +26,10 @@ struct DifferentialTests {
         var second: [Second]
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
             let first = First.random(&random, depth)
-            return Pair(first: first, second: (0..<random.below(4)).map { _ in .random(&random, depth) })
+            return Pair(
+                first: first,
+                second: (0..<random.below(4)).map { _ in .random(&random, depth) }
+            )
         }
     }
 
@@ -34,7 +40,9 @@ struct DifferentialTests {
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
             var result = Keyed(texts: [:], numbers: [:], scalars: .random(&random, depth))
             for _ in 0..<random.below(4) { result.texts[random.text()] = .random(&random, depth) }
-            for _ in 0..<random.below(4) { result.numbers[random.below(100) - 50] = .random(&random, depth) }
+            for _ in 0..<random.below(4) {
+                result.numbers[random.below(100) - 50] = .random(&random, depth)
+            }
             return result
         }
     }
@@ -54,11 +62,17 @@ struct DifferentialTests {
             let bytes = random.bytes(16)
             let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
             return Scalars(
-                bool: random.oneIn(2), int: Int(truncatingIfNeeded: random.next()) >> random.below(64),
-                small: Int8(truncatingIfNeeded: random.next()), wide: UInt32(truncatingIfNeeded: random.next()) >> UInt32(random.below(32)),
-                double: Double(random.below(1_000_000)) / 64, float: Float(random.below(1000)) / 8, text: random.text(),
-                data: Data(random.bytes(random.below(30))), date: Date(timeIntervalSinceReferenceDate: Double(random.below(1 << 30)) / 4),
-                uuid: uuid)
+                bool: random.oneIn(2),
+                int: Int(truncatingIfNeeded: random.next()) >> random.below(64),
+                small: Int8(truncatingIfNeeded: random.next()),
+                wide: UInt32(truncatingIfNeeded: random.next()) >> UInt32(random.below(32)),
+                double: Double(random.below(1_000_000)) / 64,
+                float: Float(random.below(1000)) / 8,
+                text: random.text(),
+                data: Data(random.bytes(random.below(30))),
+                date: Date(timeIntervalSinceReferenceDate: Double(random.below(1 << 30)) / 4),
+                uuid: uuid
+            )
         }
     }
 
@@ -71,7 +85,11 @@ struct DifferentialTests {
             case 0: .none
             case 1: .one(.random(&random, depth))
             case 2: .named(value: .random(&random, depth), count: random.below(1000))
-            default: .both(.random(&random, depth + 1), right: random.oneIn(2) ? nil : .random(&random, depth + 1))
+            default:
+                .both(
+                    .random(&random, depth + 1),
+                    right: random.oneIn(2) ? nil : .random(&random, depth + 1)
+                )
             }
         }
     }
@@ -80,21 +98,29 @@ struct DifferentialTests {
         let value: Value
         let children: [Node]
         init(value: Value, children: [Node]) { (self.value, self.children) = (value, children) }
-        static func == (left: Node, right: Node) -> Bool { left.value == right.value && left.children == right.children }
+        static func == (left: Node, right: Node) -> Bool {
+            left.value == right.value && left.children == right.children
+        }
         static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
-            let children = (0..<random.below(depth < 3 ? 3 : 1)).map { _ in Node.random(&random, depth + 1) }
+            let children = (0..<random.below(depth < 3 ? 3 : 1)).map { _ in
+                Node.random(&random, depth + 1)
+            }
             return Self(value: .random(&random, depth), children: children)
         }
     }
 
     private enum Suit: String, Random, CaseIterable {
         case clubs, hearts = "♥", one = "1"
-        static func random(_ random: inout SplitMix64, _ depth: Int) -> Self { random.element(of: allCases) }
+        static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
+            random.element(of: allCases)
+        }
     }
 
     private struct Text: Random, RawRepresentable {
         var rawValue: String
-        static func random(_ random: inout SplitMix64, _ depth: Int) -> Self { Text(rawValue: random.text()) }
+        static func random(_ random: inout SplitMix64, _ depth: Int) -> Self {
+            Text(rawValue: random.text())
+        }
     }
 
     private func check<Value: Random>(_ type: Value.Type, seed: UInt64) throws {
@@ -106,13 +132,24 @@ struct DifferentialTests {
             let cbor = try encoded(value) { $0.isDeterministic = random.oneIn(2) }
             let read = try decoded([Value].self, cbor)
             #expect(read == value, "seed \(seed): \(Value.self)")
-            #expect(try JSONDecoder().decode([Value].self, from: JSONEncoder().encode(value)) == read, "seed \(seed): \(Value.self)")
-            #expect(try PropertyListDecoder().decode([Value].self, from: list.encode(value)) == read, "seed \(seed): \(Value.self)")
+            #expect(
+                try JSONDecoder().decode([Value].self, from: JSONEncoder().encode(value)) == read,
+                "seed \(seed): \(Value.self)"
+            )
+            #expect(
+                try PropertyListDecoder().decode([Value].self, from: list.encode(value)) == read,
+                "seed \(seed): \(Value.self)"
+            )
         }
     }
 
     /// Random types. Each contains the previous one.
-    private func check<Value: Random>(growing type: Value.Type, _ random: inout SplitMix64, seed: UInt64, levels: Int) throws {
+    private func check<Value: Random>(
+        growing type: Value.Type,
+        _ random: inout SplitMix64,
+        seed: UInt64,
+        levels: Int
+    ) throws {
         try check(type, seed: seed)
         guard levels > 0 else { return }
         switch random.below(6) {

@@ -3,10 +3,13 @@ import Foundation
 import TestThreads
 import Testing
 
-/// What another library, cbor2 for Python, wrote, and what it read in our encodings: `Tests/Fixtures/CBOR/make.py`.
+/// What another library, cbor2 for Python, wrote, and what it read in our encodings:
+/// `Tests/Fixtures/CBOR/make.py`.
 @Suite("Another library's CBOR", .ownThreads)
 struct ForeignTests {
-    private static let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../Fixtures/CBOR").standardizedFileURL
+    private static let folder = URL(fileURLWithPath: #filePath).appendingPathComponent(
+        "../../Fixtures/CBOR"
+    ).standardizedFileURL
 
     /// The items of a file, each of which follows its length in two bytes.
     private static func items(_ name: String) throws -> [Data] {
@@ -21,9 +24,16 @@ struct ForeignTests {
     }
 
     /// The entries that a dictionary has, or `nil` if it would lose one.
-    private func entries<Key: Hashable>(_ value: CBORValue, _ key: (CBORValue) -> Key?) -> [Key: CBORValue]? {
+    private func entries<Key: Hashable>(
+        _ value: CBORValue,
+        _ key: (CBORValue) -> Key?
+    ) -> [Key:
+        CBORValue]?
+    {
         guard case .map(let pairs) = value else { return nil }
-        let entries = Dictionary(pairs.compactMap { pair in key(pair.key).map { ($0, pair.value) } }) { first, _ in first }
+        let entries = Dictionary(
+            pairs.compactMap { pair in key(pair.key).map { ($0, pair.value) } }
+        ) { first, _ in first }
         return entries.count == pairs.count ? entries : nil
     }
 
@@ -55,13 +65,17 @@ struct ForeignTests {
                 #expect(try decoded([String: CBORValue].self, item) == texts, "map \(index)")
                 counts.texts += 1
             } else {
-                #expect(throws: DecodingError.self, "map \(index)") { try decoded([String: CBORValue].self, item) }
+                #expect(throws: DecodingError.self, "map \(index)") {
+                    try decoded([String: CBORValue].self, item)
+                }
             }
             if let integers = integers(value) {
                 #expect(try decoded([Int: CBORValue].self, item) == integers, "map \(index)")
                 counts.integers += 1
             } else {
-                #expect(throws: DecodingError.self, "map \(index)") { try decoded([Int: CBORValue].self, item) }
+                #expect(throws: DecodingError.self, "map \(index)") {
+                    try decoded([Int: CBORValue].self, item)
+                }
             }
         }
         #expect(counts.texts > LongRun.number(4000, usually: 1000))
@@ -88,11 +102,19 @@ struct ForeignTests {
         for item in items {
             let moment = try decoded(Moment.self, item)
             let fraction = Double(moment.microseconds) / 1_000_000
-            let date = Date(timeIntervalSinceReferenceDate: Double(moment.seconds - 978_307_200) + fraction)
+            let date = Date(
+                timeIntervalSinceReferenceDate: Double(moment.seconds - 978_307_200) + fraction
+            )
             #expect(moment.text == date, "\(moment)")
             // As a floating-point number the time has fewer digits.
-            #expect(abs(moment.epochSeconds.timeIntervalSince(date)) < (moment.microseconds == 0 ? 1e-9 : 1e-4), "\(moment)")
-            let day = Date(timeIntervalSince1970: (Double(moment.seconds) / 86400).rounded(.down) * 86400)
+            #expect(
+                abs(moment.epochSeconds.timeIntervalSince(date))
+                    < (moment.microseconds == 0 ? 1e-9 : 1e-4),
+                "\(moment)"
+            )
+            let day = Date(
+                timeIntervalSince1970: (Double(moment.seconds) / 86400).rounded(.down) * 86400
+            )
             #expect(moment.day == day && moment.epochDay == day, "\(moment)")
         }
     }
@@ -146,7 +168,8 @@ struct ForeignTests {
         return items
     }
 
-    /// Where the other library is at hand, `make.py` decodes the file that this test writes, and records the digests.
+    /// Where the other library is at hand, `make.py` decodes the file that this test writes, and
+    /// records the digests.
     @Test func ourEncodingsAreThoseThatTheOtherLibraryRead() throws {
         let items = try ours()
         if let path = ProcessInfo.processInfo.environment["VELLUM_CBOR_FILE"] {

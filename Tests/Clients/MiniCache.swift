@@ -4,7 +4,10 @@ import MiniCache
 
 let manager = MiniCacheManager(name: "MiniCache")
 let cache: MiniCache<String, Int> = manager.cache(
-    cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7))
+    cacheName: "Counter",
+    cacheVersion: .appVersion,
+    maxAge: .days(7)
+)
 cache["foo"] = 1
 let value = cache["foo"]
 print(value ?? 0)
@@ -23,7 +26,8 @@ struct Server {
 
 func load(_ cache: MiniCache<String, Rate>, _ server: Server) async throws -> Double {
     let rate = try await cache.value(
-        forKey: "USD", staleWhileRevalidate: .seconds(600),
+        forKey: "USD",
+        staleWhileRevalidate: .seconds(600),
         staleIfError: .seconds(86_400)
     ) {
         try await server.rate(of: "USD")
@@ -31,5 +35,9 @@ func load(_ cache: MiniCache<String, Rate>, _ server: Server) async throws -> Do
     return rate.price
 }
 
-let rates: MiniCache<String, Rate> = manager.cache(cacheName: "Rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+let rates: MiniCache<String, Rate> = manager.cache(
+    cacheName: "Rates",
+    cacheVersion: .custom("1"),
+    maxAge: .hours(1)
+)
 print(try await load(rates, Server()))

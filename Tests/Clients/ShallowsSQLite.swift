@@ -14,8 +14,10 @@ struct CityServer: AsyncStorageProtocol {
 }
 
 let cities = SQLiteStorage<City>(
-    "cities", in: .cachesDirectory,
-    options: .init(diskLimit: 200.megaBytes))
+    "cities",
+    in: .cachesDirectory,
+    options: .init(diskLimit: 200.megaBytes)
+)
 
 func use(_ bern: City) async throws -> String {
     try await cities.set(bern, forKey: "bern")

@@ -7,8 +7,12 @@ struct User: Codable {
 }
 
 let server = ValkeyServer(
-    try ValkeyConfiguration(url: "valkey://cache.internal"))
+    try ValkeyConfiguration(url: "valkey://cache.internal")
+)
 let users = try ValkeyStorage<User>(
-    server, name: "users", expiration: .after(.seconds(3600)))
+    server,
+    name: "users",
+    expiration: .after(.seconds(3600))
+)
 let user = try await users.retrieve(forKey: "ann")
 print(user.name)

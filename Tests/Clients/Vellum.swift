@@ -11,7 +11,9 @@ struct User: ArchiveCodable {
 }
 
 let users = try ArchivesFactory.shared.store(
-    for: User.self, diskLimit: 20.megaByte)
+    for: User.self,
+    diskLimit: 20.megaByte
+)
 
 try users.record(User(userName: "ann", age: 30))
 let ann = try users.access(archiveWithKey: "ann")
@@ -21,7 +23,8 @@ func download(_ name: String) async throws -> User { User(userName: name, age: 3
 
 func load(_ users: ArchiveStore<User>) async throws -> Int {
     let ann = try await users.value(
-        forKey: "ann", staleWhileRevalidate: .seconds(600)
+        forKey: "ann",
+        staleWhileRevalidate: .seconds(600)
     ) { try await download("ann") }
     return ann.age
 }
@@ -31,7 +34,9 @@ print(try await load(users))
 func adults() throws -> Int {
     let adults = try users.fetch(
         where: #Predicate { $0.age > 30 },
-        sortedBy: [SortDescriptor(\.age)], limit: 10)
+        sortedBy: [SortDescriptor(\.age)],
+        limit: 10
+    )
     return adults.count
 }
 

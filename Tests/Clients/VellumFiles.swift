@@ -5,7 +5,8 @@ func mountains(in url: URL) throws {
     let file = try ArchiveFile(at: url)
     if let airports = try file.archive(named: "Airport") {
         let high = try RawQuery(
-            #"country == "CH" and elevation > 2000 sort name"#)
+            #"country == "CH" and elevation > 2000 sort name"#
+        )
         for airport in try airports.find(high) {
             print(airport.entry.key, airport.value.json())
         }

@@ -12,7 +12,10 @@ struct User: ArchiveCodable, Sendable {
 let users: ArchiveStore<User> = try ArchivesFactory.shared.store()
 let rates: MiniCache<String, Double> = MiniCacheManager(name: "Rates")
     .cache(
-        cacheName: "rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+        cacheName: "rates",
+        cacheVersion: .custom("1"),
+        maxAge: .hours(1)
+    )
 
 func start() async {
     VellumTracing.enable()

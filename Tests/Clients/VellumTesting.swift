@@ -14,7 +14,8 @@ struct Visit: ArchiveCodable, Sendable {
     let (clock, faults) = (TestClock(), Faults())
     let archives = ArchivesFactory.inMemory(faults: faults, clock: clock)
     let visits: ArchiveStore<Visit> = try archives.store(
-        expiration: .after(.seconds(60)))
+        expiration: .after(.seconds(60))
+    )
 
     try visits.record(Visit(page: "home"))
     await visits.observersSettled()

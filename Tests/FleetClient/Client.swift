@@ -27,10 +27,18 @@
         private let loaded = Locked<[Int: (value: Int, returned: UInt64)]>([:])
 
         init(
-            _ number: Int, _ oracle: String, seed: UInt64, trust: Int, padding: Int, fills: Bool,
-            isCalm: Bool, server: [String]
+            _ number: Int,
+            _ oracle: String,
+            seed: UInt64,
+            trust: Int,
+            padding: Int,
+            fills: Bool,
+            isCalm: Bool,
+            server: [String]
         ) throws {
-            (self.number, self.seed, self.trust, self.fills) = (number, seed &+ UInt64(number), UInt64(trust), fills)
+            (self.number, self.seed, self.trust, self.fills) = (
+                number, seed &+ UInt64(number), UInt64(trust), fills
+            )
             self.oracle = try Oracle(URL(fileURLWithPath: oracle))
             self.padding = Data(repeating: 7, count: padding)
             var configuration =
@@ -48,9 +56,21 @@
             }
             options = LoadOptions(loadTimeout: isCalm ? nil : .seconds(30))
             let manager = SharedCacheManager(name: "fleet", server: ValkeyServer(configuration))
-            values = try manager.cache(cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
-            loads = try manager.cache(cacheName: "loads", cacheVersion: .custom("1"), maxAge: .timeInterval(0.1))
-            removals = try manager.cache(cacheName: "removals", cacheVersion: .custom("1"), maxAge: .hours(1))
+            values = try manager.cache(
+                cacheName: "values",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
+            loads = try manager.cache(
+                cacheName: "loads",
+                cacheVersion: .custom("1"),
+                maxAge: .timeInterval(0.1)
+            )
+            removals = try manager.cache(
+                cacheName: "removals",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
         }
 
         func run() async throws {
@@ -64,7 +84,11 @@
             }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.write() }
-                for task in 1...6 { group.addTask { await self.read(SeededGenerator(seed: self.seed &* 64 &+ UInt64(task))) } }
+                for task in 1...6 {
+                    group.addTask {
+                        await self.read(SeededGenerator(seed: self.seed &* 64 &+ UInt64(task)))
+                    }
+                }
                 group.addTask { await self.load() }
                 group.addTask { await self.remove() }
                 if fills { group.addTask { await self.fill() } }
@@ -80,31 +104,47 @@
             fflush(nil)
         }
 
-        /// Uses a server after the standard streams were closed. Returns which of them does not lead to `/dev/null` then, as bits.
+        /// Uses a server after the standard streams were closed. Returns which of them does not
+        /// lead to `/dev/null` then, as bits.
         static func usesNoStream(port: Int) async -> Int32 {
             for stream: Int32 in 0...2 { close(stream) }
             do {
                 let server = ValkeyServer(ValkeyConfiguration(host: "127.0.0.1", port: port))
-                let cache: SharedCache<String, Int> = try SharedCacheManager(name: "streams", server: server).cache(
-                    cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+                let cache: SharedCache<String, Int> = try SharedCacheManager(
+                    name: "streams",
+                    server: server
+                ).cache(
+                    cacheName: "numbers",
+                    cacheVersion: .custom("1"),
+                    maxAge: .hours(1)
+                )
                 try await cache.set(1, forKey: "a")
-                guard try await cache.value(forKey: "a", freshness: .confirmed) == 1 else { return 8 }
+                guard try await cache.value(forKey: "a", freshness: .confirmed) == 1 else {
+                    return 8
+                }
             } catch {
                 return 16
             }
             var (null, status) = (stat(), stat())
             guard stat("/dev/null", &null) == 0 else { return 32 }
-            return (0...2).reduce(0) { $0 | (fstat($1, &status) == 0 && status.st_rdev == null.st_rdev ? 0 : 1 << $1) }
+            return (0...2).reduce(0) {
+                $0 | (fstat($1, &status) == 0 && status.st_rdev == null.st_rdev ? 0 : 1 << $1)
+            }
         }
 
         private func pause(_ milliseconds: Int) async {
-            do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}  // Nothing here is cancelled.
+            // Nothing here is cancelled.
+            do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}
         }
 
-        private func count(_ change: (inout FleetCounts) -> Void) { counts.withLock { change(&$0) } }
+        private func count(_ change: (inout FleetCounts) -> Void) {
+            counts.withLock { change(&$0) }
+        }
 
         /// Measures a call, whose failures are expected while the fleet is disturbed.
-        private func timed<Result: Sendable>(_ body: () async throws -> Result) async -> Swift.Result<Result, VellumError> {
+        private func timed<Result: Sendable>(
+            _ body: () async throws -> Result
+        ) async -> Swift.Result<Result, VellumError> {
             let start = Oracle.now()
             let result: Swift.Result<Result, VellumError>
             do {
@@ -131,7 +171,11 @@
             while !oracle.isQuiet {
                 for key in own {
                     // The keys of the second half are removed now and then.
-                    await write(key, removes: key >= Oracle.clients && Int.random(in: 0..<10, using: &generator) == 0)
+                    await write(
+                        key,
+                        removes: key >= Oracle.clients
+                            && Int.random(in: 0..<10, using: &generator) == 0
+                    )
                     await pause(3)
                 }
             }
@@ -144,7 +188,10 @@
                 if removes {
                     try await self.values.removeValue(forKey: key)
                 } else {
-                    try await self.values.set(Value(version: version, padding: self.padding), forKey: key)
+                    try await self.values.set(
+                        Value(version: version, padding: self.padding),
+                        forKey: key
+                    )
                 }
             }
             if case .failure(let error) = outcome {
@@ -155,12 +202,16 @@
             oracle.acknowledge(key, version, isRemoval: removes)
             count { $0.writes += 1 }
             let wasLoose = oracle.isLoose(key)
-            guard case .success(let read) = await timed({ try await self.values.value(forKey: key) })
+            guard
+                case .success(let read) = await timed({ try await self.values.value(forKey: key) })
             else { return }
             if wasLoose || oracle.isLoose(key) { return }
             // Nobody else writes the key, so that this is what has to be there.
-            if let read, read.version != version || removes, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
-            // A removal whose outcome is unknown may be executed later, so only keys that are never removed show a loss.
+            if let read, read.version != version || removes, !oracle.isOpen(key, read.version) {
+                count { $0.stale += 1 }
+            }
+            // A removal whose outcome is unknown may be executed later, so only keys that are never
+            // removed show a loss.
             if read == nil, key < Oracle.clients { count { $0.lost += 1 } }
         }
 
@@ -168,39 +219,58 @@
             var generator = seeded
             while oracle.quietWriters < Oracle.clients {
                 let key = Int.random(in: 0..<Oracle.keys, using: &generator)
-                if Int.random(in: 0..<10, using: &generator) < 7 { await readNear(key) } else { await readConfirmed(key) }
+                if Int.random(in: 0..<10, using: &generator) < 7 {
+                    await readNear(key)
+                } else {
+                    await readConfirmed(key)
+                }
                 if Int.random(in: 0..<20, using: &generator) == 0 { await pause(1) }
             }
         }
 
         private func readNear(_ key: Int) async {
-            let (floor, wasLoose) = (oracle.nearFloor(key, at: Oracle.now(), trust: trust), oracle.isLoose(key))
-            guard case .success(let read?) = await timed({ try await self.values.value(forKey: key) }) else { return }
+            let (floor, wasLoose) = (
+                oracle.nearFloor(key, at: Oracle.now(), trust: trust), oracle.isLoose(key)
+            )
+            guard
+                case .success(let read?) = await timed({ try await self.values.value(forKey: key) })
+            else { return }
             if wasLoose || oracle.isLoose(key) { return }
             if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.stale += 1 } }
         }
 
         private func readConfirmed(_ key: Int) async {
             let (floor, wasLoose) = (oracle.confirmedFloor(key), oracle.isLoose(key))
-            guard case .success(let read?) = await timed({ try await self.values.value(forKey: key, freshness: .confirmed) }) else {
+            guard
+                case .success(let read?) = await timed({
+                    try await self.values.value(forKey: key, freshness: .confirmed)
+                })
+            else {
                 return
             }
             if wasLoose || oracle.isLoose(key) { return }
-            if read.version < floor, !oracle.isOpen(key, read.version) { count { $0.confirmedStale += 1 } }
+            if read.version < floor, !oracle.isOpen(key, read.version) {
+                count { $0.confirmedStale += 1 }
+            }
             oracle.confirmed(key, read.version)
         }
 
-        /// Removes keys once each and never looks at them again, so that only the cache itself can send what failed.
+        /// Removes keys once each and never looks at them again, so that only the cache itself can
+        /// send what failed.
         private func remove() async {
             var next = oracle.forgetRemovals(of: number)
             while next + 16 <= Oracle.removals, !oracle.isQuiet {
                 let places = next..<next + 16
                 next = places.upperBound
-                // Many are set before, so that it is mostly a removal that fails. A set whose outcome is unknown may be executed after it.
+                // Many are set before, so that it is mostly a removal that fails. A set whose
+                // outcome is unknown may be executed after it.
                 var present: [Int] = []
                 for place in places {
                     let key = number * Oracle.removals + place
-                    if case .success = await timed({ try await self.removals.set(1, forKey: key) }) { present.append(place) }
+                    if case .success = await timed({ try await self.removals.set(1, forKey: key) })
+                    {
+                        present.append(place)
+                    }
                 }
                 for place in present {
                     let key = number * Oracle.removals + place
@@ -223,7 +293,11 @@
                 let key = other * Oracle.removals + place
                 count { $0.removals += 1 }
                 while true {
-                    if case .success(nil) = await timed({ try await self.removals.value(forKey: key, freshness: .confirmed) }) { break }
+                    if case .success(nil) = await timed({
+                        try await self.removals.value(forKey: key, freshness: .confirmed)
+                    }) {
+                        break
+                    }
                     if Oracle.now() > end {
                         count { $0.unremoved += 1 }
                         break
@@ -232,7 +306,9 @@
                 }
             }
             oracle.compared()
-            while oracle.clientsThatCompared < Oracle.clients, Oracle.now() < end + 20_000 { await pause(20) }
+            while oracle.clientsThatCompared < Oracle.clients, Oracle.now() < end + 20_000 {
+                await pause(20)
+            }
         }
 
         private func load() async {
@@ -272,7 +348,12 @@
             var generator = SeededGenerator(seed: seed &+ 2)
             while !oracle.isQuiet {
                 let key = Int.random(in: 1000..<1200, using: &generator)
-                _ = await timed { try await self.values.set(Value(version: 0, padding: Data(count: 20_000)), forKey: key) }
+                _ = await timed {
+                    try await self.values.set(
+                        Value(version: 0, padding: Data(count: 20_000)),
+                        forKey: key
+                    )
+                }
                 await pause(1)
             }
         }
@@ -283,7 +364,9 @@
                 var attempts = 0
                 while true {
                     let near = await timed { try await self.values.value(forKey: key) }
-                    let confirmed = await timed { try await self.values.value(forKey: key, freshness: .confirmed) }
+                    let confirmed = await timed {
+                        try await self.values.value(forKey: key, freshness: .confirmed)
+                    }
                     if case (.success(let one), .success(let other)) = (near, confirmed) {
                         if one?.version == other?.version { break }
                         attempts += 1

@@ -15,9 +15,19 @@
         package init(for names: String = "IP:127.0.0.1,DNS:localhost") throws {
             folder = try TemporaryDirectory()
             try Data("subjectAltName=\(names)".utf8).write(to: folder.file("names"))
-            try openssl("req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=Authority")
+            try openssl(
+                """
+                req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj \
+                /CN=Authority
+                """
+            )
             try openssl("req -newkey rsa:2048 -nodes -keyout own.key -out own.csr -subj /CN=Server")
-            try openssl("x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out own.pem -days 2 -extfile names")
+            try openssl(
+                """
+                x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out own.pem -days \
+                2 -extfile names
+                """
+            )
         }
 
         private func openssl(_ arguments: String) throws {

@@ -5,10 +5,11 @@
     internal import VellumCore
     internal import VellumValkey
 
-    /// A server that greets as a real one does, and answers every other command as a test says, whatever was asked.
+    /// A server that greets as a real one does, and answers every other command as a test says,
+    /// whatever was asked.
     package final class LyingServer: Sendable {
-        /// The reply to a command, as it is sent, a byte for each scalar; `nil` for what an honest server says while it has nothing. Of SENTINEL, the command has
-        /// two words.
+        /// The reply to a command, as it is sent, a byte for each scalar; `nil` for what an honest
+        /// server says while it has nothing. Of SENTINEL, the command has two words.
         package typealias Answer = @Sendable (_ command: String) -> String?
 
         private let listener: any Channel
@@ -17,7 +18,9 @@
             listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelInitializer { client in
-                    client.eventLoop.makeCompletedFuture { try client.pipeline.syncOperations.addHandler(Liar(answer)) }
+                    client.eventLoop.makeCompletedFuture {
+                        try client.pipeline.syncOperations.addHandler(Liar(answer))
+                    }
                 }
                 .bind(host: "127.0.0.1", port: 0).wait()
         }
@@ -28,12 +31,13 @@
 
         /// A reply to TIME.
         package static func time(_ seconds: String, _ microseconds: String) -> String {
-            "*2\r\n$\(seconds.utf8.count)\r\n\(seconds)\r\n$\(microseconds.utf8.count)\r\n\(microseconds)\r\n"
+            array(seconds, microseconds)
         }
 
         /// A string of any bytes.
         package static func string(_ bytes: some Collection<UInt8>) -> String {
-            "$\(bytes.count)\r\n" + String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) + "\r\n"
+            "$\(bytes.count)\r\n"
+                + String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) + "\r\n"
         }
 
         /// An array of strings.
@@ -70,11 +74,18 @@
             var bytes = unwrapInboundIn(data)
             received.writeBuffer(&bytes)
             do {
-                while let (value, length) = try received.withUnsafeReadableBytes({ try RESPReader.value(in: $0) }) {
+                while let (value, length) = try received.withUnsafeReadableBytes({
+                    try RESPReader.value(in: $0)
+                }) {
                     received.moveReaderIndex(forwardBy: length)
                     let words = value.elements?.compactMap { $0.text?.uppercased() } ?? []
-                    let command = words.prefix(words.first == "SENTINEL" ? 2 : 1).joined(separator: " ")
-                    context.write(NIOAny(Self.bytes(answer(command) ?? LyingServer.honest(command))), promise: nil)
+                    let command = words.prefix(words.first == "SENTINEL" ? 2 : 1).joined(
+                        separator: " "
+                    )
+                    context.write(
+                        NIOAny(Self.bytes(answer(command) ?? LyingServer.honest(command))),
+                        promise: nil
+                    )
                 }
                 context.flush()
             } catch {

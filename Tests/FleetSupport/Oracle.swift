@@ -2,11 +2,13 @@
     package import Foundation
     internal import Synchronization
 
-    /// What the processes of a fleet know of the values that they share: memory in a file that all of them map.
+    /// What the processes of a fleet know of the values that they share: memory in a file that all
+    /// of them map.
     ///
-    /// Each key has one writer, whose versions grow. An acknowledged write of a version raises the least version that later reads may
-    /// return: a confirmed read at once, a near hit after the trust has ended. A write with an unknown outcome may be executed at any later
-    /// time, so its version is always allowed. That nothing is read is never wrong by itself.
+    /// Each key has one writer, whose versions grow. An acknowledged write of a version raises the
+    /// least version that later reads may return: a confirmed read at once, a near hit after the
+    /// trust has ended. A write with an unknown outcome may be executed at any later time, so its
+    /// version is always allowed. That nothing is read is never wrong by itself.
     ///
     /// Unchecked sendable because every word is atomic, and the memory stays mapped.
     package final class Oracle: @unchecked Sendable {
@@ -23,7 +25,9 @@
         /// Maps the file, and creates it if it is missing.
         package init(_ file: URL) throws {
             let descriptor = open(file.path, O_RDWR | O_CREAT, 0o600)
-            guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else {
+                throw CocoaError(.fileWriteUnknown)
+            }
             defer { close(descriptor) }
             let address = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
             guard let address, address != MAP_FAILED else { throw CocoaError(.fileReadUnknown) }
@@ -34,9 +38,13 @@
             UnsafePointer((start + offset).assumingMemoryBound(to: Atomic<UInt64>.self))
         }
 
-        private func get(_ offset: Int) -> UInt64 { word(offset).pointee.load(ordering: .sequentiallyConsistent) }
+        private func get(_ offset: Int) -> UInt64 {
+            word(offset).pointee.load(ordering: .sequentiallyConsistent)
+        }
 
-        private func set(_ offset: Int, _ value: UInt64) { word(offset).pointee.store(value, ordering: .sequentiallyConsistent) }
+        private func set(_ offset: Int, _ value: UInt64) {
+            word(offset).pointee.store(value, ordering: .sequentiallyConsistent)
+        }
 
         // MARK: Phases
 
@@ -51,7 +59,8 @@
 
         package func writerStopped() { word(8).pointee.add(1, ordering: .sequentiallyConsistent) }
 
-        /// Keys of which a server may lose what it acknowledged, or have lost it since they were written last: a bit each.
+        /// Keys of which a server may lose what it acknowledged, or have lost it since they were
+        /// written last: a bit each.
         package var loose: UInt64 {
             get { get(24) }
             set { set(24, newValue) }
@@ -78,10 +87,14 @@
             Int(word(64 + key * 8).pointee.add(1, ordering: .sequentiallyConsistent).newValue)
         }
 
-        package func loaderEnded(_ key: Int) { word(64 + key * 8).pointee.subtract(1, ordering: .sequentiallyConsistent) }
+        package func loaderEnded(_ key: Int) {
+            word(64 + key * 8).pointee.subtract(1, ordering: .sequentiallyConsistent)
+        }
 
         /// Counts what the server acknowledged to a client, which shows that it goes on.
-        package func progressed(_ client: Int) { word(256 + client * 8).pointee.add(1, ordering: .relaxed) }
+        package func progressed(_ client: Int) {
+            word(256 + client * 8).pointee.add(1, ordering: .relaxed)
+        }
 
         package func progress(of client: Int) -> UInt64 { get(256 + client * 8) }
 
@@ -101,7 +114,9 @@
         /// A client has asked for the removal of a key that was there, whatever came of it.
         package func removed(_ client: Int, _ number: Int) { set(removalPlace(client, number), 1) }
 
-        package func isRemoved(_ client: Int, _ number: Int) -> Bool { get(removalPlace(client, number)) == 1 }
+        package func isRemoved(_ client: Int, _ number: Int) -> Bool {
+            get(removalPlace(client, number)) == 1
+        }
 
         /// A client is started again: what its predecessor had to remove was lost with the process.
         ///
@@ -113,14 +128,16 @@
             return min((used ?? -1) + 17, Self.removals)
         }
 
-        /// How many clients have compared what there is, at the end: until then, each goes on sending its removals.
+        /// How many clients have compared what there is, at the end: until then, each goes on
+        /// sending its removals.
         package func compared() { word(16).pointee.add(1, ordering: .sequentiallyConsistent) }
 
         package var clientsThatCompared: Int { Int(get(16)) }
 
         // MARK: Outages
 
-        /// For how many milliseconds a process returns again what it has loaded itself while the server is out of reach.
+        /// For how many milliseconds a process returns again what it has loaded itself while the
+        /// server is out of reach.
         package static let outageMaxAge = 80
 
         /// Whether a value may not be returned by a call that begins at a moment.
@@ -152,7 +169,8 @@
 
         /// The server has acknowledged the last version.
         ///
-        /// - Parameter isRemoval: Whether it was a removal, so that the version itself may not be read.
+        /// - Parameter isRemoval: Whether it was a removal, so that the version itself may not be
+        ///   read.
         package func acknowledge(_ key: Int, _ version: UInt64, isRemoval: Bool) {
             let floor = isRemoval ? version + 1 : version
             push(floor, at: place(key) + 16, ring: place(key) + 64, Self.writes)
@@ -162,11 +180,16 @@
 
         /// The version may be executed later, or never.
         package func leaveOpen(_ key: Int, _ version: UInt64) {
-            let count = word(place(key) + 24).pointee.add(1, ordering: .sequentiallyConsistent).newValue
-            set(place(key) + 64 + (Self.writes + Self.losses + Int(count) % Self.unknown) * 8, version)
+            let count = word(place(key) + 24).pointee.add(1, ordering: .sequentiallyConsistent)
+                .newValue
+            set(
+                place(key) + 64 + (Self.writes + Self.losses + Int(count) % Self.unknown) * 8,
+                version
+            )
         }
 
-        /// A writer begins in the place of one that was killed: its last write may have been executed.
+        /// A writer begins in the place of one that was killed: its last write may have been
+        /// executed.
         package func resume(_ key: Int) {
             let last = get(place(key))
             if last != get(place(key) + 40) { leaveOpen(key, last) }
@@ -178,7 +201,12 @@
         /// The server has lost these versions.
         package func lost(_ versions: [UInt64]) {
             for (key, version) in versions.enumerated() where version > 0 {
-                push(version + 1, at: place(key) + 32, ring: place(key) + 64 + Self.writes * 8, Self.losses)
+                push(
+                    version + 1,
+                    at: place(key) + 32,
+                    ring: place(key) + 64 + Self.writes * 8,
+                    Self.losses
+                )
                 set(place(key) + 48, version + 1)
             }
         }
@@ -191,7 +219,9 @@
         }
 
         /// The least version that a read may return that begins now and asks the server.
-        package func confirmedFloor(_ key: Int) -> UInt64 { max(get(place(key) + 8), get(place(key) + 48), get(place(key) + 56)) }
+        package func confirmedFloor(_ key: Int) -> UInt64 {
+            max(get(place(key) + 8), get(place(key) + 48), get(place(key) + 56))
+        }
 
         /// A confirmed read has returned a version: later ones return no older one.
         package func confirmed(_ key: Int, _ version: UInt64) {
@@ -201,7 +231,8 @@
         /// The least version that a near hit may return that began at a moment.
         ///
         /// - Parameter milliseconds: How long memory is trusted.
-        package func nearFloor(_ key: Int, at moment: UInt64, trust milliseconds: UInt64) -> UInt64 {
+        package func nearFloor(_ key: Int, at moment: UInt64, trust milliseconds: UInt64) -> UInt64
+        {
             // The clocks of trust are some milliseconds coarse.
             let latest = moment - milliseconds - 10
             return (0..<Self.writes + Self.losses).reduce(into: 0) { floor, number in
@@ -211,7 +242,9 @@
         }
 
         package func isOpen(_ key: Int, _ version: UInt64) -> Bool {
-            (0..<Self.unknown).contains { get(place(key) + 64 + (Self.writes + Self.losses + $0) * 8) == version }
+            (0..<Self.unknown).contains {
+                get(place(key) + 64 + (Self.writes + Self.losses + $0) * 8) == version
+            }
         }
     }
 #endif

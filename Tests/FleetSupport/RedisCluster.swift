@@ -45,7 +45,9 @@
 
         package var size: Int { nodes.withLock { $0.count } }
 
-        package var addresses: [String] { nodes.withLock { $0.map { "127.0.0.1:\($0.server.port)" } } }
+        package var addresses: [String] {
+            nodes.withLock { $0.map { "127.0.0.1:\($0.server.port)" } }
+        }
 
         package func server(_ number: Int) -> RedisServer { nodes.withLock { $0[number].server } }
 
@@ -79,7 +81,8 @@
 
         // MARK: Asking
 
-        /// Sends a command with `redis-cli`, and returns its output without the end of the line. Throws if that is an error.
+        /// Sends a command with `redis-cli`, and returns its output without the end of the line.
+        /// Throws if that is an error.
         @discardableResult
         package func command(_ number: Int, _ words: String...) throws -> String {
             try command(number, words)
@@ -88,7 +91,9 @@
         @discardableResult
         private func command(_ number: Int, _ words: [String]) throws -> String {
             let output = try tell(number, words)
-            if output.hasPrefix("ERR") || output.contains("(error)") { throw CommandFailed(words: words, output: output) }
+            if output.hasPrefix("ERR") || output.contains("(error)") {
+                throw CommandFailed(words: words, output: output)
+            }
             return output
         }
 
@@ -109,19 +114,27 @@
             }
         }
 
-        /// Returns when all nodes that answer know one owner of each slot, and say that the cluster is well.
+        /// Returns when all nodes that answer know one owner of each slot, and say that the cluster
+        /// is well.
         package func waitUntilWhole() throws {
             try waitUntil("the nodes agree that the cluster is well") {
-                let views = try (0..<self.size).map { try self.tell($0, ["CLUSTER", "INFO"]) }.filter { !$0.isEmpty }
-                let isWell = views.allSatisfy { $0.contains("cluster_state:ok") && $0.contains("cluster_slots_ok:16384") }
-                let owners = Set(try (0..<self.size).map { try self.owners($0) }.filter { !$0.isEmpty })
+                let views = try (0..<self.size).map { try self.tell($0, ["CLUSTER", "INFO"]) }
+                    .filter { !$0.isEmpty }
+                let isWell = views.allSatisfy {
+                    $0.contains("cluster_state:ok") && $0.contains("cluster_slots_ok:16384")
+                }
+                let owners = Set(
+                    try (0..<self.size).map { try self.owners($0) }.filter { !$0.isEmpty }
+                )
                 return isWell && owners.count == 1
             }
         }
 
         /// The nodes with slots, as one of them says, each with its ranges.
         private func owners(_ asked: Int) throws -> [String: [String]] {
-            let lines = try tell(asked, ["CLUSTER", "NODES"]).split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            let lines = try tell(asked, ["CLUSTER", "NODES"]).split(separator: "\n").map {
+                $0.split(separator: " ").map(String.init)
+            }
             return lines.reduce(into: [:]) { owners, fields in
                 if fields.count > 8, fields[2].contains("master") {
                     owners[fields[0]] = fields[8...].filter { !$0.hasPrefix("[") }.sorted()
@@ -146,9 +159,12 @@
 
         /// A replica of a primary.
         package func replica(of number: Int) throws -> Int {
-            let lines = try command(number, "CLUSTER", "REPLICAS", id(number)).split(separator: "\n").map { $0.split(separator: " ") }
+            let lines = try command(number, "CLUSTER", "REPLICAS", id(number)).split(
+                separator: "\n"
+            ).map { $0.split(separator: " ") }
             let ids = lines.filter { $0.count > 2 && !$0[2].contains("fail") }.map { String($0[0]) }
-            guard let id = ids.first, let found = nodes.withLock({ $0.firstIndex { $0.id == id } }) else {
+            guard let id = ids.first, let found = nodes.withLock({ $0.firstIndex { $0.id == id } })
+            else {
                 throw CommandFailed(words: ["\(number)"], output: "It has no replica.")
             }
             return found
@@ -165,7 +181,9 @@
         /// Moves the keys of a slot that has begun to move.
         package func moveKeys(ofSlot slot: Int, from one: Int, to other: Int) throws {
             while true {
-                let keys = try command(one, "CLUSTER", "GETKEYSINSLOT", "\(slot)", "100").split(separator: "\n").map(String.init)
+                let keys = try command(one, "CLUSTER", "GETKEYSINSLOT", "\(slot)", "100").split(
+                    separator: "\n"
+                ).map(String.init)
                 if keys.isEmpty { return }
                 // `redis-cli` cannot send U+0000, which the keys have.
                 try command(one, "EVAL", Self.migrate, "0", "\(slot)", "\(server(other).port)")
@@ -176,14 +194,16 @@
         private static let migrate = """
             local keys = redis.call('CLUSTER', 'GETKEYSINSLOT', ARGV[1], 100)
             if #keys == 0 then return 0 end
-            return redis.call('MIGRATE', '127.0.0.1', ARGV[2], '', 0, 5000, 'REPLACE', 'KEYS', unpack(keys))
+            return redis.call('MIGRATE', '127.0.0.1', ARGV[2], '', 0, 5000, 'REPLACE', 'KEYS', \
+            unpack(keys))
             """
 
         /// Tells all primaries where the slot is now.
         package func endMove(ofSlot slot: Int, to number: Int) throws {
             try command(number, "CLUSTER", "SETSLOT", "\(slot)", "NODE", id(number))
             for other in 0..<size where other != number {
-                _ = try tell(other, ["CLUSTER", "SETSLOT", "\(slot)", "NODE", id(number)])  // Replicas refuse it.
+                // Replicas refuse it.
+                _ = try tell(other, ["CLUSTER", "SETSLOT", "\(slot)", "NODE", id(number)])
             }
         }
 
@@ -194,10 +214,11 @@
             try endMove(ofSlot: slot, to: other)
         }
 
-        /// Promotes a replica: at once, without asking the others, unless the way says something else.
+        /// Promotes a replica: at once, without asking the others, unless the way says something
+        /// else.
         ///
-        /// The others may not agree in time on a busy machine: what is not done after five seconds is given up
-        /// (redis.io/docs/latest/commands/cluster-failover), so they are asked again.
+        /// The others may not agree in time on a busy machine: what is not done after five seconds
+        /// is given up (redis.io/docs/latest/commands/cluster-failover), so they are asked again.
         ///
         /// - Parameter way: FORCE or TAKEOVER, or empty: then the primary lets it catch up before.
         package func promote(_ number: Int, by way: String = "TAKEOVER") throws {
@@ -211,9 +232,12 @@
             }
         }
 
-        /// A primary forgets all other nodes: it goes on by itself, hears nothing of them, and they do not notice.
+        /// A primary forgets all other nodes: it goes on by itself, hears nothing of them, and they
+        /// do not notice.
         package func cutOff(_ number: Int) throws {
-            for other in 0..<size where other != number { _ = try tell(number, ["CLUSTER", "FORGET", id(other)]) }
+            for other in 0..<size where other != number {
+                _ = try tell(number, ["CLUSTER", "FORGET", id(other)])
+            }
         }
 
         package func rejoin(_ number: Int, _ other: Int) throws { try meet(other, number) }

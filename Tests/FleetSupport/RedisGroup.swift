@@ -30,7 +30,10 @@
 
         /// What a Sentinel says of the primary (SENTINEL MASTER).
         private func property(_ name: String, _ sentinel: RedisServer) async throws -> Int? {
-            let reply = try await Discovery.ask(sentinel.configuration, [RESPCommand("SENTINEL", "MASTER", "main")])[1]
+            let reply = try await Discovery.ask(
+                sentinel.configuration,
+                [RESPCommand("SENTINEL", "MASTER", "main")]
+            )[1]
             return reply.text(named: name).flatMap { Int($0) }
         }
 

@@ -6,7 +6,8 @@
     package import VellumTestSupport
     package import VellumValkey
 
-    /// A server of its own for a test: `redis-server` in a temporary folder, on a free port, killed with the last reference.
+    /// A server of its own for a test: `redis-server` in a temporary folder, on a free port, killed
+    /// with the last reference.
     package final class RedisServer: Sendable {
         package let port: Int
         private let folder: TemporaryDirectory
@@ -23,7 +24,10 @@
         package convenience init(port: Int? = nil, _ settings: [String] = []) throws {
             let folder = try TemporaryDirectory()
             try self.init(port, folder, ready: "Ready to accept connections") { port in
-                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
+                [
+                    "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save",
+                    "", "--appendonly", "no",
+                ]
                     + ["--repl-diskless-sync-delay", "0"] + settings
             }
         }
@@ -31,13 +35,23 @@
         /// A node of a cluster, which has no slots and knows no other node yet.
         ///
         /// - Parameter ports: Those of a node that was killed, to take its place.
-        package convenience init(inCluster folder: TemporaryDirectory, ports: (Int, bus: Int)? = nil) throws {
+        package convenience init(
+            inCluster folder: TemporaryDirectory,
+            ports: (Int, bus: Int)? = nil
+        ) throws {
             let bus = try ports?.bus ?? Self.freePort()
             try self.init(ports?.0, folder, ready: "Ready to accept connections") { port in
-                ["--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "", "--appendonly", "no"]
-                    + ["--cluster-enabled", "yes", "--cluster-port", "\(bus)", "--cluster-node-timeout", "1000"]
+                [
+                    "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save",
+                    "", "--appendonly", "no",
+                ]
                     + [
-                        "--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor",
+                        "--cluster-enabled", "yes", "--cluster-port", "\(bus)",
+                        "--cluster-node-timeout", "1000",
+                    ]
+                    + [
+                        "--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0",
+                        "--cluster-replica-validity-factor",
                         "0",
                     ]
             }
@@ -55,9 +69,12 @@
             let folder = try TemporaryDirectory()
             try self.init(nil, folder, ready: "Ready to accept connections") { port in
                 [
-                    "--port", "0", "--tls-port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.url.path, "--save", "",
-                    "--tls-cert-file", certificates.certificate.path, "--tls-key-file", certificates.key.path,
-                    "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients", asksClients ? "yes" : "no",
+                    "--port", "0", "--tls-port", "\(port)", "--bind", "127.0.0.1", "--dir",
+                    folder.url.path, "--save", "",
+                    "--tls-cert-file", certificates.certificate.path, "--tls-key-file",
+                    certificates.key.path,
+                    "--tls-ca-cert-file", certificates.authority.path, "--tls-auth-clients",
+                    asksClients ? "yes" : "no",
                 ]
             }
         }
@@ -67,7 +84,8 @@
             "sentinel down-after-milliseconds main \(milliseconds)"
         }
 
-        /// A Sentinel that watches a server under the name `main`. Two have to agree that it is down.
+        /// A Sentinel that watches a server under the name `main`. Two have to agree that it is
+        /// down.
         ///
         /// - Parameter lines: More of its configuration.
         package convenience init(sentinelOf primary: RedisServer, _ lines: [String] = []) throws {
@@ -87,8 +105,14 @@
             }
         }
 
-        /// - Parameter fixed: The port; `nil` for one that is free. Another program may take that first: then another one is tried.
-        private init(_ fixed: Int?, _ folder: TemporaryDirectory, ready: String, arguments: (Int) throws -> [String]) throws {
+        /// - Parameter fixed: The port; `nil` for one that is free. Another program may take that
+        ///   first: then another one is tried.
+        private init(
+            _ fixed: Int?,
+            _ folder: TemporaryDirectory,
+            ready: String,
+            arguments: (Int) throws -> [String]
+        ) throws {
             self.folder = folder
             var triesLeft = fixed == nil ? 5 : 1
             while true {
@@ -105,7 +129,9 @@
                     }
                     return
                 } catch let error as StartError {
-                    guard triesLeft > 0, error.output.contains("already in use") else { throw error }
+                    guard triesLeft > 0, error.output.contains("already in use") else {
+                        throw error
+                    }
                 }
             }
         }
@@ -134,7 +160,8 @@
             running.withLock { _ = $0.remove(child.identifier) }
         }
 
-        /// The servers that are killed when the tests end: a test's last reference may still be held by a connection then.
+        /// The servers that are killed when the tests end: a test's last reference may still be
+        /// held by a connection then.
         private static let running: Locked<Set<pid_t>> = {
             atexit { RedisServer.killAll() }
             return Locked([])

@@ -9,7 +9,13 @@ struct AsyncMiniCacheTests {
     let temporary = TemporaryCaches()
     let cache: MiniCache<String, [Int]>
 
-    init() { cache = temporary.manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .forever) }
+    init() {
+        cache = temporary.manager.cache(
+            cacheName: "numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
+    }
 
     @Test func everyMethodDoesWhatItsNamesakeDoes() async throws {
         let async = cache.async
@@ -22,11 +28,13 @@ struct AsyncMiniCacheTests {
         #expect(
             try await async.update(forKey: "a") {
                 $0?.append(7); return $0?.count
-            } == 2)
+            } == 2
+        )
         #expect(
             try await async.update(forKey: "a", expiration: .never) {
                 $0?.append(8); return $0?.count
-            } == 3)
+            } == 3
+        )
 
         #expect(try await async.value(forKey: "a") == [1, 7, 8])
         #expect(try await async.value(forKey: "x") == nil)
@@ -56,11 +64,21 @@ struct AsyncMiniCacheTests {
     }
 
     @Test func aValueThatCannotBeEncodedSaysSo() async throws {
-        let doubles: MiniCache<String, Double> = temporary.manager.cache(cacheName: "x", cacheVersion: .custom("1"), maxAge: .forever)
-        let strings: MiniCache<Double, Int> = temporary.manager.cache(cacheName: "y", cacheVersion: .custom("1"), maxAge: .forever)
+        let doubles: MiniCache<String, Double> = temporary.manager.cache(
+            cacheName: "x",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
+        let strings: MiniCache<Double, Int> = temporary.manager.cache(
+            cacheName: "y",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         try await doubles.async.set(.infinity, forKey: "a")
         let direct = #expect(throws: MiniCacheError.self) { try strings.set(1, forKey: .nan) }
-        let awaited = await #expect(throws: MiniCacheError.self) { try await strings.async.set(1, forKey: .nan) }
+        let awaited = await #expect(throws: MiniCacheError.self) {
+            try await strings.async.set(1, forKey: .nan)
+        }
         #expect("\(direct as Any)" == "\(awaited as Any)")
     }
 

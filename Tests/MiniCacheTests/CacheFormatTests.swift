@@ -42,7 +42,10 @@ struct CacheFormatTests {
         #expect(binary.format == .cbor)
         try cache(binary).set(Rate(), forKey: "a")
         try cache(text).set(Rate(), forKey: "a")
-        let sizes = try (#require(try cache(binary).metadata(forKey: "a")).size, #require(try cache(text).metadata(forKey: "a")).size)
+        let sizes = try (
+            #require(try cache(binary).metadata(forKey: "a")).size,
+            #require(try cache(text).metadata(forKey: "a")).size
+        )
         #expect(sizes.0 < sizes.1)
     }
 }

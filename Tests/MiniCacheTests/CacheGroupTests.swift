@@ -11,16 +11,24 @@ import VellumTestSupport
 /// Groups of values: what is in one, and that removing one removes exactly that (decision 82).
 @Suite(.ownThreads)
 struct CacheGroupTests {
-    private let temporary = TemporaryCaches()
+    let temporary = TemporaryCaches()
 
-    private func cache(_ manager: MiniCacheManager? = nil, name: String = "Pages", keepingExpired days: Int = 0, disk: DataSize? = nil)
-        -> MiniCache<String, String>
-    {
+    func cache(
+        _ manager: MiniCacheManager? = nil,
+        name: String = "Pages",
+        keepingExpired days: Int = 0,
+        disk: DataSize? = nil
+    ) -> MiniCache<String, String> {
         (manager ?? temporary.manager).cache(
-            cacheName: name, cacheVersion: .custom("1"), maxAge: .days(7), keepExpiredFor: .seconds(days * 86_400), diskLimit: disk)
+            cacheName: name,
+            cacheVersion: .custom("1"),
+            maxAge: .days(7),
+            keepExpiredFor: .seconds(days * 86_400),
+            diskLimit: disk
+        )
     }
 
-    private func raw() throws -> RawDatabase { try RawDatabase(temporary.file) }
+    func raw() throws -> RawDatabase { try RawDatabase(temporary.file) }
 
     // MARK: What is in a group
 
@@ -33,7 +41,9 @@ struct CacheGroupTests {
         var rows: Int?
 
         init(
-            _ description: String, _ keys: [String], rows: Int? = nil,
+            _ description: String,
+            _ keys: [String],
+            rows: Int? = nil,
             _ act: @escaping @Sendable (MiniCache<String, String>, ManualClock) async throws -> Void
         ) {
             (self.description, self.act, self.keys, self.rows) = (description, act, keys, rows)
@@ -45,24 +55,37 @@ struct CacheGroupTests {
     /// First "a" is set in the groups "user:42" and "tenant:7", and "b" in "tenant:7".
     static let cases: [Case] = [
         Case("nothing", ["a"], rows: 3) { _, _ in },
-        Case("another of the group", ["c", "a"], rows: 4) { (cache, _) async throws in try cache.set("c", forKey: "c", groups: ["user:42"])
+        Case("another of the group", ["c", "a"], rows: 4) { (cache, _) async throws in
+            try cache.set("c", forKey: "c", groups: ["user:42"])
         },
         Case("the same name in another normal form", ["c", "a"]) { (cache, _) async throws in
             try cache.set("c", forKey: "c", groups: ["user:42", "e\u{301}", "\u{e9}"])
             #expect(try cache.keys(group: "\u{e9}") == ["c"] && cache.removeAll(group: "none") == 0)
         },
-        Case("a value of no group over it", [], rows: 1) { (cache, _) async throws in try cache.set("a", forKey: "a") },
-        Case("the same value at the same moment over it", [], rows: 1) { (cache, _) async throws in try cache.set("1", forKey: "a") },
+        Case("a value of no group over it", [], rows: 1) { (cache, _) async throws in
+            try cache.set("a", forKey: "a")
+        },
+        Case("the same value at the same moment over it", [], rows: 1) { (cache, _) async throws in
+            try cache.set("1", forKey: "a")
+        },
         Case("by the subscript", [], rows: 1) { (cache, _) async throws in cache["a"] = "2" },
         Case("a value of another group over it", [], rows: 2) { (cache, _) async throws in
             try cache.set("a", forKey: "a", groups: ["tenant:7"])
         },
-        Case("an empty set of groups", [], rows: 1) { (cache, _) async throws in try cache.set("a", forKey: "a", groups: []) },
-        Case("an update", ["a"], rows: 3) { (cache, _) async throws in try cache.update(forKey: "a") { $0 = "updated" } },
-        Case("an update that gives it an age", ["a"], rows: 3) { (cache, _) async throws in
-            try cache.update(forKey: "a", maxAge: .hours(1)) { $0 = "updated, and longer than before" }
+        Case("an empty set of groups", [], rows: 1) { (cache, _) async throws in
+            try cache.set("a", forKey: "a", groups: [])
         },
-        Case("an update that removes it", [], rows: 1) { (cache, _) async throws in try cache.update(forKey: "a") { $0 = nil } },
+        Case("an update", ["a"], rows: 3) { (cache, _) async throws in
+            try cache.update(forKey: "a") { $0 = "updated" }
+        },
+        Case("an update that gives it an age", ["a"], rows: 3) { (cache, _) async throws in
+            try cache.update(forKey: "a", maxAge: .hours(1)) {
+                $0 = "updated, and longer than before"
+            }
+        },
+        Case("an update that removes it", [], rows: 1) { (cache, _) async throws in
+            try cache.update(forKey: "a") { $0 = nil }
+        },
         Case("an update of an expired value", [], rows: 1) { (cache, clock) async throws in
             clock.advance(by: .seconds(8 * 86_400))
             try cache.update(forKey: "a") { value in
@@ -71,22 +94,40 @@ struct CacheGroupTests {
             }
             try cache.set("b", forKey: "b", groups: ["tenant:7"])
         },
-        Case("a set if absent", ["a"], rows: 3) { (cache, _) async throws in #expect(try !cache.setIfAbsent("2", forKey: "a")) },
-        Case("a removal", [], rows: 1) { (cache, _) async throws in try cache.removeValue(forKey: "a") },
-        Case("a removal of a prefix", [], rows: 1) { (cache, _) async throws in try cache.removeAll(prefix: "a") },
+        Case("a set if absent", ["a"], rows: 3) { (cache, _) async throws in
+            #expect(try !cache.setIfAbsent("2", forKey: "a"))
+        },
+        Case("a removal", [], rows: 1) { (cache, _) async throws in
+            try cache.removeValue(forKey: "a")
+        },
+        Case("a removal of a prefix", [], rows: 1) { (cache, _) async throws in
+            try cache.removeAll(prefix: "a")
+        },
         Case("the removal of all", []) { (cache, _) async throws in try cache.removeAll() },
         Case("the removal of all, and one more", ["d"]) { (cache, _) async throws in
             try cache.removeAll()
             try cache.set("d", forKey: "d", groups: ["user:42"])
         },
         Case("a load", ["a"], rows: 3) { (cache, _) async throws in
-            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) { "2" } == "1")
+            #expect(
+                try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) {
+                    "2"
+                } == "1"
+            )
         },
         Case("a load of another value", ["c", "a"], rows: 4) { (cache, _) async throws in
-            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) { "c" } == "c")
+            #expect(
+                try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) {
+                    "c"
+                } == "c"
+            )
         },
         Case("a remembered miss", ["a"], rows: 4) { (cache, _) async throws in
-            #expect(try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) { String?.none } == nil)
+            #expect(
+                try await cache.loading(into: ["user:42"]).value(forKey: "c", options: options) {
+                    String?.none
+                } == nil
+            )
             #expect(try cache.keys(group: "user:42") == ["a"])
         },
         Case("a value that is unchanged", ["a"], rows: 3) { (cache, clock) async throws in
@@ -94,9 +135,12 @@ struct CacheGroupTests {
             _ = try await cache.value(forKey: "a") { (_: String?) in .unchanged() }
             try cache.set("b", forKey: "b", groups: ["tenant:7"])
         },
-        Case("a value that is unchanged, in one group from now on", ["a"], rows: 2) { (cache, clock) async throws in
+        Case("a value that is unchanged, in one group from now on", ["a"], rows: 2) {
+            (cache, clock) async throws in
             clock.advance(by: .seconds(8 * 86_400))
-            _ = try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) { (_: String?) in .unchanged() }
+            _ = try await cache.loading(into: ["user:42"]).value(forKey: "a", options: options) {
+                (_: String?) in .unchanged()
+            }
             try cache.set("b", forKey: "b", groups: ["tenant:7"])
         },
         Case("time", []) { _, clock in clock.advance(by: .seconds(8 * 86_400)) },
@@ -104,7 +148,9 @@ struct CacheGroupTests {
             try cache.set("c", forKey: "c", groups: ["user:42"])
             #expect(cache["a"] == "1")
         },
-        Case("memory that is trimmed", ["a"], rows: 3) { (cache, _) async throws in cache.trimMemory(to: 0) },
+        Case("memory that is trimmed", ["a"], rows: 3) { (cache, _) async throws in
+            cache.trimMemory(to: 0)
+        },
         Case("removing the group", [], rows: 1) { (cache, _) async throws in
             #expect(try cache.removeAll(group: "user:42") == 1)
             #expect(cache["a"] == nil && cache["b"] == "1" && cache["c"] == nil)
@@ -119,7 +165,11 @@ struct CacheGroupTests {
             #expect(try cache.removeAll(group: "") == 0)
         },
         Case("two hundred groups", ["c", "a"], rows: 204) { (cache, _) async throws in
-            try cache.set("c", forKey: "c", groups: Set((0..<200).map { "\($0)" }).union(["user:42"]))
+            try cache.set(
+                "c",
+                forKey: "c",
+                groups: Set((0..<200).map { "\($0)" }).union(["user:42"])
+            )
         },
         Case("refused names", ["a"], rows: 3) { (cache, _) async throws in
             let long = String(repeating: "g", count: 1025)
@@ -147,7 +197,10 @@ struct CacheGroupTests {
         try cache.set("1", forKey: "b", groups: ["tenant:7"])
         try await row.act(cache, temporary.clock)
         #expect(try cache.keys(group: "user:42") == row.keys)
-        #expect(try cache.keys(group: "user:42", limit: 1) == Array(row.keys.prefix(1)) && cache.keys(group: "user:42", limit: 0) == [])
+        #expect(
+            try cache.keys(group: "user:42", limit: 1) == Array(row.keys.prefix(1))
+                && cache.keys(group: "user:42", limit: 0) == []
+        )
         try manager.close()
         if let rows = row.rows { #expect(try raw().int("SELECT count(*) FROM members") == rows) }
         // Another process sees the same.
@@ -161,21 +214,33 @@ struct CacheGroupTests {
     @Test func evictedValuesLeaveTheirGroupsAndMemory() throws {
         let cache = cache(disk: 10.kiloByte)
         let text = String(repeating: "x", count: 900)
-        for number in 0..<30 { try cache.set(text, forKey: "\(number)", groups: ["all", "\(number % 3)"]) }
+        for number in 0..<30 {
+            try cache.set(text, forKey: "\(number)", groups: ["all", "\(number % 3)"])
+        }
         let left = try cache.keys(group: "all")
         #expect(left.count == 11 && left.first == "29")
         #expect(try cache.keys() == left)
-        for number in 0..<30 { #expect(try (cache.value(forKey: "\(number)") != nil) == left.contains("\(number)")) }
+        for number in 0..<30 {
+            #expect(try (cache.value(forKey: "\(number)") != nil) == left.contains("\(number)"))
+        }
         #expect(try cache.removeAll(group: "1") == left.count { (Int($0) ?? 0) % 3 == 1 })
         #expect(try cache.keys(group: "all").count == cache.count())
         try temporary.manager.close()
-        #expect(try raw().int("SELECT count(*) - 2 * (SELECT count(*) FROM entries) FROM members") == 0)
+        #expect(
+            try raw().int("SELECT count(*) - 2 * (SELECT count(*) FROM entries) FROM members") == 0
+        )
     }
 
-    /// Memory has no groups: what only memory would have is refused, and what leaves the disk leaves memory, too.
+    /// Memory has no groups: what only memory would have is refused, and what leaves the disk
+    /// leaves memory, too.
     @Test func aValueThatOnlyMemoryCouldKeepIsInNoGroup() async throws {
         let cache: MiniCache<String, String> = temporary.manager.cache(
-            cacheName: "Small", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.megaByte, diskLimit: 1.kiloByte)
+            cacheName: "Small",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 1.megaByte,
+            diskLimit: 1.kiloByte
+        )
         let large = String(repeating: "x", count: 2000)
         try cache.set(large, forKey: "free")
         #expect(try cache.value(forKey: "free") == large)
@@ -219,7 +284,9 @@ struct CacheGroupTests {
 
     @Test func anEmptiedCacheLeavesNoRows() throws {
         let cache = cache()
-        for number in 0..<600 { try cache.set("1", forKey: "\(number)", groups: ["g", "\(number)"]) }
+        for number in 0..<600 {
+            try cache.set("1", forKey: "\(number)", groups: ["g", "\(number)"])
+        }
         try cache.removeAll()
         #expect(try cache.keys(group: "g") == [])
         try cache.openStore().disk.file.waitForMaintenance()
@@ -239,7 +306,9 @@ struct CacheGroupTests {
 
     /// A file without groups is as it was, for whoever writes it: decision 73.
     @Test func onlyAFileWithGroupsHasTheirTable() throws {
-        func shape() throws -> Int { try raw().int("SELECT count(*) + (SELECT sum(bits) FROM features) FROM sqlite_schema") }
+        func shape() throws -> Int {
+            try raw().int("SELECT count(*) + (SELECT sum(bits) FROM features) FROM sqlite_schema")
+        }
         let cache = cache()
         try cache.set("1", forKey: "a")
         #expect(try cache.keys(group: "g") == [] && cache.removeAll(group: "g") == 0)
@@ -251,12 +320,15 @@ struct CacheGroupTests {
         #expect(try self.cache(temporary.anotherManager()).keys(group: "g") == ["a"])
     }
 
-    /// A program that had the file open before it had groups may know nothing of them, and writes on: a row is that of the very value.
+    /// A program that had the file open before it had groups may know nothing of them, and writes
+    /// on: a row is that of the very value.
     @Test func whatAnotherProgramChangesIsInNoGroup() throws {
         try cache().set("1", forKey: "a", groups: ["g"])
         try cache().set("1", forKey: "b", groups: ["g"])
         try temporary.manager.close()
-        try raw().execute("UPDATE entries SET checksum = checksum + 1 WHERE key = (SELECT min(key) FROM entries)")
+        try raw().execute(
+            "UPDATE entries SET checksum = checksum + 1 WHERE key = (SELECT min(key) FROM entries)"
+        )
         let cache = cache(temporary.anotherManager())
         #expect(try cache.keys(group: "g") == ["b"])
         #expect(try cache.removeAll(group: "g") == 1)
@@ -273,11 +345,17 @@ struct CacheGroupTests {
         try raw().execute("INSERT INTO members SELECT id, 'g', \(revision) FROM entries")
         let third = cache(temporary.anotherManager())
         try third.update(forKey: "a") { $0 = "3" }
-        #expect(try third.keys(group: "g") == [] && third.removeAll(group: "g") == 0 && third.value(forKey: "a") == "3")
+        #expect(
+            try third.keys(group: "g") == [] && third.removeAll(group: "g") == 0
+                && third.value(forKey: "a") == "3"
+        )
     }
 
-    @Test(arguments: ["", "; UPDATE archives SET hash_seed_check = 0"]) func aRowThatIsThereTwiceCountsOnce(_ damage: String) throws {
-        for number in 0..<4 { try cache().set("1", forKey: "\(number)", groups: number < 3 ? ["g"] : ["h"]) }
+    @Test(arguments: ["", "; UPDATE archives SET hash_seed_check = 0"])
+    func aRowThatIsThereTwiceCountsOnce(_ damage: String) throws {
+        for number in 0..<4 {
+            try cache().set("1", forKey: "\(number)", groups: number < 3 ? ["g"] : ["h"])
+        }
         try temporary.manager.close()
         try raw().execute("INSERT INTO members SELECT * FROM members" + damage)
         let second = cache(temporary.anotherManager())
@@ -304,7 +382,11 @@ struct CacheGroupTests {
         for number in 10..<20 { try second.set(text, forKey: "\(number)", groups: ["g"]) }
         let keys = try Set(second.keys(group: "g"))
         #expect(keys == Set((0..<20).map(String.init).filter { second[$0] != nil }))
-        #expect(try raw().int("SELECT count(*) FROM members WHERE entry NOT IN (SELECT id FROM entries)") == 0)
+        #expect(
+            try raw().int(
+                "SELECT count(*) FROM members WHERE entry NOT IN (SELECT id FROM entries)"
+            ) == 0
+        )
         try second.removeAll(group: "g")
         #expect((0..<20).allSatisfy { second["\($0)"] == nil })
     }
@@ -325,116 +407,14 @@ struct CacheGroupTests {
         #expect(other["b"] == nil && other["a"] == "3")
     }
 
-    /// Decision 73: a program that does not know the feature accepts plain tables and indexes alone.
+    /// Decision 73: a program that does not know the feature accepts plain tables and indexes
+    /// alone.
     @Test func theTableOfGroupsIsPlain() {
         let definitions = [MemberTable.create] + MemberTable.indexes.map(\.value)
         #expect(definitions.allSatisfy { sql in sql.count { $0 == "(" } == 1 })
         #expect(MemberTable.create.hasPrefix("CREATE TABLE members("))
-        for (name, sql) in MemberTable.indexes { #expect(sql.hasPrefix("CREATE INDEX \(name) ON members(")) }
-    }
-
-    // MARK: Damage
-
-    @Test func groupsSurviveARepair() throws {
-        let cache = cache()
-        for number in 0..<40 { try cache.set("1", forKey: "\(number)", groups: ["g\(number % 2)"]) }
-        try temporary.manager.close()
-        try raw().execute("UPDATE archives SET hash_seed_check = 0")
-        let repaired = self.cache(temporary.anotherManager())
-        #expect(try repaired.count() == 40)
-        #expect(try repaired.removeAll(group: "g1") == 20)
-        #expect(try repaired.keys(group: "g0").count == 20)
-    }
-
-    /// Of an entry whose groups are lost nobody could say that it is gone.
-    @Test(arguments: ["DROP TABLE members", "DROP INDEX members_by_name", "UPDATE features SET bits = 0, bits_check = -1 WHERE word = 1"])
-    func aFileThatLostItsGroupsIsRepaired(_ damage: String) throws {
-        try cache().set("1", forKey: "a", groups: ["g"])
-        try cache().set("1", forKey: "b")
-        try temporary.manager.close()
-        try raw().execute(damage)
-        let repaired = cache(temporary.anotherManager())
-        #expect(try repaired.value(forKey: "a") == nil || repaired.keys(group: "g") == ["a"])
-        try repaired.set("2", forKey: "c", groups: ["g"])
-        #expect(try repaired.removeAll(group: "g") >= 1)
-        #expect(try repaired.value(forKey: "a") == nil)
-    }
-
-    // MARK: A model
-
-    private struct Model {
-        var values: [String: (value: String, groups: Set<String>, end: Int64)] = [:]
-    }
-
-    /// Two processes, a tiny limit, and everything that writes. Whatever was evicted is gone, and the rest is as the model says.
-    @Test(arguments: 1...UInt64(LongRun.number(6, usually: 2)), [false, true]) func groupsAgreeWithAModel(_ seed: UInt64, isRelaxed: Bool)
-        async throws
-    {
-        var random = SeededGenerator(seed: seed)
-        var managers = [temporary.anotherManager(durability: isRelaxed ? .relaxed : .crashSafe)]
-        var caches = [cache(managers[0], disk: 1200.byte)]
-        DatabaseFile.openSeparately(at: temporary.file)
-        managers.append(temporary.anotherManager())
-        caches.append(cache(managers[1], disk: 1200.byte))
-        var model = Model()
-        let names = ["g0", "g1", "g2", "tenant", "k3"]
-        // Two handles in one process do not know of each other's relaxed writes as two processes do.
-        for step in 0..<400 {
-            let cache = isRelaxed ? caches[0] : random.element(of: caches)
-            let key = "k\(Int.random(in: 0..<12, using: &random))"
-            let groups = Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
-            let value = String(repeating: "\(step) ", count: Int.random(in: 1...30, using: &random))
-            let now = temporary.clock.now.rawValue
-            let never = now + 7 * 86_400_000
-            switch Int.random(in: 0..<100, using: &random) {
-            case 0..<30:
-                try cache.set(value, forKey: key, groups: groups)
-                model.values[key] = (value, groups, never)
-            case 30..<38:
-                try cache.set(value, forKey: key)
-                model.values[key] = (value, [], never)
-            case 38..<44:
-                try cache.set(value, forKey: key, maxAge: .seconds(30), groups: groups)
-                model.values[key] = (value, groups, now + 30_000)
-            case 44..<52:
-                let isThere = cache[key] != nil
-                try cache.update(forKey: key) { $0 = value }
-                let old = isThere ? model.values[key] : nil
-                model.values[key] = (value, old?.groups ?? [], old?.end ?? never)
-            case 52..<58:
-                let isThere = cache[key] != nil
-                _ = try await cache.loading(into: groups).value(forKey: key) { value }
-                if !isThere { model.values[key] = (value, groups, never) }
-            case 58..<63:
-                try cache.removeValue(forKey: key)
-                model.values[key] = nil
-            case 63..<73:
-                let group = random.element(of: names)
-                try cache.removeAll(group: group)
-                model.values = model.values.filter { !$0.value.groups.contains(group) }
-            case 73..<76: temporary.clock.advance(by: .seconds(Int.random(in: 1...20, using: &random)))
-            case 76: cache.trimMemory(to: 0)
-            case 77:
-                try cache.removeAll()
-                model.values = [:]
-            case 78:
-                let index = isRelaxed ? 0 : Int.random(in: 0..<2, using: &random)
-                try managers[index].close()
-                managers[index] = temporary.anotherManager(durability: index == 0 && isRelaxed ? .relaxed : .crashSafe)
-                if index == 1 { DatabaseFile.openSeparately(at: temporary.file) }
-                caches[index] = self.cache(managers[index], disk: 1200.byte)
-            default:
-                let group = random.element(of: names)
-                let expected = model.values.filter { $0.value.groups.contains(group) && $0.value.end > now }
-                let found = try Set(cache.keys(group: group))
-                let held = try Set(cache.keys())
-                #expect(found == Set(expected.keys).intersection(held), "seed \(seed), step \(step)")
-                for (key, stored) in model.values {
-                    let value = cache[key]
-                    #expect(value == nil || value == stored.value && stored.end > now, "seed \(seed), step \(step), \(key)")
-                }
-                #expect(held.isSubset(of: model.values.keys), "seed \(seed), step \(step)")
-            }
+        for (name, sql) in MemberTable.indexes {
+            #expect(sql.hasPrefix("CREATE INDEX \(name) ON members("))
         }
     }
 }

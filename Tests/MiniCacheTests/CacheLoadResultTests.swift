@@ -7,7 +7,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// What a loader says of its value, how long callers wait for it, and loads ahead of the end of an age.
+/// What a loader says of its value, how long callers wait for it, and loads ahead of the end of an
+/// age.
 @Suite(.ownThreads)
 struct CacheLoadResultTests {
     let clock = ManualClock()
@@ -18,7 +19,12 @@ struct CacheLoadResultTests {
     init() throws {
         folder = try TemporaryDirectory()
         cache = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
+            .cache(
+                cacheName: "Pages",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1),
+                keepExpiredFor: Self.window
+            )
     }
 
     /// A second after it was opened, a cache removes expired values that it need not keep.
@@ -52,7 +58,9 @@ struct CacheLoadResultTests {
     }
 
     private func load(
-        ifError: Duration = .zero, options: LoadOptions = LoadOptions(), _ loader: (@Sendable () async throws -> String)? = nil
+        ifError: Duration = .zero,
+        options: LoadOptions = LoadOptions(),
+        _ loader: (@Sendable () async throws -> String)? = nil
     ) async throws -> Loaded<String> {
         try await cache.load("a", staleIfError: ifError, options: options) { [source] in
             if let loader { return try await loader() }
@@ -94,8 +102,17 @@ struct CacheLoadResultTests {
     }
 
     @Test func aValueThatCannotBeDecodedIsNoPreviousOne() async throws {
-        let numbers: MiniCache<String, Int> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
+        let numbers: MiniCache<String, Int> = MiniCacheManager(
+            name: "Test",
+            directory: folder.url,
+            clock: clock.wallClock
+        )
+        .cache(
+            cacheName: "Pages",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1),
+            keepExpiredFor: Self.window
+        )
         try numbers.set(7, forKey: "a")
         let loaded = try await cache.value(forKey: "a") { previous in
             #expect(previous == nil)
@@ -103,13 +120,19 @@ struct CacheLoadResultTests {
         }
         #expect(loaded == "new")
         try numbers.set(8, forKey: "b")
-        await #expect(throws: VellumError.self) { try await cache.value(forKey: "b") { _ in .unchanged() } }
+        await #expect(throws: VellumError.self) {
+            try await cache.value(forKey: "b") { _ in .unchanged() }
+        }
     }
 
     @Test func anotherVersionsValueIsNoPreviousOne() async throws {
         try cache.set("old", forKey: "a")
-        let next: MiniCache<String, String> = MiniCacheManager(name: "Test", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("2"), maxAge: .hours(1))
+        let next: MiniCache<String, String> = MiniCacheManager(
+            name: "Test",
+            directory: folder.url,
+            clock: clock.wallClock
+        )
+        .cache(cacheName: "Pages", cacheVersion: .custom("2"), maxAge: .hours(1))
         _ = try await next.value(forKey: "a") { previous in
             #expect(previous == nil)
             return .value("new")
@@ -132,7 +155,12 @@ struct CacheLoadResultTests {
         let large = String(repeating: "x", count: 1 << 20)
         let manager = MiniCacheManager(name: "Large", directory: folder.url, clock: clock.wallClock)
         func pages() -> MiniCache<String, String> {
-            manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
+            manager.cache(
+                cacheName: "Pages",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1),
+                keepExpiredFor: Self.window
+            )
         }
         try pages().set(large, forKey: "a", maxAge: .seconds(10))
         clock.advance(by: .seconds(11))
@@ -147,14 +175,25 @@ struct CacheLoadResultTests {
         let cache = pages()
         #expect(try logged() == 0)
         let puts = try cache.statistics().puts
-        #expect(try await cache.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) } == large)
+        #expect(
+            try await cache.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) } == large
+        )
         #expect(try logged() < 10_000)
         #expect(try cache.statistics().puts == puts + 1)
         clock.advance(by: .seconds(99))
         #expect(try cache.value(forKey: "a") == large)
         // Another process reads it from the file.
-        let again: MiniCache<String, String> = MiniCacheManager(name: "Large", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
+        let again: MiniCache<String, String> = MiniCacheManager(
+            name: "Large",
+            directory: folder.url,
+            clock: clock.wallClock
+        )
+        .cache(
+            cacheName: "Pages",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1),
+            keepExpiredFor: Self.window
+        )
         #expect(try again.value(forKey: "a") == large)
         clock.advance(by: .seconds(1))
         #expect(try cache.value(forKey: "a") == nil)
@@ -166,7 +205,9 @@ struct CacheLoadResultTests {
         var text: String
 
         init(text: String) { self.text = text }
-        init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+        init(from decoder: any Decoder) throws {
+            text = try decoder.singleValueContainer().decode(String.self)
+        }
 
         func encode(to encoder: any Encoder) throws {
             Self.encodings.withLock { $0 += 1 }
@@ -176,12 +217,24 @@ struct CacheLoadResultTests {
     }
 
     @Test func anUnchangedValueIsNotEncodedAgain() async throws {
-        let pages: MiniCache<String, Page> = MiniCacheManager(name: "Counted", directory: folder.url, clock: clock.wallClock)
-            .cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .hours(1), keepExpiredFor: Self.window)
+        let pages: MiniCache<String, Page> = MiniCacheManager(
+            name: "Counted",
+            directory: folder.url,
+            clock: clock.wallClock
+        )
+        .cache(
+            cacheName: "Pages",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1),
+            keepExpiredFor: Self.window
+        )
         try pages.set(Page(text: "one"), forKey: "a", maxAge: .seconds(10))
         clock.advance(by: .seconds(11))
         let encodings = Page.encodings.withLock { $0 }
-        #expect(try await pages.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) }?.text == "one")
+        #expect(
+            try await pages.value(forKey: "a") { _ in .unchanged(maxAge: .seconds(100)) }?.text
+                == "one"
+        )
         clock.advance(by: .seconds(99))
         #expect(try pages.value(forKey: "a")?.text == "one")
         #expect(Page.encodings.withLock { $0 } == encodings)
@@ -204,7 +257,9 @@ struct CacheLoadResultTests {
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func withANegativeAgeAResultHasExpiredAtOnce(_ age: Duration) async throws {
         for number in ["1", "2"] {
-            #expect(try await cache.value(forKey: "a") { _ in .value(number, maxAge: age) } == number)
+            #expect(
+                try await cache.value(forKey: "a") { _ in .value(number, maxAge: age) } == number
+            )
             #expect(try cache.value(forKey: "a") == nil)
             #expect(try await cache.value(forKey: "a") { _ in .unchanged(maxAge: age) } == number)
             #expect(try cache.value(forKey: "a") == nil)
@@ -221,7 +276,9 @@ struct CacheLoadResultTests {
         clock.advance(by: .seconds(11))
         source.close()
         let begin = clock.now
-        let call = Task { try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1))) }
+        let call = Task {
+            try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1)))
+        }
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         await source.waitForCall()
         clock.advance(by: .seconds(1))
@@ -244,7 +301,9 @@ struct CacheLoadResultTests {
             try cache.statistics().loading.joined == 1
         }
         clock.advance(by: .seconds(1))
-        await #expect { try await first.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        await #expect { try await first.value } throws: {
+            ($0 as? VellumError)?.code == .loadTimedOut
+        }
         source.open()
         #expect(try await second.value == Loaded("1", .loaded))
         #expect(source.calls == 1)
@@ -258,7 +317,8 @@ struct CacheLoadResultTests {
         var failures = cache.failures.makeAsyncIterator()
         let begin = clock.now
         let first = Task {
-            try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1))) { [source] in
+            try await load(ifError: .seconds(60), options: LoadOptions(softTimeout: .seconds(1))) {
+                [source] in
                 _ = try await source.load()
                 throw Down()
             }
@@ -285,14 +345,18 @@ struct CacheLoadResultTests {
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         await source.waitForCall()
         clock.advance(by: .seconds(1))
-        await #expect { try await call.value } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        await #expect { try await call.value } throws: {
+            ($0 as? VellumError)?.code == .loadTimedOut
+        }
         source.open()
         try await until("the loaded value is recorded") { try cache.value(forKey: "a") == "1" }
     }
 
     @Test func aTimeoutOfZeroWaitsForNothing() async throws {
         source.close()
-        await #expect { try await load(options: LoadOptions(timeout: .zero)) } throws: { ($0 as? VellumError)?.code == .loadTimedOut }
+        await #expect { try await load(options: LoadOptions(timeout: .zero)) } throws: {
+            ($0 as? VellumError)?.code == .loadTimedOut
+        }
         source.open()
     }
 
@@ -368,7 +432,10 @@ struct CacheLoadResultTests {
     }
 
     @Test func aTimeoutThatNoClockCountsIsNone() async throws {
-        #expect(try await load(options: LoadOptions(timeout: .seconds(Int64.max / 10))) == Loaded("1", .loaded))
+        #expect(
+            try await load(options: LoadOptions(timeout: .seconds(Int64.max / 10)))
+                == Loaded("1", .loaded)
+        )
     }
 
     @Test func agesThatSlideOrNeverEndHaveNoLastFifth() async throws {
@@ -376,12 +443,18 @@ struct CacheLoadResultTests {
             try await cache.value(forKey: "a", maxAge: .forever, options: ahead) { "1" }
         }
         let sliding = LoadOptions(expiration: .unused(for: .seconds(10)), refreshAhead: 0.8)
-        await #expect(throws: VellumError.self) { try await cache.value(forKey: "a", options: sliding) { "1" } }
+        await #expect(throws: VellumError.self) {
+            try await cache.value(forKey: "a", options: sliding) { "1" }
+        }
         for part in [0, 1, -1, 2, Double.nan] {
-            await #expect(throws: VellumError.self) { try await cache.value(forKey: "a", options: LoadOptions(refreshAhead: part)) { "1" } }
+            await #expect(throws: VellumError.self) {
+                try await cache.value(forKey: "a", options: LoadOptions(refreshAhead: part)) { "1" }
+            }
         }
         // A loader that says the age may.
-        let value = try await cache.value(forKey: "a", maxAge: .forever, options: ahead) { _ in .value("1", maxAge: .seconds(10)) }
+        let value = try await cache.value(forKey: "a", maxAge: .forever, options: ahead) { _ in
+            .value("1", maxAge: .seconds(10))
+        }
         #expect(value == "1")
     }
 
@@ -389,7 +462,13 @@ struct CacheLoadResultTests {
 
     @Test func putsAndEvictedBytesAreCounted() throws {
         let small: MiniCache<Int, Data> = MiniCacheManager(name: "Small", directory: folder.url)
-            .cache(cacheName: "Small", cacheVersion: .custom("1"), maxAge: .hours(1), memoryLimit: 1.byte, diskLimit: 10.kiloByte)
+            .cache(
+                cacheName: "Small",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1),
+                memoryLimit: 1.byte,
+                diskLimit: 10.kiloByte
+            )
         for number in 0..<30 { try small.set(Data(count: 1000), forKey: number) }
         let statistics = try small.statistics()
         #expect(statistics.puts == 30)
@@ -402,7 +481,9 @@ struct CacheLoadResultTests {
 
     private func plain() async throws -> String { "plain" }
     private func optional() async throws -> String? { "optional" }
-    private func informed(_ previous: String?) async throws -> LoadResult<String> { .value("informed") }
+    private func informed(_ previous: String?) async throws -> LoadResult<String> {
+        .value("informed")
+    }
 
     @Test func everyFormOfALoaderIsUnderstood() async throws {
         let text: String = try await cache.value(forKey: "1") { "closure" }
@@ -411,7 +492,11 @@ struct CacheLoadResultTests {
         #expect(try await cache.value(forKey: "3", orLoad: optional) == "optional")
         #expect(try await cache.value(forKey: "4", orLoad: informed) == "informed")
         #expect(try await cache.value(forKey: "5") { _ in .value("ignores") } == "ignores")
-        #expect(try await cache.value(forKey: "6") { previous in previous == nil ? .none() : .unchanged() } == nil)
+        #expect(
+            try await cache.value(forKey: "6") { previous in
+                previous == nil ? .none() : .unchanged()
+            } == nil
+        )
         let none = try await cache.value(forKey: "7") { _ in
             if Task.isCancelled { return .none() }
             return .value("several lines", maxAge: .seconds(1))

@@ -18,7 +18,8 @@ struct CacheVersionMigrationTests {
 
         static func migrate(_ old: StoredObject) throws -> Migrated<Rate> {
             let before = try old.decode(Old.self)
-            return before.rate < 0 ? .remove : .object(Rate(rate: before.rate, source: "\(old.version)"))
+            return before.rate < 0
+                ? .remove : .object(Rate(rate: before.rate, source: "\(old.version)"))
         }
     }
 
@@ -30,13 +31,20 @@ struct CacheVersionMigrationTests {
 
     let folder = TemporaryCaches()
 
-    private func cache<Value: Codable & Sendable>(_ manager: MiniCacheManager, of type: Value.Type) -> MiniCache<String, Value> {
+    private func cache<Value: Codable & Sendable>(
+        _ manager: MiniCacheManager,
+        of type: Value.Type
+    ) -> MiniCache<String, Value> {
         manager.cache(cacheName: "Rates", cacheVersion: .custom("1"), maxAge: .days(1))
     }
 
     @Test func anOldValueIsMigratedInPlaceOfBeingInvisible() throws {
         let first = folder.anotherManager()
-        let old: MiniCache<String, Old> = first.cache(cacheName: "Rates", cacheVersion: .custom("1"), maxAge: .days(1))
+        let old: MiniCache<String, Old> = first.cache(
+            cacheName: "Rates",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         try old.set(Old(rate: 2), forKey: "usd")
         try old.set(Old(rate: -1), forKey: "gone")
         try first.close()
@@ -48,7 +56,10 @@ struct CacheVersionMigrationTests {
         #expect(try rates.value(forKey: "gone") == nil)
         try rates.set(Rate(rate: 5, source: "x"), forKey: "eur")
         try second.close()
-        #expect(try cache(folder.anotherManager(), of: Rate.self).value(forKey: "eur") == Rate(rate: 5, source: "x"))
+        #expect(
+            try cache(folder.anotherManager(), of: Rate.self).value(forKey: "eur")
+                == Rate(rate: 5, source: "x")
+        )
     }
 
     @Test func aValueOfANewerVersionIsAnErrorThatNoLoaderReplaces() async throws {
@@ -60,11 +71,17 @@ struct CacheVersionMigrationTests {
         let error = #expect(throws: MiniCacheError.self) { try rates.value(forKey: "usd") }
         #expect(error?.code == .newerVersion)
         #expect(rates["usd"] == nil)
-        await #expect(throws: MiniCacheError.self) { try await rates.value(forKey: "usd") { Rate(rate: 0, source: "loader") } }
+        await #expect(throws: MiniCacheError.self) {
+            try await rates.value(forKey: "usd") { Rate(rate: 0, source: "loader") }
+        }
         // Nor ahead of the end of its age.
         folder.clock.advance(by: .seconds(80_000))
         await #expect(throws: MiniCacheError.self) {
-            try await rates.value(forKey: "usd", staleWhileRevalidate: .seconds(60), options: LoadOptions(refreshAhead: 0.8)) {
+            try await rates.value(
+                forKey: "usd",
+                staleWhileRevalidate: .seconds(60),
+                options: LoadOptions(refreshAhead: 0.8)
+            ) {
                 Rate(rate: 0, source: "loader")
             }
         }
@@ -78,7 +95,11 @@ struct CacheVersionMigrationTests {
         #expect(try manager.caches() == [])
         #expect(!FileManager.default.fileExists(atPath: manager.url.path))
         for (name, version) in [("Numbers", "1"), ("Others", "2")] {
-            let cache: MiniCache<Int, Int> = manager.cache(cacheName: name, cacheVersion: .custom(version), maxAge: .days(1))
+            let cache: MiniCache<Int, Int> = manager.cache(
+                cacheName: name,
+                cacheVersion: .custom(version),
+                maxAge: .days(1)
+            )
             for number in 0..<3 { cache[number] = number }
         }
         #expect(try manager.caches().map(\.name) == ["Numbers", "Others"])

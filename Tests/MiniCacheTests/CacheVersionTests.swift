@@ -9,14 +9,26 @@ import Testing
 /// The version of a program without and with an `Info.plist`.
 @Suite(.ownThreads)
 struct CacheVersionTests {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CacheVersionTests-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "CacheVersionTests-\(UUID().uuidString)"
+    )
 
-    /// Writes a file like a program of 20 kB, whose beginning differs between builds, and returns its path.
-    private func program(build: UInt8, body: UInt8 = 7, date: Double = 1_700_000_000) throws -> String {
+    /// Writes a file like a program of 20 kB, whose beginning differs between builds, and returns
+    /// its path.
+    private func program(
+        build: UInt8,
+        body: UInt8 = 7,
+        date: Double = 1_700_000_000
+    ) throws -> String {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("program")
-        try (Data(repeating: build, count: 100) + Data(repeating: body, count: 20_000)).write(to: file)
-        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: date)], ofItemAtPath: file.path)
+        try (Data(repeating: build, count: 100) + Data(repeating: body, count: 20_000)).write(
+            to: file
+        )
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: date)],
+            ofItemAtPath: file.path
+        )
         return file.path
     }
 
@@ -25,8 +37,12 @@ struct CacheVersionTests {
         let first = try #require(ProgramVersion.fingerprint(ofFile: program(build: 1)))
         #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1)) == first)
         #expect(try ProgramVersion.fingerprint(ofFile: program(build: 2)) != first)
-        #expect(try ProgramVersion.fingerprint(ofFile: program(build: 1, date: 1_700_000_001)) != first)
-        #expect(ProgramVersion.fingerprint(ofFile: folder.appendingPathComponent("none").path) == nil)
+        #expect(
+            try ProgramVersion.fingerprint(ofFile: program(build: 1, date: 1_700_000_001)) != first
+        )
+        #expect(
+            ProgramVersion.fingerprint(ofFile: folder.appendingPathComponent("none").path) == nil
+        )
     }
 
     @Test func theInfoPlistComesFirst() throws {
@@ -34,8 +50,10 @@ struct CacheVersionTests {
         let app = folder.appendingPathComponent("Some.app")
         try FileManager.default.createDirectory(at: app, withIntermediateDirectories: true)
         let numbers = ["CFBundleShortVersionString": "1.2", "CFBundleVersion": "34"]
-        try PropertyListSerialization.data(fromPropertyList: numbers, format: .xml, options: 0).write(
-            to: app.appendingPathComponent("Info.plist"))
+        try PropertyListSerialization.data(fromPropertyList: numbers, format: .xml, options: 0)
+            .write(
+                to: app.appendingPathComponent("Info.plist")
+            )
         let bundle = try #require(Bundle(url: app))
         #expect(ProgramVersion.text(bundle: bundle, executable: nil) == "1.2-34")
     }
@@ -46,7 +64,8 @@ struct CacheVersionTests {
     }
 }
 
-/// A cache that is opened with another version is cleared, and handles of the former version find and store nothing.
+/// A cache that is opened with another version is cleared, and handles of the former version find
+/// and store nothing.
 @Suite(.ownThreads)
 struct ReplacedVersionTests {
     let folder = TemporaryCaches()
@@ -55,13 +74,24 @@ struct ReplacedVersionTests {
         let value = Locked(0)
     }
 
-    private func cache(_ version: String, _ manager: MiniCacheManager? = nil) -> MiniCache<String, Int> {
-        (manager ?? folder.manager).cache(cacheName: "Test", cacheVersion: .custom(version), maxAge: .days(7))
+    private func cache(
+        _ version: String,
+        _ manager: MiniCacheManager? = nil
+    ) -> MiniCache<String, Int> {
+        (manager ?? folder.manager).cache(
+            cacheName: "Test",
+            cacheVersion: .custom(version),
+            maxAge: .days(7)
+        )
     }
 
     @Test func openingWithAnotherVersionClearsAndKeepsTheLimit() throws {
         let first: MiniCache<String, Int> = folder.manager.cache(
-            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7), diskLimit: 5.megaByte)
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7),
+            diskLimit: 5.megaByte
+        )
         for number in 0..<10 { first["\(number)"] = number }
         try folder.manager.close()
         let again = cache("1")
@@ -185,7 +215,10 @@ struct ReplacedVersionTests {
         let folder = folder
         let value = try await old.value(forKey: "foo") {
             let new: MiniCache<String, Int> = folder.manager.cache(
-                cacheName: "Test", cacheVersion: .custom("2"), maxAge: .days(7))
+                cacheName: "Test",
+                cacheVersion: .custom("2"),
+                maxAge: .days(7)
+            )
             new["bar"] = 5
             return 1
         }
@@ -222,7 +255,8 @@ struct ReplacedVersionTests {
         #expect(error?.message.contains("removed: 1.") == true)
     }
 
-    /// A cleared cache runs no migration: the version of the cache is judged before that of the model.
+    /// A cleared cache runs no migration: the version of the cache is judged before that of the
+    /// model.
     @Test func anObjectOfAnotherVersionOfTheCacheIsNotMigrated() throws {
         struct Old: Codable {
             var rate = 1
@@ -235,10 +269,18 @@ struct ReplacedVersionTests {
                 return .remove
             }
         }
-        let old: MiniCache<String, Old> = folder.manager.cache(cacheName: "Rates", cacheVersion: .custom("1"), maxAge: .days(7))
+        let old: MiniCache<String, Old> = folder.manager.cache(
+            cacheName: "Rates",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         old["usd"] = Old()
         try folder.manager.close()
-        let new: MiniCache<String, New> = folder.manager.cache(cacheName: "Rates", cacheVersion: .custom("2"), maxAge: .days(7))
+        let new: MiniCache<String, New> = folder.manager.cache(
+            cacheName: "Rates",
+            cacheVersion: .custom("2"),
+            maxAge: .days(7)
+        )
         #expect(new["usd"] == nil)
         #expect(try new.keys() == [])
     }
@@ -254,8 +296,16 @@ struct ReplacedVersionTests {
     }
 
     @Test func keysAreEmptyInEveryHandleWhateverItsAgeIs() throws {
-        let short: MiniCache<String, Int> = folder.manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .hours(1))
-        let long: MiniCache<String, Int> = folder.manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(30))
+        let short: MiniCache<String, Int> = folder.manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
+        let long: MiniCache<String, Int> = folder.manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(30)
+        )
         short["foo"] = 1
         #expect(long["foo"] == 1)
         _ = cache("2")

@@ -28,7 +28,10 @@ struct CacheHeardTests {
             try store.setRetention(cache.expiration, staleWindow: .seconds(86_400))
         }
 
-        private static func cache(of manager: MiniCacheManager, version: String = "1") -> MiniCache<String, String> {
+        private static func cache(
+            of manager: MiniCacheManager,
+            version: String = "1"
+        ) -> MiniCache<String, String> {
             manager.cache(cacheName: "Pages", cacheVersion: .custom(version), maxAge: .days(1))
         }
 
@@ -36,18 +39,26 @@ struct CacheHeardTests {
         var waiters: Int { store.loads.waiterCount }
 
         func load(
-            whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
+            whileRevalidate: Duration,
+            ifError: Duration,
+            options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
             try await cache.loading(into: [HeardCell.group, "all"]).load(
-                HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options, orLoad: loader)
+                HeardCell.key,
+                staleWhileRevalidate: whileRevalidate,
+                staleIfError: ifError,
+                options: options,
+                orLoad: loader
+            )
         }
 
         func stored() throws -> String? {
             let inMemory = try cache.value(forKey: HeardCell.key)
             cache.trimMemory(to: .zero)
             let onDisk = try cache.value(forKey: HeardCell.key)
-            return inMemory == onDisk ? onDisk : "\(inMemory ?? "nothing") in memory, \(onDisk ?? "nothing") on disk"
+            return inMemory == onDisk
+                ? onDisk : "\(inMemory ?? "nothing") in memory, \(onDisk ?? "nothing") on disk"
         }
 
         func set(_ text: String) throws { try cache.set(text, forKey: HeardCell.key) }
@@ -101,8 +112,12 @@ struct CacheHeardTests {
             case .removeGroup: try cache.removeAll(group: HeardCell.group)
             case .expire:
                 let disk = try cache.openStore().disk
-                try ArchiveHarness(disk, clock: clock, isDelegate: false).write(try cache.entryKey(of: key), .removeExpired)
-            case .setMany, .transactionSet, .removeMany, .transactionRemove, .transactionRemoveAll, .removeWhere, .removeUndecodable,
+                try ArchiveHarness(disk, clock: clock, isDelegate: false).write(
+                    try cache.entryKey(of: key),
+                    .removeExpired
+                )
+            case .setMany, .transactionSet, .removeMany, .transactionRemove, .transactionRemoveAll,
+                .removeWhere, .removeUndecodable,
                 .removeUnused,
                 .clearAll, .drop, .otherVersion:
                 Issue.record("Caches have no \(write).")
@@ -112,10 +127,14 @@ struct CacheHeardTests {
 
     private static let rows = HeardCell.rows(
         of: [
-            .set, .setExpired, .subscriptSet, .setIfAbsent, .update, .loadElsewhere, .remove, .subscriptNil, .updateToNil, .removeAll,
+            .set, .setExpired, .subscriptSet, .setIfAbsent, .update, .loadElsewhere, .remove,
+            .subscriptNil, .updateToNil, .removeAll,
             .removePrefix,
             .removeEmptyPrefix, .removeGroup, .clearAll, .drop, .otherVersion, .expire,
-        ], by: HeardCell.Bystander.allCases.filter { $0 != .observerOfAll }, recordsAbsence: true)
+        ],
+        by: HeardCell.Bystander.allCases.filter { $0 != .observerOfAll },
+        recordsAbsence: true
+    )
 
     @Test(arguments: rows) func everyWriteIsHeard(_ row: HeardCell.Row) async throws {
         var subject = try Subject()
@@ -128,7 +147,8 @@ struct CacheHeardTests {
 }
 
 extension DatabaseFile {
-    /// Lets the next opening of the file share nothing with this one but the file, as that of another process does.
+    /// Lets the next opening of the file share nothing with this one but the file, as that of
+    /// another process does.
     static func openSeparately(at url: URL) {
         if let file = opened(at: url) { FileRegistry.shared.remove(file) }
     }

@@ -4,7 +4,8 @@ import Testing
 import VellumEngine
 import VellumTestSupport
 
-/// How long a cache keeps expired values for loads that accept old ones. Ages are 100 seconds, and values are kept for 50 more.
+/// How long a cache keeps expired values for loads that accept old ones. Ages are 100 seconds, and
+/// values are kept for 50 more.
 @Suite(.ownThreads)
 struct CacheKeptExpiredTests {
     private struct SourceDown: Error {}
@@ -13,20 +14,40 @@ struct CacheKeptExpiredTests {
     let folder = TemporaryCaches()
 
     private func manager(_ durability: Durability = .crashSafe) -> MiniCacheManager {
-        MiniCacheManager(name: "Kept", directory: folder.directory, durability: durability, clock: clock.wallClock)
+        MiniCacheManager(
+            name: "Kept",
+            directory: folder.directory,
+            durability: durability,
+            clock: clock.wallClock
+        )
     }
 
-    private func cache(_ manager: MiniCacheManager, maxAge: Double = 100, for window: Duration = .zero) -> MiniCache<String, String> {
-        manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .timeInterval(maxAge), keepExpiredFor: window)
+    private func cache(
+        _ manager: MiniCacheManager,
+        maxAge: Double = 100,
+        for window: Duration = .zero
+    ) -> MiniCache<String, String> {
+        manager.cache(
+            cacheName: "Pages",
+            cacheVersion: .custom("1"),
+            maxAge: .timeInterval(maxAge),
+            keepExpiredFor: window
+        )
     }
 
-    private func sweep(_ manager: MiniCacheManager) throws { try #require(DatabaseFile.opened(at: manager.url)).sweepEverything() }
+    private func sweep(_ manager: MiniCacheManager) throws {
+        try #require(DatabaseFile.opened(at: manager.url)).sweepEverything()
+    }
 
     private func old(_ cache: MiniCache<String, String>) async throws -> Loaded<String> {
-        try await cache.load("a", staleIfError: .seconds(1000)) { () async throws -> String in throw SourceDown() }
+        try await cache.load("a", staleIfError: .seconds(1000)) { () async throws -> String in
+            throw SourceDown()
+        }
     }
 
-    @Test(arguments: KeptCell.all) func whatHasExpiredIsThereForAFailingLoader(_ cell: KeptCell) async throws {
+    @Test(arguments: KeptCell.all) func whatHasExpiredIsThereForAFailingLoader(
+        _ cell: KeptCell
+    ) async throws {
         var manager = manager(cell.durability)
         // The shorter age is that of the cell.
         var cache = cache(manager, maxAge: cell.hasOwnAge ? 1 : 100, for: .seconds(50))
@@ -64,7 +85,8 @@ struct CacheKeptExpiredTests {
         await #expect(throws: SourceDown.self) { try await old(cache) }
     }
 
-    /// It belongs to the cache: a handle with another age, which was opened before, finds what a later one wants to be kept.
+    /// It belongs to the cache: a handle with another age, which was opened before, finds what a
+    /// later one wants to be kept.
     @Test func theLongestOfAllHandlesCounts() throws {
         let manager = manager()
         let first = cache(manager, maxAge: 200)
@@ -79,7 +101,8 @@ struct CacheKeptExpiredTests {
         #expect(try first.count() == 0)
     }
 
-    @Test(arguments: [Duration.seconds(1 << 62), .seconds(Int64.max)]) func anEndlessDurationKeepsEverything(_ window: Duration) throws {
+    @Test(arguments: [Duration.seconds(1 << 62), .seconds(Int64.max)])
+    func anEndlessDurationKeepsEverything(_ window: Duration) throws {
         let manager = manager()
         let cache = cache(manager, for: window)
         try cache.set("old", forKey: "a", maxAge: .seconds(1))
@@ -91,7 +114,11 @@ struct CacheKeptExpiredTests {
     /// As any policy: a program that has not opened the cache for a week does not count.
     @Test func itEndsAWeekAfterTheLastProgramThatGaveIt() throws {
         let before = manager()
-        try cache(before, for: .seconds(86_400 * 365)).set("old", forKey: "a", maxAge: .seconds(100))
+        try cache(before, for: .seconds(86_400 * 365)).set(
+            "old",
+            forKey: "a",
+            maxAge: .seconds(100)
+        )
         try before.close()
         let after = manager()
         let cache = cache(after)

@@ -13,7 +13,11 @@ struct MiniCacheConcurrencyTests {
     /// Every value that is read was set for that key.
     @Test func anyThreadMayReadAndWrite() throws {
         let cache: MiniCache<Int, [Int]> = temporary.manager.cache(
-            cacheName: "Shared", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte)
+            cacheName: "Shared",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 1.kiloByte
+        )
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             var random = SeededGenerator(seed: UInt64(thread))
             for round in 0..<300 {
@@ -24,7 +28,10 @@ struct MiniCacheConcurrencyTests {
                 case 2, 3, 4: cache[key] = [key, round, key, round]
                 default:
                     guard let value = cache[key] else { continue }
-                    #expect(value.count == 4 && value[0] == key && value[2] == key && value[1] == value[3])
+                    #expect(
+                        value.count == 4 && value[0] == key && value[2] == key
+                            && value[1] == value[3]
+                    )
                 }
             }
         }
@@ -40,7 +47,11 @@ struct MiniCacheConcurrencyTests {
 
     /// P45: each thread gets its own object.
     @Test func objectsThatAreNotSendableAreNeverShared() {
-        let cache: MiniCache<String, Mutable> = temporary.manager.cache(cacheName: "Objects", cacheVersion: .custom("1"), maxAge: .days(1))
+        let cache: MiniCache<String, Mutable> = temporary.manager.cache(
+            cacheName: "Objects",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         cache["foo"] = Mutable([1])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for _ in 0..<200 {
@@ -59,13 +70,19 @@ struct MiniCacheConcurrencyTests {
             for round in 0..<50 {
                 if thread.isMultiple(of: 2) {
                     let numbers: MiniCache<String, Int> = temporary.manager.cache(
-                        cacheName: "Both", cacheVersion: .custom("1"), maxAge: .hours(Double(thread + 1)))
+                        cacheName: "Both",
+                        cacheVersion: .custom("1"),
+                        maxAge: .hours(Double(thread + 1))
+                    )
                     numbers["number"] = round
                     #expect(numbers["number"] != nil)
                     _ = numbers["text"]
                 } else {
                     let texts: MiniCache<String, String> = temporary.anotherManager().cache(
-                        cacheName: "Both", cacheVersion: .custom("1"), maxAge: .days(1))
+                        cacheName: "Both",
+                        cacheVersion: .custom("1"),
+                        maxAge: .days(1)
+                    )
                     texts["text"] = "text \(round)"
                     #expect(texts["text"]?.hasPrefix("text ") == true)
                     _ = texts["number"]

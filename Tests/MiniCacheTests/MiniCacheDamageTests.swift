@@ -26,15 +26,22 @@ struct MiniCacheDamageTests {
         #expect(cache["foo"] == nil)
         cache["foo"] = 2
         #expect(cache["foo"] == 2)
-        let aside = try #require(try temporary.files().filter { $0.contains(".damaged-") }.min { $0.count < $1.count })
-        #expect(try Data(contentsOf: temporary.directory.appendingPathComponent(aside)) == Data("xyz".utf8))
+        let aside = try #require(
+            try temporary.files().filter { $0.contains(".damaged-") }.min { $0.count < $1.count }
+        )
+        #expect(
+            try Data(contentsOf: temporary.directory.appendingPathComponent(aside))
+                == Data("xyz".utf8)
+        )
         try temporary.manager.close()
         #expect(temporary.cache()["foo"] == 2)
     }
 
-    /// Where the damage shows only when a cache is opened, the file is opened again by itself (FS7).
+    /// Where the damage shows only when a cache is opened, the file is opened again by itself
+    /// (FS7).
     @Test(arguments: [
-        "UPDATE archives SET hash_seed_check = 0", "UPDATE archives SET cleared_check = 0", "UPDATE archives SET entries = -1",
+        "UPDATE archives SET hash_seed_check = 0", "UPDATE archives SET cleared_check = 0",
+        "UPDATE archives SET entries = -1",
         "UPDATE archives SET low_water = 1 << 50", "UPDATE retention SET age = -1",
     ])
     func aFileThatWasDamagedWhileItWasClosedOpensByItself(_ damage: String) throws {
@@ -42,7 +49,11 @@ struct MiniCacheDamageTests {
         try temporary.manager.close()
         try RawDatabase(temporary.file).execute(damage)
         let manager = temporary.anotherManager()
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         try cache.set(2, forKey: "bar")
         #expect(try cache.value(forKey: "bar") == 2)
         #expect(try temporary.files().contains { $0.contains(".damaged-") })
@@ -63,14 +74,19 @@ struct MiniCacheDamageTests {
         // Another manager suspends the same file.
         let other = temporary.anotherManager()
         try other.suspend()
-        #expect(#expect(throws: MiniCacheError.self) { try cache.set(4, forKey: "foo") }?.code == .suspended)
+        #expect(
+            #expect(throws: MiniCacheError.self) { try cache.set(4, forKey: "foo") }?.code
+                == .suspended
+        )
         try other.resume()
         try cache.set(4, forKey: "foo")
     }
 
     /// M2
     @Test func anOldLogIsNotReplayedOverTheNewFile() throws {
-        for (name, suffix) in [("xyz", ""), ("old log", "-wal"), ("old index", "-shm")] { try write(name, suffix) }
+        for (name, suffix) in [("xyz", ""), ("old log", "-wal"), ("old index", "-shm")] {
+            try write(name, suffix)
+        }
         let cache = temporary.cache()
         try cache.set(1, forKey: "foo")
         try temporary.manager.close()
@@ -81,11 +97,17 @@ struct MiniCacheDamageTests {
 
     @Test func aDatabaseOfAnotherProgramIsSetAside() throws {
         try temporary.makeDirectory()
-        try RawDatabase(temporary.file).execute("CREATE TABLE theirs(a); INSERT INTO theirs VALUES (7)")
+        try RawDatabase(temporary.file).execute(
+            "CREATE TABLE theirs(a); INSERT INTO theirs VALUES (7)"
+        )
         let cache = temporary.cache()
         try cache.set(1, forKey: "foo")
         let aside = try #require(try temporary.files().first { $0.contains(".foreign-") })
-        #expect(try RawDatabase(temporary.directory.appendingPathComponent(aside)).int("SELECT a FROM theirs") == 7)
+        #expect(
+            try RawDatabase(temporary.directory.appendingPathComponent(aside)).int(
+                "SELECT a FROM theirs"
+            ) == 7
+        )
     }
 
     @Test func aFileOfANewerFormatIsRefusedAndUnchanged() throws {
@@ -122,7 +144,10 @@ struct MiniCacheDamageTests {
     /// The lines that `body` logs.
     private func linesLogged(by body: () throws -> Void) rethrows -> [String] {
         let lines = Locked<[String]>([])
-        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+        try LoggedLines.$observer.withValue(
+            { line in lines.withLock { $0.append(line) } },
+            operation: body
+        )
         return lines.withLock { $0 }
     }
 
@@ -140,7 +165,11 @@ struct MiniCacheDamageTests {
         #expect(lines.count == 2)
         #expect(lines.first?.hasPrefix("cannotOpen: ") == true)
         // A thousand gets, a set, and the making of the cache.
-        let end = "The file could be opened again; 1002 calls failed meanwhile with the code cannotOpen. (archive Test"
+        let end =
+            """
+            The file could be opened again; 1002 calls failed meanwhile with the code cannotOpen. \
+            (archive Test
+            """
         #expect(lines.last?.hasPrefix(end) == true)
     }
 
@@ -160,8 +189,15 @@ struct MiniCacheDamageTests {
 
     @Test func aValueThatIsTooLargeIsLoggedAtPowersOfTen() throws {
         let cache: MiniCache<String, String> = temporary.manager.cache(
-            cacheName: "Small", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 10.byte, diskLimit: 10.byte)
-        let lines = linesLogged { for _ in 0..<150 { cache["foo"] = "a text of more than ten bytes" } }
+            cacheName: "Small",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 10.byte,
+            diskLimit: 10.byte
+        )
+        let lines = linesLogged {
+            for _ in 0..<150 { cache["foo"] = "a text of more than ten bytes" }
+        }
         #expect(lines.map { $0.hasSuffix("th time)") } == [false, true, true])
         #expect(lines.last?.hasSuffix(" (the 100th time)") == true)
     }
@@ -227,7 +263,9 @@ struct MiniCacheDamageTests {
         try temporary.manager.close()
         numbers["foo"] = 1  // Another failure, which ends the listening.
         var codes: [VellumError.Code] = []
-        while let failure = await failures.next(isolation: #isolation), failure.code != .closed { codes.append(failure.code) }
+        while let failure = await failures.next(isolation: #isolation), failure.code != .closed {
+            codes.append(failure.code)
+        }
         #expect(codes == [.notDecodable, .notDecodable])
     }
 
@@ -239,8 +277,14 @@ struct MiniCacheDamageTests {
     }
 
     @Test func failuresEndWithTheCache() async throws {
-        var cache: MiniCache<String, Int>? = MiniCacheManager(name: "Gone", directory: temporary.directory).cache(
-            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1))
+        var cache: MiniCache<String, Int>? = MiniCacheManager(
+            name: "Gone",
+            directory: temporary.directory
+        ).cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         let failures = try #require(cache?.failures)
         cache = nil
         for await _ in failures {}
@@ -251,7 +295,9 @@ struct MiniCacheDamageTests {
         try cache.set(Data(count: 63), forKey: "damaged")
         try cache.set(Data(count: 10), forKey: "other")
         try temporary.manager.close()
-        try RawDatabase(temporary.file).execute("UPDATE entries SET checksum = checksum + 1 WHERE id = (1 << 40) + 1")
+        try RawDatabase(temporary.file).execute(
+            "UPDATE entries SET checksum = checksum + 1 WHERE id = (1 << 40) + 1"
+        )
         #expect(try temporary.cache(of: Data.self).keys().sorted() == ["damaged", "other"])
     }
 
@@ -261,7 +307,9 @@ struct MiniCacheDamageTests {
         try cache.set(1, forKey: "before")
         try FileManager.default.removeItem(at: temporary.directory)
         // It is looked at again within 20 ms.
-        while !FileManager.default.fileExists(atPath: temporary.file.path) { try cache.set(2, forKey: "after") }
+        while !FileManager.default.fileExists(atPath: temporary.file.path) {
+            try cache.set(2, forKey: "after")
+        }
         #expect(try cache.value(forKey: "before") == nil)
         #expect(try cache.value(forKey: "after") == 2)
         #expect(temporary.cache()["after"] == 2)

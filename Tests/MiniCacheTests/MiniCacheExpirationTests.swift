@@ -14,7 +14,8 @@ struct MiniCacheExpirationTests {
     // MARK: Age
 
     static let ages: [(CacheMaxAge, Int64)] = [
-        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.minutes(1.5), 90_000), (.seconds(2), 2000), (.timeInterval(1000), 1_000_000),
+        (.days(7), 604_800_000), (.hours(1), 3_600_000), (.minutes(1.5), 90_000),
+        (.seconds(2), 2000), (.timeInterval(1000), 1_000_000),
         (.timeInterval(0.5), 500),
         (.timeInterval(0.003), 3), (.timeInterval(0.0001), 1), (.timeInterval(.infinity), .max),
         (.forever, .max),
@@ -34,10 +35,13 @@ struct MiniCacheExpirationTests {
         #expect(try cache.contains("foo") == (milliseconds == .max))
     }
 
-    /// P20. Programs compute ages of the original such as `expires.timeIntervalSinceNow`: a date in the past must not end the process.
+    /// P20. Programs compute ages of the original such as `expires.timeIntervalSinceNow`: a date in
+    /// the past must not end the process.
     @Test(arguments: [-1, -.infinity, -.greatestFiniteMagnitude, 0, -0.0] as [Double])
     func anAgeInThePastExpiresAtOnceAndEndsNoProcess(_ seconds: Double) throws {
-        for age in [CacheMaxAge.timeInterval(seconds), .hours(seconds), .days(seconds), .minutes(seconds)] {
+        for age in [
+            CacheMaxAge.timeInterval(seconds), .hours(seconds), .days(seconds), .minutes(seconds),
+        ] {
             let cache = temporary.cache(maxAge: age)
             try cache.set(1, forKey: "foo")
             #expect(try cache.value(forKey: "foo") == nil)
@@ -59,7 +63,9 @@ struct MiniCacheExpirationTests {
         let cache = temporary.cache(maxAge: .days(7), keepExpiredFor: .seconds(30 * 86_400))
         try cache.set(1, forKey: "short", maxAge: .days(1))
         cache["long"] = 2
-        temporary.cache(maxAge: .days(7), keepExpiredFor: .seconds(30 * 86_400), of: String.self)["text"] = "no number"
+        temporary.cache(maxAge: .days(7), keepExpiredFor: .seconds(30 * 86_400), of: String.self)[
+            "text"
+        ] = "no number"
         #expect(try cache.count() == 3)
         temporary.clock.advance(by: .seconds(2 * 86_400))
         #expect(try cache.count() == 3)
@@ -146,7 +152,8 @@ struct MiniCacheExpirationTests {
         #expect(cache["foo"] == nil)
         cache["bar"] = 2
         #expect(cache["bar"] == 2)
-        temporary.clock.advance(by: .seconds(-200))  // Clocks are corrected by a little all the time.
+        // Clocks are corrected by a little all the time.
+        temporary.clock.advance(by: .seconds(-200))
         #expect(cache["bar"] == 2)
     }
 
@@ -161,7 +168,10 @@ struct MiniCacheExpirationTests {
         try cache.openStore().disk.file.waitForMaintenance()
         let before = (try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk)
         for number in 0..<100 { #expect(cache["\(number)"] == nil) }
-        #expect((try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk) == before)
+        #expect(
+            (try temporary.size(), try temporary.size("-wal"), try cache.statistics().disk)
+                == before
+        )
         #expect(before.2.entries == 100)
     }
 

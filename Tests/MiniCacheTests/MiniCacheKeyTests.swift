@@ -25,9 +25,14 @@ struct MiniCacheKeyTests {
     @Test func keysOfAnyTypeAreComparedByTheirContents() throws {
         let cache = cache(Place.self)
         cache[Place(name: "é", height: -0.0, tags: ["b": [1], "é": [2], "a": []])] = 1
-        #expect(cache[Place(name: "e\u{301}", height: 0, tags: ["e\u{301}": [2], "a": [], "b": [1]])] == 1)
+        #expect(
+            cache[Place(name: "e\u{301}", height: 0, tags: ["e\u{301}": [2], "a": [], "b": [1]])]
+                == 1
+        )
         #expect(cache[Place(name: "é", height: 1, tags: [:])] == nil)
-        #expect(try cache.keys() == [Place(name: "é", height: 0, tags: ["b": [1], "é": [2], "a": []])])
+        #expect(
+            try cache.keys() == [Place(name: "é", height: 0, tags: ["b": [1], "é": [2], "a": []])]
+        )
     }
 
     /// The iteration order of a dictionary does not matter.
@@ -111,17 +116,25 @@ struct MiniCacheKeyTests {
     }
 
     @Test func decimalsAreComparedByValue() throws {
-        let exponents = (Decimal(sign: .plus, exponent: -1, significand: 15), Decimal(sign: .plus, exponent: -3, significand: 1500))
+        let exponents = (
+            Decimal(sign: .plus, exponent: -1, significand: 15),
+            Decimal(sign: .plus, exponent: -3, significand: 1500)
+        )
         cache(Decimal.self)[exponents.0] = 1
         #expect(cache(Decimal.self)[exponents.1] == 1)
-        let large = (Decimal(sign: .minus, exponent: 20, significand: 3), Decimal(sign: .minus, exponent: 0, significand: 3))
+        let large = (
+            Decimal(sign: .minus, exponent: 20, significand: 3),
+            Decimal(sign: .minus, exponent: 0, significand: 3)
+        )
         cache(Decimal.self)[large.0] = 2
         #expect(cache(Decimal.self)[large.1] == nil)
         cache(Decimal.self)[Decimal(sign: .plus, exponent: 100, significand: 7)] = 3
         cache(Decimal.self)[0] = 4
         #expect(cache(Int.self)[0] == 4)
         let keys = try cache(Decimal.self).keys()
-        #expect(keys == [0, Decimal(sign: .plus, exponent: 100, significand: 7), large.0, exponents.0])
+        #expect(
+            keys == [0, Decimal(sign: .plus, exponent: 100, significand: 7), large.0, exponents.0]
+        )
     }
 
     @Test func anEnumIsItsRawValue() throws {
@@ -133,7 +146,10 @@ struct MiniCacheKeyTests {
     @Test func keysAreListedAsTheyWereSet() throws {
         let texts = ["", "foo", "\u{1}", "\u{1}1", "\u{1}\u{301}", "\"\\\n", "1", "👍"]
         for text in texts { cache(String.self)[text] = 1 }
-        #expect(try cache(String.self).keys().map { Array($0.utf8) } == texts.reversed().map { Array($0.utf8) })
+        #expect(
+            try cache(String.self).keys().map { Array($0.utf8) }
+                == texts.reversed().map { Array($0.utf8) }
+        )
         try cache(String.self).removeAll()
 
         for number in [0, -1, Int.max, Int.min, 42] { cache(Int.self)[number] = 1 }
@@ -214,7 +230,8 @@ struct MiniCacheKeyTests {
         func encode(to encoder: any Encoder) throws {}
     }
 
-    func expectRefused<Key: Codable>(_ key: Key, _ expected: VellumError.Code = .invalidKey) throws {
+    func expectRefused<Key: Codable>(_ key: Key, _ expected: VellumError.Code = .invalidKey) throws
+    {
         let cache = cache(Key.self)
         cache[key] = 1
         #expect(cache[key] == nil)
@@ -247,7 +264,9 @@ struct MiniCacheKeyTests {
     }
 
     @Test func theErrorSaysWhatToDoAndContainsNoKey() throws {
-        let error = #expect(throws: MiniCacheError.self) { try cache([String: Set<String>].self).set(1, forKey: ["secret": ["hush"]]) }
+        let error = #expect(throws: MiniCacheError.self) {
+            try cache([String: Set<String>].self).set(1, forKey: ["secret": ["hush"]])
+        }
         #expect(error?.message.contains("sorted array") == true)
         #expect(error.map { "\($0)".contains("secret") || "\($0)".contains("hush") } == false)
     }
@@ -280,7 +299,11 @@ struct MiniCacheKeyTests {
     }
 
     @Test func everyKindOfContainerIsSupported() throws {
-        let cache: MiniCache<Derived, Int> = temporary.manager.cache(cacheName: "Keys", cacheVersion: .custom("1"), maxAge: .days(1))
+        let cache: MiniCache<Derived, Int> = temporary.manager.cache(
+            cacheName: "Keys",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         cache[Derived()] = 1
         #expect(cache[Derived()] == 1)
         let other = Derived()

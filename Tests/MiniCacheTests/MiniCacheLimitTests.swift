@@ -10,14 +10,24 @@ struct MiniCacheLimitTests {
     let temporary = TemporaryCaches()
 
     private func cache(
-        _ manager: MiniCacheManager? = nil, version: String = "1", memory: DataSize? = nil, disk: DataSize? = nil
+        _ manager: MiniCacheManager? = nil,
+        version: String = "1",
+        memory: DataSize? = nil,
+        disk: DataSize? = nil
     ) -> MiniCache<String, Data> {
         (manager ?? temporary.manager).cache(
-            cacheName: "blobs", cacheVersion: .custom(version), maxAge: .days(7), memoryLimit: memory, diskLimit: disk)
+            cacheName: "blobs",
+            cacheVersion: .custom(version),
+            maxAge: .days(7),
+            memoryLimit: memory,
+            diskLimit: disk
+        )
     }
 
     private func fill(
-        _ cache: MiniCache<String, Data>, _ count: Int, of size: Int = 10_000
+        _ cache: MiniCache<String, Data>,
+        _ count: Int,
+        of size: Int = 10_000
     ) throws {
         for number in 0..<count { try cache.set(Data(count: size), forKey: "\(number)") }
     }
@@ -52,7 +62,10 @@ struct MiniCacheLimitTests {
         #expect(first.limits.disk == 3.megaByte)
         for await failure in failures {
             #expect(failure.code == .contradiction)
-            #expect(failure.message.contains("3 MB") && failure.message.contains("1 kB") && "\(failure)".contains("blobs"))
+            #expect(
+                failure.message.contains("3 MB") && failure.message.contains("1 kB")
+                    && "\(failure)".contains("blobs")
+            )
             break
         }
     }
@@ -84,10 +97,21 @@ struct MiniCacheLimitTests {
 
     @Test func closingAManagerKeepsItsSettingsAndThoseOfItsCaches() throws {
         let manager = MiniCacheManager(
-            name: "Settings", directory: temporary.directory, durability: .powerSafe, format: .json, clock: temporary.clock.wallClock)
-        func numbers(_ memory: DataSize? = nil, _ disk: DataSize? = nil) -> MiniCache<String, [Int]> {
+            name: "Settings",
+            directory: temporary.directory,
+            durability: .powerSafe,
+            format: .json,
+            clock: temporary.clock.wallClock
+        )
+        func numbers(_ memory: DataSize? = nil, _ disk: DataSize? = nil) -> MiniCache<String, [Int]>
+        {
             manager.cache(
-                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .forever, memoryLimit: memory, diskLimit: disk)
+                cacheName: "numbers",
+                cacheVersion: .custom("1"),
+                maxAge: .forever,
+                memoryLimit: memory,
+                diskLimit: disk
+            )
         }
         let before = numbers(2.megaByte, 3.megaByte)
         try before.set([1], forKey: "a")
@@ -97,7 +121,10 @@ struct MiniCacheLimitTests {
         #expect(code { _ = try before.count() } == .closed)
         #expect(before.name == "numbers")
         #expect(before.limits == StorageLimits(memory: 2.megaByte, disk: 3.megaByte))
-        #expect(manager.name == "Settings" && manager.url == temporary.directory.appendingPathComponent("Settings.sqlite"))
+        #expect(
+            manager.name == "Settings"
+                && manager.url == temporary.directory.appendingPathComponent("Settings.sqlite")
+        )
         #expect(manager.durability == .powerSafe && manager.format == .json)
 
         temporary.clock.advance(by: .seconds(60))

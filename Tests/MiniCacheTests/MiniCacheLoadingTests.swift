@@ -21,7 +21,11 @@ struct MiniCacheLoadingTests {
     }
 
     /// A loader that returns how often it was called.
-    func next(_ cache: MiniCache<String, Int>, _ key: String = "a", options: LoadOptions = LoadOptions()) async throws -> Int {
+    func next(
+        _ cache: MiniCache<String, Int>,
+        _ key: String = "a",
+        options: LoadOptions = LoadOptions()
+    ) async throws -> Int {
         try await cache.value(forKey: key, options: options) { [calls] in calls.add() }
     }
 
@@ -30,7 +34,15 @@ struct MiniCacheLoadingTests {
         #expect(try await next(cache) == 1)
         #expect(try await next(cache) == 1)
         #expect(cache["a"] == 1)
-        #expect(try await next(temporary.anotherManager().cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))) == 1)
+        #expect(
+            try await next(
+                temporary.anotherManager().cache(
+                    cacheName: "Test",
+                    cacheVersion: .custom("1"),
+                    maxAge: .days(7)
+                )
+            ) == 1
+        )
     }
 
     /// P25: a thousand tasks on a few threads.
@@ -58,7 +70,9 @@ struct MiniCacheLoadingTests {
 
     @Test func theAgeOfALoadedValueAppliesToEveryHandle() async throws {
         let cache = temporary.cache(maxAge: .days(7))
-        let first = try await cache.value(forKey: "a", maxAge: .timeInterval(5)) { [calls] in calls.add() }
+        let first = try await cache.value(forKey: "a", maxAge: .timeInterval(5)) { [calls] in
+            calls.add()
+        }
         #expect(first == 1)
         temporary.clock.advance(by: .seconds(5))
         #expect(cache["a"] == nil)
@@ -71,10 +85,19 @@ struct MiniCacheLoadingTests {
         temporary.clock.advance(by: .seconds(4000))
         let down: @Sendable () async throws -> Int = { throw Down() }
 
-        #expect(try await cache.load("a", staleIfError: .seconds(1000), orLoad: down) == Loaded(100, .staleIfError))
-        await #expect(throws: Down.self) { try await cache.load("a", staleIfError: .seconds(399), orLoad: down) }
-        #expect(try await cache.load("a", staleWhileRevalidate: .seconds(1000)) { 200 } == Loaded(100, .staleWhileRevalidate))
-        // The value is loaded in the background. A reader that takes no stale values waits for it, or finds it.
+        #expect(
+            try await cache.load("a", staleIfError: .seconds(1000), orLoad: down)
+                == Loaded(100, .staleIfError)
+        )
+        await #expect(throws: Down.self) {
+            try await cache.load("a", staleIfError: .seconds(399), orLoad: down)
+        }
+        #expect(
+            try await cache.load("a", staleWhileRevalidate: .seconds(1000)) { 200 }
+                == Loaded(100, .staleWhileRevalidate)
+        )
+        // The value is loaded in the background. A reader that takes no stale values waits for it,
+        // or finds it.
         #expect(try await cache.value(forKey: "a") { 300 } > 100)
         #expect(try await cache.load("a") { 400 }.source == .cached)
     }
@@ -98,7 +121,10 @@ struct MiniCacheLoadingTests {
         try temporary.manager.close()
 
         let later: MiniCache<String, Int> = temporary.anotherManager().cache(
-            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         #expect(try await later.value(forKey: "a", options: options, orLoad: find) == nil)
         #expect(calls.number == 1)
         // A reader that does not accept nil loads again.
@@ -115,7 +141,8 @@ struct MiniCacheLoadingTests {
     @Test func withoutAnAgeAMissIsNotRemembered() async throws {
         let cache = temporary.cache()
         for _ in 0..<3 {
-            let value: Int? = try await cache.value(forKey: "a") { [calls] () async throws -> Int? in
+            let value: Int? = try await cache.value(forKey: "a") {
+                [calls] () async throws -> Int? in
                 _ = calls.add()
                 return nil
             }
@@ -163,7 +190,9 @@ struct MiniCacheLoadingTests {
         } throws: {
             ($0 as? MiniCacheError)?.code == .recursiveLoad
         }
-        #expect(try await cache.value(forKey: "a") { try await cache.value(forKey: "b") { 2 } } == 2)
+        #expect(
+            try await cache.value(forKey: "a") { try await cache.value(forKey: "b") { 2 } } == 2
+        )
         #expect(cache["b"] == 2)
     }
 
@@ -179,14 +208,22 @@ struct MiniCacheLoadingTests {
 
     @Test(arguments: [false, true])
     func anInvalidKeyOrAgeIsAnError(isKey: Bool) async throws {
-        let cache: MiniCache<Double, Int> = temporary.manager.cache(cacheName: "N", cacheVersion: .custom("1"), maxAge: .days(1))
+        let cache: MiniCache<Double, Int> = temporary.manager.cache(
+            cacheName: "N",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         await #expect(throws: MiniCacheError.self) {
-            try await cache.value(forKey: isKey ? .nan : 1, maxAge: .seconds(isKey ? 1 : .nan)) { 1 }
+            try await cache.value(forKey: isKey ? .nan : 1, maxAge: .seconds(isKey ? 1 : .nan)) {
+                1
+            }
         }
     }
 
     /// P18, P24.
-    @Test func aValueThatIsRemovedWhileItIsLoadedStaysRemovedAndAnExpiredOneIsReplaced() async throws {
+    @Test func aValueThatIsRemovedWhileItIsLoadedStaysRemovedAndAnExpiredOneIsReplaced()
+        async throws
+    {
         let cache = temporary.cache(maxAge: .hours(1))
         cache["removed"] = 1
         cache["expired"] = 1
@@ -221,7 +258,12 @@ struct MiniCacheLoadingTests {
     /// Remembered misses count toward the limits, so that random keys do not fill memory and disk.
     @Test func limitsBoundRememberedMisses() async throws {
         let cache: MiniCache<Int, Int> = temporary.manager.cache(
-            cacheName: "Misses", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 1.kiloByte, diskLimit: 10.kiloByte)
+            cacheName: "Misses",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 1.kiloByte,
+            diskLimit: 10.kiloByte
+        )
         let options = LoadOptions(negativeMaxAge: .seconds(600))
         for key in 0..<LongRun.number(1000, usually: 300) {
             _ = try await cache.value(forKey: key, options: options) { nil }
@@ -278,7 +320,10 @@ struct MiniCacheLoadingTests {
         let place = temporary.directory.appendingPathComponent("no folder")
         try Data().write(to: place)
         let cache: MiniCache<String, Int> = MiniCacheManager(name: "C", directory: place).cache(
-            cacheName: "C", cacheVersion: .custom("1"), maxAge: .days(1))
+            cacheName: "C",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         #expect(try await next(cache) == 1)
         #expect(try await next(cache) == 2)
         #expect(throws: MiniCacheError.self) { try cache.value(forKey: "a") }
@@ -309,11 +354,16 @@ struct MiniCacheLoadingTests {
         default: try temporary.cache(maxAge: .days(7)).removeValue(forKey: "a")
         }
         await #expect(throws: Down.self) {
-            try await cache.value(forKey: "a", staleWhileRevalidate: .seconds(9999), staleIfError: .seconds(9999)) { throw Down() }
+            try await cache.value(
+                forKey: "a",
+                staleWhileRevalidate: .seconds(9999),
+                staleIfError: .seconds(9999)
+            ) { throw Down() }
         }
     }
 
-    /// P23: ages are counted from when a value was written. A clock that is a little behind does not matter.
+    /// P23: ages are counted from when a value was written. A clock that is a little behind does
+    /// not matter.
     @Test(arguments: [-60, 60])
     func aReaderWithASlightlyDifferentClockReadsTheSame(seconds: Int) throws {
         temporary.cache(maxAge: .hours(1))["a"] = 1

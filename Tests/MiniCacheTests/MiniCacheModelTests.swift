@@ -17,21 +17,32 @@ struct MiniCacheModelTests {
         var value: String
         var written: Int64
         var age: Int64?
-        /// Whether the value was invalid for every handle at some moment: it may have been removed then, whatever the clock says now.
+        /// Whether the value was invalid for every handle at some moment: it may have been removed
+        /// then, whatever the clock says now.
         var maySweep = false
     }
 
     /// Returns what a handle must read.
-    static func read(_ model: [[Int]: Stored], _ handle: Handle, _ key: [Int], at now: Int64) -> String? {
+    static func read(
+        _ model: [[Int]: Stored],
+        _ handle: Handle,
+        _ key: [Int],
+        at now: Int64
+    ) -> String? {
         guard let stored = model[key] else { return nil }
-        guard now + 300_000 >= stored.written, now < stored.written + (stored.age ?? handle.age) else { return nil }
+        guard now + 300_000 >= stored.written, now < stored.written + (stored.age ?? handle.age)
+        else { return nil }
         return stored.value
     }
 
     static func handles(_ manager: MiniCacheManager, _ version: Int) -> [Handle] {
         [10, 100].map { seconds in
             let cache: MiniCache<[Int], String> = manager.cache(
-                cacheName: "Model", cacheVersion: .custom("\(version)"), maxAge: .timeInterval(Double(seconds)), memoryLimit: 200)
+                cacheName: "Model",
+                cacheVersion: .custom("\(version)"),
+                maxAge: .timeInterval(Double(seconds)),
+                memoryLimit: 200
+            )
             return Handle(version: version, age: Int64(seconds) * 1000, cache: cache)
         }
     }
@@ -55,11 +66,16 @@ struct MiniCacheModelTests {
         var former: [Handle] = []
         for step in 0..<600 {
             let handle = random.element(of: handles)
-            let key = [Int.random(in: 0..<4, using: &random), Int.random(in: 0..<2, using: &random)]
+            let key = [
+                Int.random(in: 0..<4, using: &random), Int.random(in: 0..<2, using: &random),
+            ]
             let now = temporary.clock.now.rawValue
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<25:
-                let value = String(repeating: "\(step) ", count: Int.random(in: 1..<20, using: &random))
+                let value = String(
+                    repeating: "\(step) ",
+                    count: Int.random(in: 1..<20, using: &random)
+                )
                 handle.cache[key] = value
                 model[key] = Stored(value: value, written: now)
             case 25..<35:
@@ -71,7 +87,8 @@ struct MiniCacheModelTests {
                 model[key] = nil
             case 42..<55:
                 temporary.clock.advance(by: .seconds(Int.random(in: 0..<20, using: &random)))
-                for (key, stored) in model where temporary.clock.now.rawValue >= stored.written + (stored.age ?? 100_000) {
+                for (key, stored) in model
+                where temporary.clock.now.rawValue >= stored.written + (stored.age ?? 100_000) {
                     model[key]?.maySweep = true
                 }
             case 55: temporary.clock.advance(by: .seconds(-400))
@@ -92,7 +109,9 @@ struct MiniCacheModelTests {
                 handles = Self.handles(temporary.manager, version)
                 model = [:]
             case 62..<66:
-                if let handle = former.randomElement(using: &random) { try expectNothing(of: handle, key) }
+                if let handle = former.randomElement(using: &random) {
+                    try expectNothing(of: handle, key)
+                }
             case 66..<71:
                 let expected = model.keys.filter { Self.read(model, handle, $0, at: now) != nil }
                 let certain = expected.filter { model[$0]?.maySweep == false }

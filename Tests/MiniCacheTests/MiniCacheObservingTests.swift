@@ -67,7 +67,8 @@ struct MiniCacheObservingTests {
         #expect(try await answers.next() == nil)
     }
 
-    /// A handle that is requested before an older one notices that the file is gone shares the new file with it.
+    /// A handle that is requested before an older one notices that the file is gone shares the new
+    /// file with it.
     @Test func handlesFromBeforeAndAfterADeletionAreClosedTogether() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         var answers = cache.observe(forKey: "a").makeAsyncIterator()
@@ -88,21 +89,30 @@ struct MiniCacheObservingTests {
 
     @Test func aRememberedAbsenceIsNoValue() async throws {
         let cache = temporary.cache(maxAge: .hours(1))
-        _ = try await cache.value(forKey: "a", options: LoadOptions(negativeMaxAge: .seconds(60))) { nil }
+        _ = try await cache.value(forKey: "a", options: LoadOptions(negativeMaxAge: .seconds(60))) {
+            nil
+        }
         var answers = cache.observe(forKey: "a").makeAsyncIterator()
         #expect(try await answers.next() == .some(nil))
         try cache.set(1, forKey: "a")
         #expect(try await answers.next() == 1)
     }
 
-    /// The handle finds nothing from then on. Opened by another handle, or as another process opens it.
-    @Test(arguments: [false, true]) func anotherVersionOfTheCacheIsAnAnswer(_ isElsewhere: Bool) async throws {
+    /// The handle finds nothing from then on. Opened by another handle, or as another process opens
+    /// it.
+    @Test(arguments: [false, true]) func anotherVersionOfTheCacheIsAnAnswer(
+        _ isElsewhere: Bool
+    ) async throws {
         let cache = temporary.cache(maxAge: .hours(1))
         try cache.set(1, forKey: "a")
         var answers = cache.observe(forKey: "a").makeAsyncIterator()
         #expect(try await answers.next() == 1)
         let manager = isElsewhere ? temporary.anotherManager() : temporary.manager
-        let next: MiniCache<String, Int> = manager.cache(cacheName: "Test", cacheVersion: .custom("2"), maxAge: .hours(1))
+        let next: MiniCache<String, Int> = manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("2"),
+            maxAge: .hours(1)
+        )
         try next.set(2, forKey: "a")
         #expect(try await answers.next() == .some(nil))
         var later = cache.observe(forKey: "a").makeAsyncIterator()

@@ -83,9 +83,15 @@ struct MiniCacheTests {
     }
 
     /// The archives of different names and versions are different.
-    @Test(arguments: [("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}", "b"), ("a", "\u{1}b"), ("a\u{1}0b", "")])
+    @Test(arguments: [
+        ("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}", "b"),
+        ("a", "\u{1}b"), ("a\u{1}0b", ""),
+    ])
     func differentNamesAndVersionsMakeDifferentCaches(_ name: String, _ version: String) throws {
-        for (otherName, otherVersion) in [("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}0b", ""), ("a", "\u{1}b")]
+        for (otherName, otherVersion) in [
+            ("a", "b"), ("a\u{0}b", ""), ("a", "\u{0}b"), ("", "a\u{0}b"), ("a\u{1}0b", ""),
+            ("a", "\u{1}b"),
+        ]
         where (otherName, otherVersion) != (name, version) {
             temporary.cache(otherName, version: .custom(otherVersion))["foo"] = 1
         }
@@ -123,20 +129,32 @@ struct MiniCacheTests {
     @Test(arguments: ["a/b", "../a", "", "..", "a\u{0}b", "50%", "é", "a%2Fb"])
     func anyNameOfAManagerIsAFileInItsFolder(_ name: String) throws {
         let manager = MiniCacheManager(name: name, directory: temporary.directory)
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1))
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         try cache.set(1, forKey: "foo")
-        #expect(manager.url.deletingLastPathComponent().standardizedFileURL.path == temporary.directory.standardizedFileURL.path)
+        #expect(
+            manager.url.deletingLastPathComponent().standardizedFileURL.path
+                == temporary.directory.standardizedFileURL.path
+        )
         #expect(try temporary.files().contains(manager.url.lastPathComponent))
         try manager.close()
     }
 
     @Test func namesOfManagersThatLookAlikeWhenEscapedAreDifferentFiles() {
         let names = ["a/b", "a%2Fb", "a%252Fb"]
-        #expect(Set(names.map { MiniCacheManager(name: $0, directory: temporary.directory).url }).count == 3)
+        #expect(
+            Set(names.map { MiniCacheManager(name: $0, directory: temporary.directory).url }).count
+                == 3
+        )
     }
 
     @Test func theFileIsInTheCachesFolderByDefault() throws {
-        let caches = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
+        let caches = try #require(
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        )
         #expect(MiniCacheManager(name: "Some").url == caches.appendingPathComponent("Some.sqlite"))
     }
 

@@ -22,7 +22,8 @@ struct MiniCacheUpdatingTests {
             try cache.update(forKey: "a") { value in
                 defer { value = nil }
                 return value
-            } == 2)
+            } == 2
+        )
         #expect(cache["a"] == nil)
         #expect(try cache.count() == 0)
     }
@@ -44,8 +45,16 @@ struct MiniCacheUpdatingTests {
     @Test(arguments: [CodableFormat.cbor, .json])
     func aValueWithASetIsNotWrittenIfItDidNotChange(_ format: CodableFormat) throws {
         let manager = MiniCacheManager(name: "Tags", directory: caches.directory, format: format)
-        let cache: MiniCache<String, Tags> = manager.cache(cacheName: "Tags", cacheVersion: .custom("1"), maxAge: .forever)
-        let boxes: MiniCache<String, TagsBox> = manager.cache(cacheName: "Boxes", cacheVersion: .custom("1"), maxAge: .forever)
+        let cache: MiniCache<String, Tags> = manager.cache(
+            cacheName: "Tags",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
+        let boxes: MiniCache<String, TagsBox> = manager.cache(
+            cacheName: "Boxes",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         try cache.set(Tags(), forKey: "a")
         try boxes.set(TagsBox(), forKey: "a")
         let puts = (try cache.statistics().puts, try boxes.statistics().puts)
@@ -68,10 +77,14 @@ struct MiniCacheUpdatingTests {
     @Test func aValueOfASubclassIsRefused() throws {
         let cache = caches.cache(of: Animal.self)
         try cache.set(Animal(), forKey: "a")
-        for call in [{ try cache.set(Cat(), forKey: "a") }, { try cache.update(forKey: "a") { $0 = Cat() } }] {
+        for call in [
+            { try cache.set(Cat(), forKey: "a") }, { try cache.update(forKey: "a") { $0 = Cat() } },
+        ] {
             let error = #expect(throws: MiniCacheError.self) { try call() }
             #expect(error?.code == .notEncodable)
-            #expect(error?.message.contains("Cat") == true && error?.message.contains("Animal") == true)
+            #expect(
+                error?.message.contains("Cat") == true && error?.message.contains("Animal") == true
+            )
         }
         #expect(try cache.value(forKey: "a") != nil)
     }
@@ -103,7 +116,11 @@ struct MiniCacheUpdatingTests {
     }
 
     @Test func anInstanceOfAClassIsFresh() throws {
-        let cache: MiniCache<String, Box> = caches.manager.cache(cacheName: "Boxes", cacheVersion: .custom("1"), maxAge: .days(1))
+        let cache: MiniCache<String, Box> = caches.manager.cache(
+            cacheName: "Boxes",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         let box = Box()
         try cache.set(box, forKey: "a")
         try cache.update(forKey: "a") { $0?.number = 7 }
@@ -129,7 +146,9 @@ struct MiniCacheUpdatingTests {
     @Test func anErrorOfTheClosureIsPassedOnAsItIs() throws {
         let (cache, others) = (caches.cache(), caches.cache("Others", of: Stubborn.self))
         let error = #expect(throws: MiniCacheError.self) {
-            try cache.update(forKey: "a") { _ in try others.set(Stubborn(isWilling: false), forKey: "b") }
+            try cache.update(forKey: "a") { _ in
+                try others.set(Stubborn(isWilling: false), forKey: "b")
+            }
         }
         #expect(error?.message.contains("Stubborn") == true)
         #expect(error.map { "\($0)" }?.contains("Others") == true)
@@ -157,7 +176,10 @@ struct MiniCacheUpdatingTests {
     @Test func aValueThatCannotBeEncodedChangesNothing() throws {
         let cache = caches.cache(of: Stubborn.self)
         try cache.set(Stubborn(isWilling: true), forKey: "a")
-        #expect(code { try cache.update(forKey: "a") { $0 = Stubborn(isWilling: false) } } == .notEncodable)
+        #expect(
+            code { try cache.update(forKey: "a") { $0 = Stubborn(isWilling: false) } }
+                == .notEncodable
+        )
         #expect(cache["a"]?.isWilling == true)
     }
 
@@ -171,12 +193,21 @@ struct MiniCacheUpdatingTests {
 
     @Test func noUpdateIsLostAmongThreadsAndManagers() async throws {
         let updates = LongRun.number(250, usually: 60)
-        let handles = [caches.cache(), caches.anotherManager().cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(7))]
+        let handles = [
+            caches.cache(),
+            caches.anotherManager().cache(
+                cacheName: "Test",
+                cacheVersion: .custom("1"),
+                maxAge: .days(7)
+            ),
+        ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {
                     try await handles[task % 2].perform { cache in
-                        for _ in 0..<updates { try cache.update(forKey: "n") { $0 = ($0 ?? 0) + 1 } }
+                        for _ in 0..<updates {
+                            try cache.update(forKey: "n") { $0 = ($0 ?? 0) + 1 }
+                        }
                     }
                 }
             }
@@ -193,7 +224,10 @@ struct MiniCacheUpdatingTests {
         let keys = (0..<60).map { "\($0)" } + ["3"]
         for trim in [1.megaByte, .zero, DataSize(bytes: 40)] {
             cache.trimMemory(to: trim)
-            #expect(try cache.values(forKeys: keys) == Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0)", $0) }))
+            #expect(
+                try cache.values(forKeys: keys)
+                    == Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0)", $0) })
+            )
         }
         caches.clock.advance(by: .seconds(7 * 86400))
         #expect(try cache.values(forKeys: keys).isEmpty)
@@ -230,7 +264,9 @@ private struct Stubborn: Codable, Sendable {
 
     init(isWilling: Bool) { self.isWilling = isWilling }
 
-    init(from decoder: any Decoder) throws { isWilling = try decoder.singleValueContainer().decode(Bool.self) }
+    init(from decoder: any Decoder) throws {
+        isWilling = try decoder.singleValueContainer().decode(Bool.self)
+    }
 
     func encode(to encoder: any Encoder) throws {
         guard isWilling else { throw Refusal() }

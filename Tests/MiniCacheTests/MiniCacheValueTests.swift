@@ -80,7 +80,10 @@ struct MiniCacheValueTests {
     /// P45: changing an object after it was set, or one that was read, does not change the cache.
     @Test func objectsAreNeverShared() throws {
         let cache: MiniCache<String, Counter> = temporary.manager.cache(
-            cacheName: "Objects", cacheVersion: .custom("1"), maxAge: .days(1))
+            cacheName: "Objects",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
         let counter = Counter(1)
         cache["foo"] = counter
         counter.count = 2
@@ -135,7 +138,9 @@ struct MiniCacheValueTests {
 
         init(fails: Bool) { self.fails = fails }
 
-        init(from decoder: any Decoder) throws { fails = try decoder.singleValueContainer().decode(Bool.self) }
+        init(from decoder: any Decoder) throws {
+            fails = try decoder.singleValueContainer().decode(Bool.self)
+        }
     }
 
     @Test func aValueThatCannotBeEncodedLeavesTheOldOne() throws {
@@ -151,7 +156,12 @@ struct MiniCacheValueTests {
     /// M6
     @Test func limitsHoldAfterEveryCall() throws {
         let cache: MiniCache<Int, Data> = temporary.manager.cache(
-            cacheName: "Bounded", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 2.kiloByte, diskLimit: 8.kiloByte)
+            cacheName: "Bounded",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 2.kiloByte,
+            diskLimit: 8.kiloByte
+        )
         for number in 0..<100 {
             try cache.set(Data(count: 500), forKey: number)
             let statistics = try cache.statistics()
@@ -168,14 +178,23 @@ struct MiniCacheValueTests {
     @Test func theLimitsOfTheFirstHandleCount() throws {
         let first = temporary.cache()
         let second: MiniCache<String, Int> = temporary.manager.cache(
-            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 5, diskLimit: 5)
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 5,
+            diskLimit: 5
+        )
         #expect(first.limits == StorageLimits(memory: 1.megaByte, disk: 20.megaByte))
         #expect(second.limits == StorageLimits(memory: 1.megaByte, disk: 20.megaByte))
     }
 
     @Test func anInvalidLimitIsTheErrorOfEveryCall() throws {
         let cache: MiniCache<String, Int> = temporary.manager.cache(
-            cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1), memoryLimit: 0)
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1),
+            memoryLimit: 0
+        )
         cache["foo"] = 1
         #expect(cache["foo"] == nil)
         #expect(code { try cache.set(1, forKey: "foo") } == .invalidLimit)

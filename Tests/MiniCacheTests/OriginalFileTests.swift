@@ -21,16 +21,25 @@ struct OriginalFileTests {
 
     /// The tables that Core Data makes of the original's model.
     static let tables = """
-        CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZDATE TIMESTAMP, ZCACHE VARCHAR, \
+        CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZDATE \
+        TIMESTAMP, ZCACHE VARCHAR, \
         ZCACHEVERSION VARCHAR, ZKEY VARCHAR, ZVALUE VARCHAR);
-        CREATE INDEX Z_CacheEntry_cacheKey ON ZCACHEENTRY (ZCACHE COLLATE BINARY ASC, ZKEY COLLATE BINARY ASC);
-        CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+        CREATE INDEX Z_CacheEntry_cacheKey ON ZCACHEENTRY (ZCACHE COLLATE BINARY ASC, ZKEY COLLATE \
+        BINARY ASC);
+        CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, \
+        Z_MAX INTEGER);
         CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
         CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB);
         INSERT INTO Z_PRIMARYKEY VALUES (1, 'CacheEntry', 0, 5);
         """
 
-    func insert(_ cache: String, _ version: String, key: String, value: String, age: Double = 0) -> String {
+    func insert(
+        _ cache: String,
+        _ version: String,
+        key: String,
+        value: String,
+        age: Double = 0
+    ) -> String {
         let date = temporary.clock.now.date.timeIntervalSinceReferenceDate - age
         return "INSERT INTO ZCACHEENTRY(Z_ENT, Z_OPT, ZDATE, ZCACHE, ZCACHEVERSION, ZKEY, ZVALUE) "
             + "VALUES (1, 1, \(date), '\(cache)', '\(version)', '\(key)', '\(value)');"
@@ -40,13 +49,24 @@ struct OriginalFileTests {
     func makeOriginal(_ more: String = "") throws {
         try temporary.makeDirectory()
         try RawDatabase(temporary.file).execute(
-            Self.tables + insert("Test", "1", key: "\"foo\"", value: "1") + insert("Test", "1", key: "\"old\"", value: "2", age: 5000)
-                + insert("Test", "2", key: "\"foo\"", value: "3", age: 6000) + insert("Places", "1", key: "7", value: "\"seven\"")
-                + insert("Places", "1", key: "{\"height\":-0,\"name\":\"e\u{301}\"}", value: "\"place\"")
-                + insert("Data", "1", key: "\"data\"", value: "\"AAH\\/\"") + more)
+            Self.tables + insert("Test", "1", key: "\"foo\"", value: "1")
+                + insert("Test", "1", key: "\"old\"", value: "2", age: 5000)
+                + insert("Test", "2", key: "\"foo\"", value: "3", age: 6000)
+                + insert("Places", "1", key: "7", value: "\"seven\"")
+                + insert(
+                    "Places",
+                    "1",
+                    key: "{\"height\":-0,\"name\":\"e\u{301}\"}",
+                    value: "\"place\""
+                )
+                + insert("Data", "1", key: "\"data\"", value: "\"AAH\\/\"") + more
+        )
     }
 
-    func cache<Key: Codable, Value: Codable & Sendable>(_ name: String, _ version: String = "1") -> MiniCache<Key, Value> {
+    func cache<Key: Codable, Value: Codable & Sendable>(
+        _ name: String,
+        _ version: String = "1"
+    ) -> MiniCache<Key, Value> {
         temporary.manager.cache(cacheName: name, cacheVersion: .custom(version), maxAge: .hours(1))
     }
 
@@ -69,7 +89,9 @@ struct OriginalFileTests {
     }
 
     func originals() throws -> [URL] {
-        try temporary.files().filter { $0.hasSuffix(".original") }.map { temporary.directory.appendingPathComponent($0) }
+        try temporary.files().filter { $0.hasSuffix(".original") }.map {
+            temporary.directory.appendingPathComponent($0)
+        }
     }
 
     @Test func itsEntriesAreImportedAndItIsRenamed() throws {
@@ -85,8 +107,10 @@ struct OriginalFileTests {
 
     @Test func entriesThatCannotBeReadAreLeftBehind() async throws {
         try makeOriginal(
-            insert("Test", "1", key: "\"broken\"", value: "{") + insert("Test", "1", key: "broken", value: "1")
-                + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);")
+            insert("Test", "1", key: "\"broken\"", value: "{")
+                + insert("Test", "1", key: "broken", value: "1")
+                + "INSERT INTO ZCACHEENTRY(ZCACHE, ZKEY) VALUES ('Test', NULL);"
+        )
         try expectEntries()
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["broken"] == nil)
@@ -104,7 +128,9 @@ struct OriginalFileTests {
 
     @Test func ofTwoEntriesWithOneKeyTheNewerStays() throws {
         try makeOriginal(
-            insert("Test", "1", key: "\"e\u{301}\"", value: "2") + insert("Test", "1", key: "\"é\"", value: "1", age: 100))
+            insert("Test", "1", key: "\"e\u{301}\"", value: "2")
+                + insert("Test", "1", key: "\"é\"", value: "1", age: 100)
+        )
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["é"] == 2)
     }
@@ -114,9 +140,13 @@ struct OriginalFileTests {
     /// C5: older Foundations wrote 17 digits.
     @Test func numbersAreFoundHoweverTheOriginalSpelledThem() throws {
         try makeOriginal(
-            insert("Doubles", "1", key: "0.20000000000000001", value: "1") + insert("Doubles", "1", key: "3", value: "2")
-                + insert("Doubles", "1", key: "1e2", value: "3") + insert("Dates", "1", key: "712345678.12300003", value: "4")
-                + insert("Bools", "1", key: "true", value: "5") + insert("Lists", "1", key: "[ \"a\\/b\", \"\\u00e9\" ]", value: "6"))
+            insert("Doubles", "1", key: "0.20000000000000001", value: "1")
+                + insert("Doubles", "1", key: "3", value: "2")
+                + insert("Doubles", "1", key: "1e2", value: "3")
+                + insert("Dates", "1", key: "712345678.12300003", value: "4")
+                + insert("Bools", "1", key: "true", value: "5")
+                + insert("Lists", "1", key: "[ \"a\\/b\", \"\\u00e9\" ]", value: "6")
+        )
         let doubles: MiniCache<Double, Int> = cache("Doubles")
         #expect(doubles[0.2] == 1)
         #expect(doubles[3] == 2)
@@ -150,7 +180,9 @@ struct OriginalFileTests {
     struct Seven: Codable {
         init() {}
         init(from decoder: any Decoder) throws {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "A key that is only written."))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "A key that is only written.")
+            )
         }
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
@@ -212,12 +244,15 @@ struct OriginalFileTests {
         #expect(places[Place(name: "é", height: 0)] == nil)
     }
 
-    /// Entries that wait are imported in several transactions, of which a process may end the first alone.
+    /// Entries that wait are imported in several transactions, of which a process may end the first
+    /// alone.
     @Test func aRemovedEntryNeverReturnsWhileThoseThatWaitAreImported() throws {
         try makeOriginal(
             (0..<1200).map { number in
-                insert("Both", "1", key: "\(number)", value: "1", age: 2000) + insert("Both", "1", key: "[\(number)]", value: "2")
-            }.joined())
+                insert("Both", "1", key: "\(number)", value: "1", age: 2000)
+                    + insert("Both", "1", key: "[\(number)]", value: "2")
+            }.joined()
+        )
         let numbers: MiniCache<Int, Int> = cache("Both")
         #expect(try numbers.count() == 1200)
         for number in 0..<1200 { numbers[number] = nil }
@@ -229,13 +264,16 @@ struct OriginalFileTests {
         #expect(throws: VellumError.self) {
             // The key of the second batch stops it.
             try original.importEntries(
-                of: ("Both", "1"), into: hold.store, of: file,
+                of: ("Both", "1"),
+                into: hold.store,
+                of: file,
                 key: { CacheKey.decodingOriginal($0, as: [Int].self) },
                 value: { json in
                     values += 1
                     if values > 600 { throw SQLiteError.busy }
                     return CachedValue(EncodedForm(Data(json.utf8)))
-                })
+                }
+            )
         }
         try hold.close()
         try temporary.manager.close()
@@ -251,7 +289,8 @@ struct OriginalFileTests {
         try makeOriginal(
             (0..<LongRun.number(3000, usually: 750)).map { number in
                 insert("Many", "1", key: "\"\(number)\"", value: value)
-            }.joined())
+            }.joined()
+        )
         // Another cache renames it.
         let test: MiniCache<String, Int> = cache("Test")
         #expect(test["foo"] == 1)
@@ -265,7 +304,8 @@ struct OriginalFileTests {
         #expect(many["new"] == "new")
     }
 
-    /// A reader that cannot import what is left works all the same, and the next handle tries it again.
+    /// A reader that cannot import what is left works all the same, and the next handle tries it
+    /// again.
     @Test func anImportThatFailsIsReportedAndTriedAgain() throws {
         try makeOriginal()
         let test: MiniCache<String, Int> = cache("Test")
@@ -286,7 +326,9 @@ struct OriginalFileTests {
 
     @Test func aFileOfAnotherProgramIsNotAnOriginal() throws {
         try temporary.makeDirectory()
-        try RawDatabase(temporary.file).execute("CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY); CREATE TABLE other(a)")
+        try RawDatabase(temporary.file).execute(
+            "CREATE TABLE ZCACHEENTRY (Z_PK INTEGER PRIMARY KEY); CREATE TABLE other(a)"
+        )
         let test: MiniCache<String, Int> = cache("Test")
         test["a"] = 1
         #expect(test["a"] == 1)
@@ -305,7 +347,10 @@ struct OriginalFileTests {
 
     @Test func importedEntriesKeepTheirOrder() throws {
         try makeOriginal(
-            (0..<600).map { insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: 600 - Double($0)) }.joined())
+            (0..<600).map {
+                insert("Many", "1", key: "\"\($0)\"", value: "\($0)", age: 600 - Double($0))
+            }.joined()
+        )
         let many: MiniCache<String, Int> = cache("Many")
         #expect(try many.keys() == (0..<600).reversed().map { "\($0)" })
         many["0"] = 0
@@ -317,14 +362,22 @@ struct OriginalFileTests {
         try temporary.makeDirectory()
         let elsewhere = temporary.directory.appendingPathComponent("elsewhere.sqlite")
         let database = try RawDatabase(elsewhere)
-        try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;" + Self.tables)
+        try database.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;" + Self.tables
+        )
         try database.execute(insert("Test", "1", key: "\"foo\"", value: "1"))
         for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: elsewhere.path + suffix, toPath: temporary.file.path + suffix)
+            try FileManager.default.copyItem(
+                atPath: elsewhere.path + suffix,
+                toPath: temporary.file.path + suffix
+            )
         }
         withExtendedLifetime(database) {}
         #expect(cache("Test")["foo"] as Int? == 1)
-        #expect(try RawDatabase(#require(try originals().first)).int("SELECT count(*) FROM ZCACHEENTRY") == 1)
+        #expect(
+            try RawDatabase(#require(try originals().first)).int("SELECT count(*) FROM ZCACHEENTRY")
+                == 1
+        )
     }
 
     // MARK: Threads
@@ -334,7 +387,10 @@ struct OriginalFileTests {
         let temporary = temporary
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             let cache: MiniCache<String, Int> = temporary.anotherManager().cache(
-                cacheName: "Test", cacheVersion: .custom("1"), maxAge: .hours(1))
+                cacheName: "Test",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
             #expect(cache["foo"] == 1)
         }
         #expect(try originals().count == 1)

@@ -9,13 +9,21 @@ final class TemporaryCaches: Sendable {
     let manager: MiniCacheManager
 
     init() {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("MiniCacheTests-\(UUID().uuidString)", isDirectory: true)
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "MiniCacheTests-\(UUID().uuidString)",
+            isDirectory: true
+        )
         manager = MiniCacheManager(name: "Caches", directory: directory, clock: clock.wallClock)
     }
 
     /// Returns another manager of the same file, as another process or a later launch would make.
     func anotherManager(durability: Durability = .crashSafe) -> MiniCacheManager {
-        MiniCacheManager(name: "Caches", directory: directory, durability: durability, clock: clock.wallClock)
+        MiniCacheManager(
+            name: "Caches",
+            directory: directory,
+            durability: durability,
+            clock: clock.wallClock
+        )
     }
 
     var file: URL { manager.url }
@@ -32,21 +40,36 @@ final class TemporaryCaches: Sendable {
 
     func size(_ suffix: String = "") throws -> Int {
         guard FileManager.default.fileExists(atPath: file.path + suffix) else { return 0 }
-        return try (FileManager.default.attributesOfItem(atPath: file.path + suffix)[.size] as? NSNumber)?.intValue ?? 0
+        return try
+            (FileManager.default.attributesOfItem(atPath: file.path + suffix)[.size] as? NSNumber)?
+            .intValue ?? 0
     }
 
     /// Returns a cache with string keys.
     ///
-    /// - Parameter window: For how long expired values stay: a second after it was opened, a cache removes those that it need not keep.
+    /// - Parameter window: For how long expired values stay: a second after it was opened, a cache
+    ///   removes those that it need not keep.
     func cache<Value: Codable & Sendable>(
-        _ name: String = "Test", version: CacheVersion = .custom("1"), maxAge: CacheMaxAge = .days(7),
-        keepExpiredFor window: Duration = .zero, of type: Value.Type = Int.self
+        _ name: String = "Test",
+        version: CacheVersion = .custom("1"),
+        maxAge: CacheMaxAge = .days(7),
+        keepExpiredFor window: Duration = .zero,
+        of type: Value.Type = Int.self
     ) -> MiniCache<String, Value> {
-        manager.cache(cacheName: name, cacheVersion: version, maxAge: maxAge, keepExpiredFor: window)
+        manager.cache(
+            cacheName: name,
+            cacheVersion: version,
+            maxAge: maxAge,
+            keepExpiredFor: window
+        )
     }
 
     /// Returns a cache with string keys.
-    func cache(_ name: String = "Test", version: CacheVersion = .custom("1"), expiration: Expiration) -> MiniCache<String, Int> {
+    func cache(
+        _ name: String = "Test",
+        version: CacheVersion = .custom("1"),
+        expiration: Expiration
+    ) -> MiniCache<String, Int> {
         manager.cache(cacheName: name, cacheVersion: version, expiration: expiration)
     }
 

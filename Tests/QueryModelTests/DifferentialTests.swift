@@ -10,10 +10,13 @@ import VellumTestSupport
 
 /// A query returns the same with indexes, without them, during a migration, and from an array.
 ///
-/// `VELLUM_FUZZ` is the number of pairs of data and query, `VELLUM_SEED` the seed of the random numbers.
+/// `VELLUM_FUZZ` is the number of pairs of data and query, `VELLUM_SEED` the seed of the random
+/// numbers.
 @Suite(.ownThreads(.longSuite))
 struct DifferentialTests {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap(Int.init)
+    }
 
     private static let wanted = number("VELLUM_FUZZ")
     /// With 48 the changing archive has had every kind of version.
@@ -30,36 +33,52 @@ struct DifferentialTests {
         for number in stride(from: round, to: max(Self.archives, 1), by: Self.rounds) {
             let seed = UInt64(Self.firstSeed + number)
             var random = SeededGenerator(seed: seed)
-            let specimens = (0..<Int.random(in: 0...24, using: &random)).map { Specimen.random("key \($0)", &random) }
+            let specimens = (0..<Int.random(in: 0...24, using: &random)).map {
+                Specimen.random("key \($0)", &random)
+            }
             var stores = try DifferentialStores(specimens)
             for turn in 0..<Self.queriesForEachArchive {
                 if turn % 16 == 0 { try stores.raiseVersion() }
                 let query = RandomQuery.random(&random)
                 let expected = query.answer(specimens)
-                guard let complaint = try stores.complaint(query.question, expected, asksMore: turn % 4 == 0) else { continue }
+                guard
+                    let complaint = try stores.complaint(
+                        query.question,
+                        expected,
+                        asksMore: turn % 4 == 0
+                    )
+                else { continue }
                 let (smallest, fewest) = try Self.shrink(query, specimens)
                 Issue.record(
                     """
-                    seed \(seed) (VELLUM_SEED=\(seed) VELLUM_FUZZ=\(Self.queriesForEachArchive)): \(complaint)
+                    seed \(seed) (VELLUM_SEED=\(seed) VELLUM_FUZZ=\(Self.queriesForEachArchive)): \
+                    \(complaint)
                     \(query)
                     shrunk: \(smallest)
                     on \(fewest.count) objects: \(fewest)
-                    """)
+                    """
+                )
                 return
             }
         }
     }
 
     /// Returns a smaller query and fewer objects that still fail.
-    private static func shrink(_ query: RandomQuery, _ specimens: [Specimen]) throws -> (RandomQuery, [Specimen]) {
+    private static func shrink(
+        _ query: RandomQuery,
+        _ specimens: [Specimen]
+    ) throws -> (RandomQuery, [Specimen]) {
         var (query, specimens) = (query, specimens)
         func fails(_ query: RandomQuery, _ specimens: [Specimen]) throws -> Bool {
-            try DifferentialStores(specimens).complaint(query.question, query.answer(specimens)) != nil
+            try DifferentialStores(specimens).complaint(query.question, query.answer(specimens))
+                != nil
         }
         var isShrinking = true
         while isShrinking {
             isShrinking = false
-            while let smaller = try query.smaller.first(where: { try fails($0, specimens) }) { (query, isShrinking) = (smaller, true) }
+            while let smaller = try query.smaller.first(where: { try fails($0, specimens) }) {
+                (query, isShrinking) = (smaller, true)
+            }
             for index in specimens.indices.reversed() {
                 var fewer = specimens
                 fewer.remove(at: index)

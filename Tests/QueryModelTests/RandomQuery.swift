@@ -36,11 +36,13 @@ struct RandomQuery: CustomStringConvertible {
             steps: (0..<Int.random(in: 1...4, using: &random)).map { _ in
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0...5: .filter(.random(depth: Int.random(in: 0...2, using: &random), &random))
-                case 6...7: .sort((0..<Int.random(in: 1...2, using: &random)).map { _ in .random(&random) })
+                case 6...7:
+                    .sort((0..<Int.random(in: 1...2, using: &random)).map { _ in .random(&random) })
                 case 8: .skip(Int.random(in: 0...4, using: &random))
                 default: .limit(Int.random(in: 0...8, using: &random))
                 }
-            })
+            }
+        )
     }
 
     /// The query of a store.
@@ -53,7 +55,8 @@ struct RandomQuery: CustomStringConvertible {
                 case .skip(let count): .skip(count)
                 case .limit(let count): .limit(count)
                 }
-            })
+            }
+        )
     }
 
     /// Returns the result for an array.
@@ -64,7 +67,9 @@ struct RandomQuery: CustomStringConvertible {
             case .sort(let orders):
                 specimens.enumerated().sorted { left, right in
                     for order in orders {
-                        let result = order.compare(left.element, right.element) * (order.isDescending ? -1 : 1)
+                        let result =
+                            order.compare(left.element, right.element)
+                            * (order.isDescending ? -1 : 1)
                         if result != 0 { return result < 0 }
                     }
                     return left.offset < right.offset
@@ -94,7 +99,11 @@ struct RandomQuery: CustomStringConvertible {
         steps.map { step in
             switch step {
             case .filter(let tree): "filter \(tree)"
-            case .sort(let orders): "sort " + orders.map { $0.words + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
+            case .sort(let orders):
+                "sort "
+                    + orders.map { $0.words + ($0.isDescending ? " descending" : "") }.joined(
+                        separator: ", "
+                    )
             case .skip(let count): "skip \(count)"
             case .limit(let count): "limit \(count)"
             }
@@ -128,7 +137,10 @@ extension RandomQuery.Tree: CustomStringConvertible {
         case .test(let test): test.expected
         case .all(let trees): { specimen in trees.allSatisfy { $0.expected(specimen) } }
         case .any(let trees): { specimen in trees.contains { $0.expected(specimen) } }
-        case .not(let tree): { specimen in !tree.expected(specimen) }
+        case .not(let tree):
+            { specimen in
+                !tree.expected(specimen)
+            }
         }
     }
 
@@ -168,27 +180,39 @@ extension RandomQuery.Order {
     static func random(_ random: inout SeededGenerator) -> RandomQuery.Order {
         let isDescending = Bool.random(using: &random)
         let makers = [
-            make("count", \.count, isDescending), make("huge", \.huge, isDescending), make("name", \.name, isDescending),
-            make("note", \.note, isDescending), make("day", \.day, isDescending), make("city", \.home.city, isDescending),
-            make("nick", \.nick, isDescending), make("seen", \.seen, isDescending), make("zip", \.home.zip, isDescending),
-            make("plain name", \.name.ignoringCaseAndDiacritics, isDescending), makeNumber("ratio", \.ratio, isDescending),
+            make("count", \.count, isDescending), make("huge", \.huge, isDescending),
+            make("name", \.name, isDescending),
+            make("note", \.note, isDescending), make("day", \.day, isDescending),
+            make("city", \.home.city, isDescending),
+            make("nick", \.nick, isDescending), make("seen", \.seen, isDescending),
+            make("zip", \.home.zip, isDescending),
+            make("plain name", \.name.ignoringCaseAndDiacritics, isDescending),
+            makeNumber("ratio", \.ratio, isDescending),
         ]
         return makers[Int.random(in: 0..<makers.count, using: &random)]
     }
 
     private static func make<Property: Comparable>(
-        _ words: String, _ path: any KeyPath<Specimen, Property> & Sendable, _ isDescending: Bool
+        _ words: String,
+        _ path: any KeyPath<Specimen, Property> & Sendable,
+        _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
-            words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
-            compare: { order($0[keyPath: path], $1[keyPath: path]) }, isDescending: isDescending)
+            words: words,
+            ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
+            compare: { order($0[keyPath: path], $1[keyPath: path]) },
+            isDescending: isDescending
+        )
     }
 
     private static func make<Property: Comparable>(
-        _ words: String, _ path: any KeyPath<Specimen, Property?> & Sendable, _ isDescending: Bool
+        _ words: String,
+        _ path: any KeyPath<Specimen, Property?> & Sendable,
+        _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
-            words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
+            words: words,
+            ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
             compare: { left, right in
                 switch (left[keyPath: path], right[keyPath: path]) {
                 case (let left?, let right?): order(left, right)
@@ -196,23 +220,33 @@ extension RandomQuery.Order {
                 case (nil, _): -1
                 case (_, nil): 1
                 }
-            }, isDescending: isDescending)
+            },
+            isDescending: isDescending
+        )
     }
 
     /// NaN comes before all numbers.
     private static func makeNumber(
-        _ words: String, _ path: any KeyPath<Specimen, Double> & Sendable, _ isDescending: Bool
+        _ words: String,
+        _ path: any KeyPath<Specimen, Double> & Sendable,
+        _ isDescending: Bool
     ) -> RandomQuery.Order {
         RandomQuery.Order(
-            words: words, ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
+            words: words,
+            ordering: Ordering(SortDescriptor(path, order: isDescending ? .reverse : .forward)),
             compare: { left, right in
                 let (left, right) = (left[keyPath: path], right[keyPath: path])
-                return left.isNaN || right.isNaN ? (right.isNaN ? 1 : 0) - (left.isNaN ? 1 : 0) : order(left, right)
-            }, isDescending: isDescending)
+                return left.isNaN || right.isNaN
+                    ? (right.isNaN ? 1 : 0) - (left.isNaN ? 1 : 0) : order(left, right)
+            },
+            isDescending: isDescending
+        )
     }
 
     private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
-        if let left = left as? String, let right = right as? String { return left.isBefore(right) ? -1 : right.isBefore(left) ? 1 : 0 }
+        if let left = left as? String, let right = right as? String {
+            return left.isBefore(right) ? -1 : right.isBefore(left) ? 1 : 0
+        }
         return left < right ? -1 : left > right ? 1 : 0
     }
 }

@@ -12,13 +12,21 @@ struct RandomTest {
     var condition: ValueCondition<Specimen>
     var expected: (Specimen) -> Bool
 
-    init(_ words: String, _ predicate: Predicate<Specimen>, _ expected: @escaping (Specimen) -> Bool) {
+    init(
+        _ words: String,
+        _ predicate: Predicate<Specimen>,
+        _ expected: @escaping (Specimen) -> Bool
+    ) {
         self.words = words
         condition = Condition(predicate)
         self.expected = expected
     }
 
-    init(_ words: String, _ find: (QueryFinder<Specimen>) -> QueryFinder<Specimen>, _ expected: @escaping (Specimen) -> Bool) {
+    init(
+        _ words: String,
+        _ find: (QueryFinder<Specimen>) -> QueryFinder<Specimen>,
+        _ expected: @escaping (Specimen) -> Bool
+    ) {
         self.words = words
         condition = .all(find(QueryFinder()).conditions)
         self.expected = expected
@@ -30,9 +38,9 @@ struct RandomTest {
         return makers[Int.random(in: 0..<makers.count, using: &random)](&random)
     }
 
-    private typealias Maker = (inout SeededGenerator) -> RandomTest
+    typealias Maker = (inout SeededGenerator) -> RandomTest
 
-    private static func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
+    static func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
         values[Int.random(in: 0..<values.count, using: &random)]
     }
 
@@ -42,59 +50,89 @@ struct RandomTest {
         [
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("name == \(x.debugDescription)", #Predicate { $0.name == x }) { $0.name == x }
+                return .init("name == \(x.debugDescription)", #Predicate { $0.name == x }) {
+                    $0.name == x
+                }
             },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("name != \(x.debugDescription)", #Predicate { $0.name != x }) { $0.name != x }
+                return .init("name != \(x.debugDescription)", #Predicate { $0.name != x }) {
+                    $0.name != x
+                }
             },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("name < \(x.debugDescription)", #Predicate { $0.name < x }) { $0.name.isBefore(x) }
+                return .init("name < \(x.debugDescription)", #Predicate { $0.name < x }) {
+                    $0.name.isBefore(x)
+                }
             },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("name >= \(x.debugDescription)", #Predicate { $0.name >= x }) { !$0.name.isBefore(x) }
+                return .init("name >= \(x.debugDescription)", #Predicate { $0.name >= x }) {
+                    !$0.name.isBefore(x)
+                }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("name starts \(x.debugDescription)", #Predicate { $0.name.starts(with: x) }) { $0.name.starts(with: x) }
+                return .init(
+                    "name starts \(x.debugDescription)",
+                    #Predicate { $0.name.starts(with: x) }
+                ) { $0.name.starts(with: x) }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("city starts \(x.debugDescription)", #Predicate { $0.home.city.starts(with: x) }) {
+                return .init(
+                    "city starts \(x.debugDescription)",
+                    #Predicate { $0.home.city.starts(with: x) }
+                ) {
                     $0.home.city.starts(with: x)
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("name has \(x.debugDescription)", #Predicate { $0.name.contains(x) }) { x.isEmpty || $0.name.holds(x) }
+                return .init("name has \(x.debugDescription)", #Predicate { $0.name.contains(x) }) {
+                    x.isEmpty || $0.name.holds(x)
+                }
             },
             {
                 let x: String? = pick(Nasty.strings + [nil], &$0)
-                return .init("nick == \(x.debugDescription)", #Predicate { $0.nick == x }) { $0.nick == x }
+                return .init("nick == \(x.debugDescription)", #Predicate { $0.nick == x }) {
+                    $0.nick == x
+                }
             },
             {
                 let x: String? = pick(Nasty.strings + [nil], &$0)
-                return .init("nick != \(x.debugDescription)", #Predicate { $0.nick != x }) { $0.nick != x }
+                return .init("nick != \(x.debugDescription)", #Predicate { $0.nick != x }) {
+                    $0.nick != x
+                }
             },
             {
                 let x: String? = pick(Nasty.strings + [nil], &$0)
-                return .init("away?.city == \(x.debugDescription)", #Predicate { $0.away?.city == x }) { $0.away?.city == x }
+                return .init(
+                    "away?.city == \(x.debugDescription)",
+                    #Predicate { $0.away?.city == x }
+                ) { $0.away?.city == x }
             },
             {
                 let x: Int? = pick(Nasty.integers + [nil], &$0)
-                return .init("away?.zip != \(x as Any)", #Predicate { $0.away?.zip != x }) { $0.away?.zip != x }
+                return .init("away?.zip != \(x as Any)", #Predicate { $0.away?.zip != x }) {
+                    $0.away?.zip != x
+                }
             },
             {
                 let x = pick(Nasty.integers, &$0)
-                return .init("(away?.zip ?? 2) < \(x)", #Predicate { ($0.away?.zip ?? 2) < x }) { ($0.away?.zip ?? 2) < x }
+                return .init("(away?.zip ?? 2) < \(x)", #Predicate { ($0.away?.zip ?? 2) < x }) {
+                    ($0.away?.zip ?? 2) < x
+                }
             },
             { _ in .init("nick == nil", #Predicate { $0.nick == nil }) { $0.nick == nil } },
             { _ in .init("nick != nil", #Predicate { $0.nick != nil }) { $0.nick != nil } },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("(nick ?? \"\") == \(x.debugDescription)", #Predicate { ($0.nick ?? "") == x }) { ($0.nick ?? "") == x }
+                return .init(
+                    "(nick ?? \"\") == \(x.debugDescription)",
+                    #Predicate { ($0.nick ?? "") == x }
+                ) { ($0.nick ?? "") == x }
             },
             { _ in .init("flag", #Predicate { $0.flag }) { $0.flag } },
             { _ in .init("!flag", #Predicate { !$0.flag }) { !$0.flag } },
@@ -103,56 +141,73 @@ struct RandomTest {
                 return .init("small <= \(x)", #Predicate { $0.small <= x }) { $0.small <= x }
             },
             {
-                let x = pick(Nasty.integers, &$0); return .init("count == \(x)", #Predicate { $0.count == x }) { $0.count == x }
+                let x = pick(Nasty.integers, &$0);
+                return .init("count == \(x)", #Predicate { $0.count == x }) { $0.count == x }
             },
             {
-                let x = pick(Nasty.integers, &$0); return .init("\(x) < count", #Predicate { x < $0.count }) { x < $0.count }
+                let x = pick(Nasty.integers, &$0);
+                return .init("\(x) < count", #Predicate { x < $0.count }) { x < $0.count }
             },
             {
                 let x = [pick(Nasty.integers, &$0), pick(Nasty.integers, &$0)]
-                return .init("\(x) contains count", #Predicate { x.contains($0.count) }) { x.contains($0.count) }
+                return .init("\(x) contains count", #Predicate { x.contains($0.count) }) {
+                    x.contains($0.count)
+                }
             },
             {
                 let x = pick(Nasty.integers, &$0)
                 let range = min(0, x)...max(0, x)
-                return .init("\(range) contains count", #Predicate { range.contains($0.count) }) { range.contains($0.count) }
+                return .init("\(range) contains count", #Predicate { range.contains($0.count) }) {
+                    range.contains($0.count)
+                }
             },
             {
-                let x = pick(Nasty.unsigned, &$0); return .init("huge > \(x)", #Predicate { $0.huge > x }) { $0.huge > x }
+                let x = pick(Nasty.unsigned, &$0);
+                return .init("huge > \(x)", #Predicate { $0.huge > x }) { $0.huge > x }
             },
             {
-                let x = pick(Nasty.unsigned, &$0); return .init("huge == \(x)", #Predicate { $0.huge == x }) { $0.huge == x }
+                let x = pick(Nasty.unsigned, &$0);
+                return .init("huge == \(x)", #Predicate { $0.huge == x }) { $0.huge == x }
             },
             {
-                let x = pick(Nasty.numbers, &$0); return .init("ratio == \(x)", #Predicate { $0.ratio == x }) { $0.ratio == x }
+                let x = pick(Nasty.numbers, &$0);
+                return .init("ratio == \(x)", #Predicate { $0.ratio == x }) { $0.ratio == x }
             },
             {
-                let x = pick(Nasty.numbers, &$0); return .init("ratio != \(x)", #Predicate { $0.ratio != x }) { $0.ratio != x }
+                let x = pick(Nasty.numbers, &$0);
+                return .init("ratio != \(x)", #Predicate { $0.ratio != x }) { $0.ratio != x }
             },
             {
-                let x = pick(Nasty.numbers, &$0); return .init("ratio > \(x)", #Predicate { $0.ratio > x }) { $0.ratio > x }
+                let x = pick(Nasty.numbers, &$0);
+                return .init("ratio > \(x)", #Predicate { $0.ratio > x }) { $0.ratio > x }
             },
             {
-                let x = pick(Nasty.numbers, &$0); return .init("ratio <= \(x)", #Predicate { $0.ratio <= x }) { $0.ratio <= x }
+                let x = pick(Nasty.numbers, &$0);
+                return .init("ratio <= \(x)", #Predicate { $0.ratio <= x }) { $0.ratio <= x }
             },
             {
                 let x: Float? = Float(pick(Nasty.numbers, &$0));
                 return .init("share == \(x as Any)", #Predicate { $0.share == x }) { $0.share == x }
             },
             {
-                let x = pick(Nasty.dates, &$0); return .init("day < \(x)", #Predicate { $0.day < x }) { $0.day < x }
+                let x = pick(Nasty.dates, &$0);
+                return .init("day < \(x)", #Predicate { $0.day < x }) { $0.day < x }
             },
             {
-                let x: Date? = pick(Nasty.dates, &$0); return .init("seen == \(x as Any)", #Predicate { $0.seen == x }) { $0.seen == x }
+                let x: Date? = pick(Nasty.dates, &$0);
+                return .init("seen == \(x as Any)", #Predicate { $0.seen == x }) { $0.seen == x }
             },
             {
-                let x = pick(Nasty.codes, &$0); return .init("code == \(x)", #Predicate { $0.code == x }) { $0.code == x }
+                let x = pick(Nasty.codes, &$0);
+                return .init("code == \(x)", #Predicate { $0.code == x }) { $0.code == x }
             },
             {
-                let x = pick(Nasty.blobs, &$0); return .init("blob == \(x as NSData)", #Predicate { $0.blob == x }) { $0.blob == x }
+                let x = pick(Nasty.blobs, &$0);
+                return .init("blob == \(x as NSData)", #Predicate { $0.blob == x }) { $0.blob == x }
             },
             {
-                let x = pick(Specimen.Kind.allCases, &$0); return .init("kind == \(x)", #Predicate { $0.kind == x }) { $0.kind == x }
+                let x = pick(Specimen.Kind.allCases, &$0);
+                return .init("kind == \(x)", #Predicate { $0.kind == x }) { $0.kind == x }
             },
             {
                 let x: Specimen.Level? = pick(Specimen.Level.allCases + [nil], &$0)
@@ -160,30 +215,44 @@ struct RandomTest {
             },
             {
                 let x: Int? = pick(Nasty.integers + [nil], &$0)
-                return .init("home.zip == \(x as Any)", #Predicate { $0.home.zip == x }) { $0.home.zip == x }
+                return .init("home.zip == \(x as Any)", #Predicate { $0.home.zip == x }) {
+                    $0.home.zip == x
+                }
             },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("tags has \(x.debugDescription)", #Predicate { $0.tags.contains(x) }) { $0.tags.contains(x) }
+                return .init("tags has \(x.debugDescription)", #Predicate { $0.tags.contains(x) }) {
+                    $0.tags.contains(x)
+                }
             },
             {
                 let x = pick(Nasty.numbers, &$0);
-                return .init("marks has \(x)", #Predicate { $0.marks.contains(x) }) { $0.marks.contains(x) }
+                return .init("marks has \(x)", #Predicate { $0.marks.contains(x) }) {
+                    $0.marks.contains(x)
+                }
             },
             { _ in .init("tags is empty", #Predicate { $0.tags.isEmpty }) { $0.tags.isEmpty } },
             {
                 let x = pick(Nasty.strings, &$0);
-                return .init("note == \(x.debugDescription)", #Predicate { $0.note == x }) { $0.note == x }
+                return .init("note == \(x.debugDescription)", #Predicate { $0.note == x }) {
+                    $0.note == x
+                }
             },
             {
                 let (x, y) = (pick(Nasty.integers, &$0), pick(Nasty.strings, &$0))
-                return .init("count > \(x) && name > \(y.debugDescription)", #Predicate { $0.count > x && $0.name > y }) {
+                return .init(
+                    "count > \(x) && name > \(y.debugDescription)",
+                    #Predicate { $0.count > x && $0.name > y }
+                ) {
                     $0.count > x && y.isBefore($0.name)
                 }
             },
             {
                 let (x, y) = (pick(Nasty.integers, &$0), pick(Nasty.strings, &$0))
-                return .init("count == \(x) || note == \(y.debugDescription)", #Predicate { $0.count == x || $0.note == y }) {
+                return .init(
+                    "count == \(x) || note == \(y.debugDescription)",
+                    #Predicate { $0.count == x || $0.note == y }
+                ) {
                     $0.count == x || $0.note == y
                 }
             },
@@ -194,50 +263,74 @@ struct RandomTest {
         [
             {
                 let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
-                return .init("name == \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics == x }) {
+                return .init(
+                    "name == \(x.debugDescription), plain",
+                    #Predicate { $0.name.ignoringCaseAndDiacritics == x }
+                ) {
                     $0.name.ignoringCaseAndDiacritics == x
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
-                return .init("name starts \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics.starts(with: x) }) {
+                return .init(
+                    "name starts \(x.debugDescription), plain",
+                    #Predicate { $0.name.ignoringCaseAndDiacritics.starts(with: x) }
+                ) {
                     $0.name.ignoringCaseAndDiacritics.starts(with: x)
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0).ignoringCaseAndDiacritics
-                return .init("name > \(x.debugDescription), plain", #Predicate { $0.name.ignoringCaseAndDiacritics > x }) {
+                return .init(
+                    "name > \(x.debugDescription), plain",
+                    #Predicate { $0.name.ignoringCaseAndDiacritics > x }
+                ) {
                     x.isBefore($0.name.ignoringCaseAndDiacritics)
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0).ignoringCase
-                return .init("nick == \(x.debugDescription), any case", #Predicate { $0.nick.ignoringCase == x }) {
+                return .init(
+                    "nick == \(x.debugDescription), any case",
+                    #Predicate { $0.nick.ignoringCase == x }
+                ) {
                     $0.nick.ignoringCase == x
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("name(.isEqual \(x.debugDescription)), plain", { $0.name(.isEqual(x, ignoring: .caseAndDiacritics)) }) {
+                return .init(
+                    "name(.isEqual \(x.debugDescription)), plain",
+                    { $0.name(.isEqual(x, ignoring: .caseAndDiacritics)) }
+                ) {
                     $0.name.ignoringCaseAndDiacritics == x.ignoringCaseAndDiacritics
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("name(.contains \(x.debugDescription)), plain", { $0.name(.contains(x, ignoring: .caseAndDiacritics)) }) {
+                return .init(
+                    "name(.contains \(x.debugDescription)), plain",
+                    { $0.name(.contains(x, ignoring: .caseAndDiacritics)) }
+                ) {
                     let part = x.ignoringCaseAndDiacritics
                     return part.isEmpty || $0.name.ignoringCaseAndDiacritics.holds(part)
                 }
             },
             {
                 let x: String? = pick(Nasty.strings + [nil], &$0)
-                return .init("nick(.isEqual \(x.debugDescription)), any case", { $0.nick(.isEqual(x, ignoring: .case)) }) {
+                return .init(
+                    "nick(.isEqual \(x.debugDescription)), any case",
+                    { $0.nick(.isEqual(x, ignoring: .case)) }
+                ) {
                     $0.nick.ignoringCase == x.ignoringCase
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("nick(.starts \(x.debugDescription)), any case", { $0.nick(.starts(with: x, ignoring: .case)) }) {
+                return .init(
+                    "nick(.starts \(x.debugDescription)), any case",
+                    { $0.nick(.starts(with: x, ignoring: .case)) }
+                ) {
                     $0.nick.map { $0.ignoringCase.starts(with: x.ignoringCase) } ?? false
                 }
             },
@@ -249,113 +342,48 @@ struct RandomTest {
         [
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("nick! >= \(x.debugDescription)", #Predicate { $0.nick != nil && $0.nick! >= x }) {
+                return .init(
+                    "nick! >= \(x.debugDescription)",
+                    #Predicate { $0.nick != nil && $0.nick! >= x }
+                ) {
                     $0.nick.map { !$0.isBefore(x) } ?? false
                 }
             },
             {
                 let x = pick(Nasty.strings, &$0)
-                return .init("nick! starts \(x.debugDescription)", #Predicate { $0.nick != nil && $0.nick!.starts(with: x) }) {
+                return .init(
+                    "nick! starts \(x.debugDescription)",
+                    #Predicate { $0.nick != nil && $0.nick!.starts(with: x) }
+                ) {
                     $0.nick?.starts(with: x) ?? false
                 }
             },
             {
                 let x = Float(pick(Nasty.numbers, &$0))
-                return .init("share! != \(x)", #Predicate { $0.share != nil && $0.share! != x }) { $0.share.map { $0 != x } ?? false }
+                return .init("share! != \(x)", #Predicate { $0.share != nil && $0.share! != x }) {
+                    $0.share.map { $0 != x } ?? false
+                }
             },
             {
                 let x = pick(Nasty.dates, &$0)
-                return .init("!(seen! < \(x))", #Predicate { nil != $0.seen && !($0.seen! < x) }) { $0.seen.map { !($0 < x) } ?? false }
+                return .init("!(seen! < \(x))", #Predicate { nil != $0.seen && !($0.seen! < x) }) {
+                    $0.seen.map { !($0 < x) } ?? false
+                }
             },
             {
                 let x = pick(Specimen.Level.allCases, &$0)
-                return .init("level! == \(x)", #Predicate { $0.level != nil && $0.level! == x }) { $0.level == x }
+                return .init("level! == \(x)", #Predicate { $0.level != nil && $0.level! == x }) {
+                    $0.level == x
+                }
             },
             {
-                let (x, y): (String, Int?) = (pick(Nasty.strings, &$0), pick(Nasty.integers + [nil], &$0))
+                let (x, y): (String, Int?) = (
+                    pick(Nasty.strings, &$0), pick(Nasty.integers + [nil], &$0)
+                )
                 return .init(
                     "away!.city == \(x.debugDescription) || away!.zip != \(y as Any)",
                     #Predicate { $0.away != nil && ($0.away!.city == x || $0.away!.zip != y) }
                 ) { $0.away.map { $0.city == x || $0.zip != y } ?? false }
-            },
-        ]
-    }
-
-    // MARK: Finders
-
-    private static var finders: [Maker] {
-        [
-            {
-                let x = pick(Nasty.strings, &$0);
-                return .init("name(.isEqual \(x.debugDescription))", { $0.name(.isEqual(with: x)) }) { $0.name == x }
-            },
-            {
-                let x = pick(Nasty.strings, &$0);
-                return .init("nick(.isEqual \(x.debugDescription))", { $0.nick(.isEqual(with: x)) }) { $0.nick == x }
-            },
-            {
-                let x = pick(Nasty.strings, &$0)
-                return .init("nick(.isNotEqual \(x.debugDescription))", { $0.nick(.isNotEqual(with: x)) }) { $0.nick != x }
-            },
-            {
-                let x = pick(Nasty.strings, &$0)
-                return .init("nick(.less \(x.debugDescription))", { $0.nick(.less(than: x)) }) { $0.nick.map { $0.isBefore(x) } ?? false }
-            },
-            { _ in .init("nick(.isNilOrEmpty)", { $0.nick(.isNilOrEmpty()) }) { $0.nick?.isEmpty ?? true } },
-            { _ in .init("nick(.isNotNil)", { $0.nick(.isNotNil()) }) { $0.nick != nil } },
-            { _ in .init("name(.isEmpty)", { $0.name(.isEmpty()) }) { $0.name.isEmpty } },
-            { _ in .init("name(.isNotEmpty)", { $0.name(.isNotEmpty()) }) { !$0.name.isEmpty } },
-            {
-                let x = pick(Nasty.strings, &$0)
-                return .init("name(.contains \(x.debugDescription), any case)", { $0.name(.contains(string: x, caseSensitive: false)) }) {
-                    x.isEmpty || $0.name.lowercased().holds(x.lowercased())
-                }
-            },
-            {
-                let x = pick(Nasty.numbers, &$0); return .init("ratio(.greater \(x))", { $0.ratio(.greater(than: x)) }) { $0.ratio > x }
-            },
-            {
-                let x = pick(Nasty.numbers, &$0);
-                return .init("ratio(.isNotEqual \(x))", { $0.ratio(.isNotEqual(with: x)) }) { $0.ratio != x }
-            },
-            {
-                let x = Float(pick(Nasty.numbers, &$0))
-                return .init("share(.lessOrEqual \(x))", { $0.share(.lessOrEqual(with: x)) }) { $0.share.map { $0 <= x } ?? false }
-            },
-            {
-                let x = pick(Nasty.dates, &$0)
-                return .init("seen(.greaterOrEqual \(x))", { $0.seen(.greaterOrEqual(with: x)) }) { $0.seen.map { $0 >= x } ?? false }
-            },
-            {
-                let x = [pick(Nasty.strings, &$0), pick(Nasty.strings, &$0)]
-                return .init("tags(.contains all \(x))", { $0.tags(.contains(all: x)) }) { specimen in x.allSatisfy(specimen.tags.contains)
-                }
-            },
-            {
-                let x = [pick(Nasty.strings, &$0), pick(Nasty.strings, &$0)]
-                return .init("tags(.contains one of \(x))", { $0.tags(.contains(atLeastOne: x)) }) { specimen in
-                    x.contains(where: specimen.tags.contains)
-                }
-            },
-            {
-                let x = pick([0, 1, 2], &$0);
-                return .init("tags(.countGreater \(x))", { $0.tags(.countGreater(than: x)) }) { $0.tags.count > x }
-            },
-            {
-                let x = pick(Specimen.Kind.allCases, &$0);
-                return .init("kind(.isNotEqual \(x))", { $0.kind(.isNotEqual(with: x)) }) { $0.kind != x }
-            },
-            {
-                let x = pick(Specimen.Level.allCases, &$0)
-                return .init("level(.isNotEqual \(x))", { $0.level(.isNotEqual(with: x)) }) { $0.level != x }
-            },
-            {
-                let (x, y) = (pick(Nasty.strings, &$0), pick(Nasty.integers, &$0))
-                return .init(
-                    "note(.isEqual \(x.debugDescription)), count(.less \(y))", { $0.note(.isEqual(with: x)).count(.less(than: y)) }
-                ) {
-                    $0.note == x && $0.count < y
-                }
             },
         ]
     }
@@ -364,11 +392,12 @@ struct RandomTest {
 // MARK: Reference for strings
 
 extension String {
-    /// The documented order: by the scalars of the normal form. Swift's own order is wrong if a string that is not normalized is a prefix of
-    /// another.
+    /// The documented order: by the scalars of the normal form. Swift's own order is wrong if a
+    /// string that is not normalized is a prefix of another.
     func isBefore(_ other: String) -> Bool {
         precomposedStringWithCanonicalMapping.unicodeScalars.lexicographicallyPrecedes(
-            other.precomposedStringWithCanonicalMapping.unicodeScalars)
+            other.precomposedStringWithCanonicalMapping.unicodeScalars
+        )
     }
 
     /// Returns whether the string contains the characters of the other.

@@ -7,13 +7,15 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumEngine
 
-/// Every write is heard: what of the table of decision 75 applies to a file that is read through (`loading`).
+/// Every write is heard: what of the table of decision 75 applies to a file that is read through
+/// (`loading`).
 @Suite(.ownThreads)
 struct StorageHeardTests {
     enum Write: CaseIterable, Sendable { case set, remove, removeAll }
 
     enum Origin: CaseIterable, Sendable {
-        /// The storage that is read through, one like it, the file's own, and that of another process.
+        /// The storage that is read through, one like it, the file's own, and that of another
+        /// process.
         case sameHandle, otherHandle, file, otherProcess
     }
 
@@ -27,11 +29,13 @@ struct StorageHeardTests {
         var description: String { "\(write), \(origin), \(bystander)" }
 
         static let all = Write.allCases.flatMap { write in
-            Origin.allCases.flatMap { origin in Bystander.allCases.map { Cell(write: write, origin: origin, bystander: $0) } }
+            Origin.allCases.flatMap { origin in
+                Bystander.allCases.map { Cell(write: write, origin: origin, bystander: $0) }
+            }
         }
 
-        /// The guide "Memory, disk and server": "What is written past the composition … is not noticed by a retrieval that runs, and what that
-        /// finds is set over it."
+        /// The guide "Memory, disk and server": "What is written past the composition … is not
+        /// noticed by a retrieval that runs, and what that finds is set over it."
         private var isNoticed: Bool { origin == .sameHandle }
 
         var expected: Outcome {
@@ -40,10 +44,13 @@ struct StorageHeardTests {
             switch bystander {
             case .memory: return Outcome(stored: left)
             case .retrieval: return Outcome(answers: ["loaded"], stored: stored, calls: 1)
-            case .earlyCaller: return Outcome(answers: ["loaded", "loaded"], stored: stored, calls: 1)
+            case .earlyCaller:
+                return Outcome(answers: ["loaded", "loaded"], stored: stored, calls: 1)
             case .lateCaller:
                 if let left { return Outcome(answers: ["loaded", left], stored: stored, calls: 1) }
-                guard isNoticed else { return Outcome(answers: ["loaded", "loaded"], stored: stored, calls: 1) }
+                guard isNoticed else {
+                    return Outcome(answers: ["loaded", "loaded"], stored: stored, calls: 1)
+                }
                 return Outcome(answers: ["loaded", "new"], stored: "new", calls: 2)
             }
         }
@@ -69,7 +76,8 @@ struct StorageHeardTests {
         file.asRemovableStorage().loading { [source] _ in try await source.text() }
     }
 
-    private func write(_ write: Write, to storage: RemovableStorage<Filename, String>) async throws {
+    private func write(_ write: Write, to storage: RemovableStorage<Filename, String>) async throws
+    {
         switch write {
         case .set: try await storage.set("written", forKey: key)
         case .remove: try await storage.remove(forKey: key)
@@ -78,19 +86,26 @@ struct StorageHeardTests {
     }
 
     /// - Parameter storage: The one that is read through.
-    private func write(_ cell: Cell, past storage: RemovableStorage<Filename, String>) async throws {
+    private func write(_ cell: Cell, past storage: RemovableStorage<Filename, String>) async throws
+    {
         switch cell.origin {
         case .sameHandle: try await write(cell.write, to: storage)
-        case .otherHandle: try await write(cell.write, to: reading(temporary.storage(of: String.self)))
+        case .otherHandle:
+            try await write(cell.write, to: reading(temporary.storage(of: String.self)))
         case .file: try await write(cell.write, to: file.asRemovableStorage())
         case .otherProcess:
             let opened = try #require(DatabaseFile.opened(at: temporary.file))
             FileRegistry.shared.remove(opened)
             // Another path, so that nothing of this process is shared.
             let link = temporary.folder.file("link")
-            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: temporary.folder.url)
+            try FileManager.default.createSymbolicLink(
+                at: link,
+                withDestinationURL: temporary.folder.url
+            )
             let other = SQLiteStorage<String>(
-                fileURL: link.appendingPathComponent("storage.sqlite"), options: .init(clock: temporary.clock.wallClock))
+                fileURL: link.appendingPathComponent("storage.sqlite"),
+                options: .init(clock: temporary.clock.wallClock)
+            )
             try await write(cell.write, to: other.asRemovableStorage())
         }
     }
@@ -109,7 +124,10 @@ struct StorageHeardTests {
         #expect(outcome == cell.expected)
     }
 
-    private func retrieve(_ cell: Cell, from storage: RemovableStorage<Filename, String>) async throws -> Outcome {
+    private func retrieve(
+        _ cell: Cell,
+        from storage: RemovableStorage<Filename, String>
+    ) async throws -> Outcome {
         let first = Task { [key] in try await storage.retrieve(forKey: key) }
         await source.waitForCall()
         let (others, other) = AsyncStream<String>.makeStream()
@@ -136,7 +154,9 @@ struct StorageHeardTests {
         }
         source.answer(1, "loaded")
         var outcome = Outcome(answers: [try await first.value])
-        if cell.bystander != .retrieval { for await text in others { outcome.answers.append(text) } }
+        if cell.bystander != .retrieval {
+            for await text in others { outcome.answers.append(text) }
+        }
         outcome.calls = source.calls
         return outcome
     }

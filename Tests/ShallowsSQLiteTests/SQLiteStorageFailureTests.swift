@@ -20,16 +20,25 @@ struct SQLiteStorageFailureTests {
         #expect(await code { try await storage.open() } == .notADatabase)
         #expect(await code { _ = try await storage.retrieve(forKey: "kharkiv") } == .notADatabase)
         #expect(await code { try await storage.set(.kharkiv, forKey: "kharkiv") } == .notADatabase)
-        #expect(throws: ShallowsError.self) { try storage.makeSyncStorage().set(.kharkiv, forKey: "kharkiv") }
+        #expect(throws: ShallowsError.self) {
+            try storage.makeSyncStorage().set(.kharkiv, forKey: "kharkiv")
+        }
         #expect(try Data(contentsOf: temporary.file) == text)
     }
 
     @Test func aFailureIsNotAMiss() async throws {
         try data(String(repeating: "xyz", count: 5000)).write(to: temporary.file)
         let storage = temporary.storage()
-        await #expect(throws: ShallowsError.self) { try await storage.retrieveIfPresent(forKey: "kharkiv") }
-        let error = await #expect(throws: ShallowsError.self) { try await storage.retrieve(forKey: "kharkiv") }
-        #expect(error?.isMiss == false && error?.layer == "sqlite-storage" && error?.key as? Filename == "kharkiv")
+        await #expect(throws: ShallowsError.self) {
+            try await storage.retrieveIfPresent(forKey: "kharkiv")
+        }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await storage.retrieve(forKey: "kharkiv")
+        }
+        #expect(
+            error?.isMiss == false && error?.layer == "sqlite-storage"
+                && error?.key as? Filename == "kharkiv"
+        )
         #expect((error?.cause as? VellumError)?.code == .notADatabase)
         #expect(!"\(String(describing: error))".contains("kharkiv"))
     }
@@ -46,7 +55,11 @@ struct SQLiteStorageFailureTests {
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1), (1, -1)])
     func aLimitThatHoldsNothingIsAnErrorAndMakesNoFile(memory: Int, disk: Int) async throws {
-        let storage = temporary.storage(of: Int.self, memoryLimit: DataSize(bytes: memory), diskLimit: DataSize(bytes: disk))
+        let storage = temporary.storage(
+            of: Int.self,
+            memoryLimit: DataSize(bytes: memory),
+            diskLimit: DataSize(bytes: disk)
+        )
         #expect(await code { try await storage.open() } == .invalidLimit)
         #expect(!FileManager.default.fileExists(atPath: temporary.file.path))
     }
@@ -58,8 +71,13 @@ struct SQLiteStorageFailureTests {
         try await raw.set(data("no city"), forKey: "kharkiv")
         try await raw.close()
         let cities = temporary.storage()
-        let error = await #expect(throws: ShallowsError.self) { try await cities.retrieve(forKey: "kharkiv") }
-        #expect(error?.code == .notDecodable && error?.isMiss == false && error?.key as? Filename == "kharkiv")
+        let error = await #expect(throws: ShallowsError.self) {
+            try await cities.retrieve(forKey: "kharkiv")
+        }
+        #expect(
+            error?.code == .notDecodable && error?.isMiss == false
+                && error?.key as? Filename == "kharkiv"
+        )
         try await cities.set(.kharkiv, forKey: "kharkiv")
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
     }
@@ -111,7 +129,9 @@ struct SQLiteStorageFailureTests {
         let storage = temporary.storage(of: Int.self)
         await Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            await #expect(throws: CancellationError.self) { try await storage.set(1, forKey: "number") }
+            await #expect(throws: CancellationError.self) {
+                try await storage.set(1, forKey: "number")
+            }
         }.value
         #expect(try await storage.retrieveIfPresent(forKey: "number") == nil)
     }

@@ -17,7 +17,9 @@ struct SQLiteStorageHandleTests {
 
     @Test func aFileKeepsTheLimitItWasGiven() async throws {
         let first = storage(5000)
-        for number in 0..<10 { try await first.set(Data(count: 1000), forKey: Filename(rawValue: "\(number)")) }
+        for number in 0..<10 {
+            try await first.set(Data(count: 1000), forKey: Filename(rawValue: "\(number)"))
+        }
         try await first.close()
         let second = storage()
         try await second.set(Data(count: 1000), forKey: "new")
@@ -30,7 +32,9 @@ struct SQLiteStorageHandleTests {
         let first = storage(5000)
         try await first.open()
         try await storage(10_000).open()
-        for number in 0..<10 { try await first.set(Data(count: 1000), forKey: Filename(rawValue: "\(number)")) }
+        for number in 0..<10 {
+            try await first.set(Data(count: 1000), forKey: Filename(rawValue: "\(number)"))
+        }
         #expect(try await first.keys().count == 10)
         let error = await #expect(throws: ShallowsError.self) { try await storage(1000).open() }
         #expect(error?.code == .contradiction)
@@ -47,7 +51,9 @@ struct SQLiteStorageHandleTests {
             try await storage.close()
         }
         try await closing.value
-        let error = await #expect(throws: ShallowsError.self) { _ = try await storage.retrieve(forKey: "a") }
+        let error = await #expect(throws: ShallowsError.self) {
+            _ = try await storage.retrieve(forKey: "a")
+        }
         #expect(error?.code == .closed)
     }
 

@@ -12,11 +12,17 @@ struct SQLiteStorageInputTests {
         guard isTrue else { throw VellumError(.failedQuery, what) }
     }
 
-    private static func setting(_ options: SQLiteStorageOptions, at file: URL? = nil) async throws -> Bool {
+    private static func setting(
+        _ options: SQLiteStorageOptions,
+        at file: URL? = nil
+    ) async throws -> Bool {
         let folder = try TemporaryDirectory()
         var still = options
         still.clock = ManualClock().wallClock
-        let storage = SQLiteStorage<Data>(fileURL: file ?? folder.file("storage.sqlite"), options: still)
+        let storage = SQLiteStorage<Data>(
+            fileURL: file ?? folder.file("storage.sqlite"),
+            options: still
+        )
         try await storage.set(Data([1]), forKey: "a")
         do {
             _ = try await storage.retrieve(forKey: "a")
@@ -26,27 +32,46 @@ struct SQLiteStorageInputTests {
 
     static let table: [InputCase] = [
         InputCase(
-            "SQLiteStorageOptions.init memoryLimit", "SQLiteStorageOptions.init diskLimit", "SQLiteStorageOptions.memoryLimit",
-            "SQLiteStorageOptions.diskLimit", of: HostileInput.sizes, throwing: HostileInput.isValid
+            "SQLiteStorageOptions.init memoryLimit",
+            "SQLiteStorageOptions.init diskLimit",
+            "SQLiteStorageOptions.memoryLimit",
+            "SQLiteStorageOptions.diskLimit",
+            of: HostileInput.sizes,
+            throwing: HostileInput.isValid
         ) { size in
-            for options in [SQLiteStorageOptions(memoryLimit: size), SQLiteStorageOptions(diskLimit: size)] {
+            for options in [
+                SQLiteStorageOptions(memoryLimit: size), SQLiteStorageOptions(diskLimit: size),
+            ] {
                 try expect(try await setting(options), "\(size)")
             }
         },
         InputCase(
-            "SQLiteStorageOptions.init expiration", "SQLiteStorageOptions.expiration", of: HostileInput.seconds,
+            "SQLiteStorageOptions.init expiration",
+            "SQLiteStorageOptions.expiration",
+            of: HostileInput.seconds,
             throwing: HostileInput.isValid
         ) { seconds in
-            try expect(try await setting(SQLiteStorageOptions(expiration: .after(seconds: seconds))) == (seconds > 0), "\(seconds)")
+            try expect(
+                try await setting(SQLiteStorageOptions(expiration: .after(seconds: seconds)))
+                    == (seconds > 0),
+                "\(seconds)"
+            )
         },
         InputCase("SQLiteStorage.keys limit", of: HostileInput.counts) { limit in
             let folder = try TemporaryDirectory()
             let storage = SQLiteStorage<Data>(fileURL: folder.file("storage.sqlite"))
-            for key in HostileInput.keys { try await storage.set(Data(), forKey: Filename(rawValue: key)) }
-            try expect(try await storage.keys(limit: limit).count == min(HostileInput.keys.count, max(0, limit)), "\(limit)")
+            for key in HostileInput.keys {
+                try await storage.set(Data(), forKey: Filename(rawValue: key))
+            }
+            try expect(
+                try await storage.keys(limit: limit).count
+                    == min(HostileInput.keys.count, max(0, limit)),
+                "\(limit)"
+            )
         },
         InputCase(
-            "SQLiteStorage.init fileURL", of: ["https://example.com/a", "data:,", "a", "file:///dev/null/a", "file:///proc/a/b"],
+            "SQLiteStorage.init fileURL",
+            of: ["https://example.com/a", "data:,", "a", "file:///dev/null/a", "file:///proc/a/b"],
             throwing: { _ in .cannotOpen }
         ) { text in
             guard let url = URL(string: text) else { return }
@@ -56,7 +81,10 @@ struct SQLiteStorageInputTests {
             // Whatever the file system and Foundation make of the name: a value, or an error.
             let folder = try TemporaryDirectory()
             do {
-                _ = try await setting(SQLiteStorageOptions(), at: folder.url.appendingPathComponent("x").appendingPathComponent(name))
+                _ = try await setting(
+                    SQLiteStorageOptions(),
+                    at: folder.url.appendingPathComponent("x").appendingPathComponent(name)
+                )
             } catch let error as ShallowsError where error.code == .cannotOpen {}
         },
         // Opens nothing: that would be among the user's files.

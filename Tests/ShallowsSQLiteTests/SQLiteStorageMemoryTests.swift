@@ -16,7 +16,10 @@ struct SQLiteStorageMemoryTests {
     init() throws { temporary = try TemporaryStorages() }
 
     /// The value that a storage answers before the call returns; `nil` if it does not.
-    private func inMemory<Value: Sendable>(_ storage: SQLiteStorage<Value>, _ key: Filename) -> Value? {
+    private func inMemory<Value: Sendable>(
+        _ storage: SQLiteStorage<Value>,
+        _ key: Filename
+    ) -> Value? {
         let answer = Locked<Value?>(nil)
         storage.retrieve(forKey: key) { result in
             if case .success(let value) = result { answer.withLock { $0 = value } }
@@ -25,7 +28,10 @@ struct SQLiteStorageMemoryTests {
     }
 
     /// Runs `body` while the storage is busy.
-    private func whileBusy(_ storage: SQLiteStorage<Data>, _ body: () async throws -> Void) async throws {
+    private func whileBusy(
+        _ storage: SQLiteStorage<Data>,
+        _ body: () async throws -> Void
+    ) async throws {
         let isBusy = AsyncStream.makeStream(of: Void.self)
         let mayGoOn = DispatchSemaphore(value: 0)
         _ = storage.layer.run(.completing) { (_) throws(VellumError) in
@@ -50,14 +56,18 @@ struct SQLiteStorageMemoryTests {
     @Test func aMissInMemoryIsAnsweredLater() async throws {
         let storage = temporary.storage(of: Data.self, memoryLimit: 1)
         try await storage.set(data("value"), forKey: "key")
-        try await whileBusy(storage) { #expect(inMemory(storage, "key") == nil && inMemory(storage, "nothing") == nil) }
+        try await whileBusy(storage) {
+            #expect(inMemory(storage, "key") == nil && inMemory(storage, "nothing") == nil)
+        }
         #expect(try await storage.retrieve(forKey: "key") == data("value"))
     }
 
     @Test func aKeyThatIsAboutToBeWrittenIsAnsweredInItsTurn() async throws {
         let storage = temporary.storage(of: Data.self)
         let answers = Locked<[String]>([])
-        for key: Filename in ["set", "removed", "other"] { try await storage.set(data("old"), forKey: key) }
+        for key: Filename in ["set", "removed", "other"] {
+            try await storage.set(data("old"), forKey: key)
+        }
         try await whileBusy(storage) { () async throws in
             storage.set(data("new"), forKey: "set") { _ in }
             storage.remove(forKey: "removed") { _ in }

@@ -109,7 +109,9 @@ struct SQLiteStorageOrderTests {
                     switch number % 3 {
                     case 0: try sync.set(number, forKey: key)
                     case 1: try await storage.set(number, forKey: key)
-                    default: storage.set(number, forKey: key) { _ in }
+                    default:
+                        storage.set(number, forKey: key) { _ in
+                        }
                     }
                     #expect(try await storage.retrieve(forKey: key) == number)
                 }
@@ -131,10 +133,15 @@ struct SQLiteStorageOrderTests {
 
     @Test func twoPathsToOneFileShareIt() async throws {
         let link = temporary.folder.file("link")
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: temporary.folder.url)
+        try FileManager.default.createSymbolicLink(
+            at: link,
+            withDestinationURL: temporary.folder.url
+        )
         let one = temporary.storage(of: Int.self)
         let other = SQLiteStorage<Int>(
-            fileURL: link.appendingPathComponent("storage.sqlite"), options: .init(clock: temporary.clock.wallClock))
+            fileURL: link.appendingPathComponent("storage.sqlite"),
+            options: .init(clock: temporary.clock.wallClock)
+        )
         try await one.set(1, forKey: "number")
         #expect(try await other.retrieve(forKey: "number") == 1)
         try await other.set(2, forKey: "number")
@@ -161,7 +168,10 @@ struct SQLiteStorageOrderTests {
     @Test func otherLimitsOrAnotherTypeForAnOpenFileAreAContradiction() async throws {
         let first = temporary.storage(of: Int.self)
         try await first.set(1, forKey: "number")
-        for other in [temporary.storage(of: Int.self, diskLimit: 1.kiloByte), temporary.storage(of: Int.self, durability: .relaxed)] {
+        for other in [
+            temporary.storage(of: Int.self, diskLimit: 1.kiloByte),
+            temporary.storage(of: Int.self, durability: .relaxed),
+        ] {
             #expect(await code { try await other.open() } == .contradiction)
             #expect(await code { try await other.set(2, forKey: "number") } == .contradiction)
         }

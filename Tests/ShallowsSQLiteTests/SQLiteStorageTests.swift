@@ -27,7 +27,9 @@ struct SQLiteStorageTests {
         try await cities.set(.kharkiv, forKey: "kharkiv")
         try await cities.suspend()
         #expect(try await cities.retrieve(forKey: "kharkiv") == .kharkiv)
-        let error = await #expect(throws: ShallowsError.self) { try await cities.set(.lviv, forKey: "lviv") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await cities.set(.lviv, forKey: "lviv")
+        }
         #expect(error?.code == .suspended)
         try await cities.resume()
         try await cities.set(.lviv, forKey: "lviv")
@@ -57,7 +59,9 @@ struct SQLiteStorageTests {
     @Test func aMissIsAMissWithItsKey() async throws {
         let cities = temporary.storage()
         #expect(try await cities.retrieveIfPresent(forKey: "nowhere") == nil)
-        let error = await #expect(throws: ShallowsError.self) { try await cities.retrieve(forKey: "nowhere") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await cities.retrieve(forKey: "nowhere")
+        }
         #expect(error?.isMiss == true && error?.code == .miss && error?.layer == "sqlite-storage")
         #expect(error?.key as? Filename == "nowhere")
     }
@@ -78,11 +82,14 @@ struct SQLiteStorageTests {
         #expect(try await storage.retrieveIfPresent(forKey: "other") == nil)
     }
 
-    /// FS6: the file would lie outside of the user's folder, or have a name that ends before it seems to.
+    /// FS6: the file would lie outside of the user's folder, or have a name that ends before it
+    /// seems to.
     @Test(arguments: ["../x", "../../x", "a/../../x", "./../x", "a/../b", "nul\0x"])
     func aNameThatLeadsElsewhereIsRefused(name: String) async throws {
         let storage = SQLiteStorage<Int>(name, in: .cachesDirectory)
-        let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await storage.set(1, forKey: "a")
+        }
         #expect(error?.code == .cannotOpen)
         #expect(!FileManager.default.fileExists(atPath: storage.fileURL.path))
     }
@@ -113,26 +120,42 @@ struct SQLiteStorageTests {
 
     @Test(arguments: [CodableFormat.cbor, .json])
     func valuesAreWrittenInTheFormatAndReadInEveryOne(_ format: CodableFormat) async throws {
-        for (key, written) in [("in cbor", CodableFormat.cbor), ("in json", .json)] as [(Filename, CodableFormat)] {
+        for (key, written) in [("in cbor", CodableFormat.cbor), ("in json", .json)]
+            as [(Filename, CodableFormat)]
+        {
             let cities = temporary.storage(format: written)
             try await cities.set(.kharkiv, forKey: key)
             try await cities.close()
             let raw = temporary.storage(of: Data.self, format: format)
             let bytes = try await raw.retrieve(forKey: key)
             // JSON has the keys of an object in any order.
-            #expect(try bytes.count == written.encode(City.kharkiv).count && bytes.first == written.encode(City.kharkiv).first)
+            #expect(
+                try bytes.count == written.encode(City.kharkiv).count
+                    && bytes.first == written.encode(City.kharkiv).first
+            )
             try await raw.close()
         }
         let cities = temporary.storage(format: format)
-        for key in ["in cbor", "in json"] as [Filename] { #expect(try await cities.retrieve(forKey: key) == .kharkiv) }
+        for key in ["in cbor", "in json"] as [Filename] {
+            #expect(try await cities.retrieve(forKey: key) == .kharkiv)
+        }
     }
 
     @Test func valuesAreCBORUnlessTheFormatSaysOtherwise() async throws {
-        let cities = SQLiteStorage<City>(fileURL: temporary.file, options: .init(clock: temporary.clock.wallClock))
+        let cities = SQLiteStorage<City>(
+            fileURL: temporary.file,
+            options: .init(clock: temporary.clock.wallClock)
+        )
         try await cities.set(.kharkiv, forKey: "kharkiv")
-        #expect(try await cities.statistics().disk.bytes == CodableFormat.cbor.encode(City.kharkiv).count)
+        #expect(
+            try await cities.statistics().disk.bytes
+                == CodableFormat.cbor.encode(City.kharkiv).count
+        )
         try await cities.close()
-        #expect(try await temporary.storage(of: Data.self).retrieve(forKey: "kharkiv") == CodableFormat.cbor.encode(City.kharkiv))
+        #expect(
+            try await temporary.storage(of: Data.self).retrieve(forKey: "kharkiv")
+                == CodableFormat.cbor.encode(City.kharkiv)
+        )
     }
 
     @Test func closingAStorageKeepsItsSettings() async throws {
@@ -148,7 +171,9 @@ struct SQLiteStorageTests {
         // A closed storage stays closed: the second round opens the file with another one.
         for _ in 0..<2 {
             let cities = SQLiteStorage<City>(fileURL: temporary.file, options: options)
-            for number in 0..<5 { try await cities.set(.kharkiv, forKey: Filename(rawValue: "\(number)")) }
+            for number in 0..<5 {
+                try await cities.set(.kharkiv, forKey: Filename(rawValue: "\(number)"))
+            }
             let statistics = try await cities.statistics()
             #expect(statistics.memory.bytes <= 2 * size && statistics.disk.bytes == 3 * size)
             let crashSafe = SQLiteStorage<City>(fileURL: temporary.file)
@@ -157,13 +182,18 @@ struct SQLiteStorageTests {
             try await cities.close()
 
             #expect(await code { try await cities.open() } == .closed)
-            #expect(cities.storageName == "sqlite-storage" && cities.underlyingStorage.storageName == "sqlite-storage")
+            #expect(
+                cities.storageName == "sqlite-storage"
+                    && cities.underlyingStorage.storageName == "sqlite-storage"
+            )
             #expect(cities.fileURL == temporary.file)
             #expect(cities.expiration == .after(.seconds(60)))
         }
 
         temporary.clock.advance(by: .seconds(60))
-        #expect(try await SQLiteStorage<City>(fileURL: temporary.file, options: options).keys() == [])
+        #expect(
+            try await SQLiteStorage<City>(fileURL: temporary.file, options: options).keys() == []
+        )
     }
 
     @Test func genericCodeMakesTheSameFile() async throws {
@@ -182,7 +212,9 @@ struct SQLiteStorageTests {
         enum Key: String { case kharkiv }
         let storage = temporary.storage(of: Data.self)
         let cities = storage.mapValues(
-            to: City.self, transformIn: { try JSONDecoder().decode(City.self, from: $0) }, transformOut: { try JSONEncoder().encode($0) }
+            to: City.self,
+            transformIn: { try JSONDecoder().decode(City.self, from: $0) },
+            transformOut: { try JSONEncoder().encode($0) }
         )
         .usingStringKeys().mapKeys(toRawRepresentableType: Key.self)
         try await cities.set(.kharkiv, forKey: .kharkiv)
@@ -212,8 +244,13 @@ struct SQLiteStorageTests {
         #expect(try await temporary.storage().retrieve(forKey: "lviv") == .lviv)
 
         let unopenable = SQLiteStorage<City>(
-            fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"), options: .init(memoryLimit: 0))
-        #expect(await code { _ = try await unopenable.combined(with: source).retrieve(forKey: "lviv") } == .invalidLimit)
+            fileURL: temporary.folder.url.appendingPathComponent("a.sqlite"),
+            options: .init(memoryLimit: 0)
+        )
+        #expect(
+            await code { _ = try await unopenable.combined(with: source).retrieve(forKey: "lviv") }
+                == .invalidLimit
+        )
     }
 
     @Test func updatesOfAKeyThroughTwoStoragesExcludeEachOther() async throws {
@@ -272,7 +309,9 @@ struct SQLiteStorageTests {
 
     @Test func namesAndFoldersAreThoseOfAFolderOfFiles() throws {
         let storage = SQLiteStorage<Data>("cities/ukraine", in: .cachesDirectory)
-        let caches = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
+        let caches = try #require(
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        )
         #expect(storage.fileURL == caches.appendingPathComponent("cities/ukraine.sqlite"))
         #expect(storage.storageName == "sqlite-ukraine")
         #expect(!FileManager.default.fileExists(atPath: storage.fileURL.path))
@@ -297,7 +336,9 @@ struct SQLiteStorageWorkTests {
         let storage = temporary.storage(of: Counted.self)
         // A debug build decodes the first value of a type, to compare it.
         try await storage.set(Counted(0), forKey: "first")
-        let (encodes, decodes) = (Counted.encodes.load(ordering: .relaxed), Counted.decodes.load(ordering: .relaxed))
+        let (encodes, decodes) = (
+            Counted.encodes.load(ordering: .relaxed), Counted.decodes.load(ordering: .relaxed)
+        )
         try await storage.set(Counted(1), forKey: "one")
         for _ in 0..<10 { #expect(try await storage.retrieve(forKey: "one").number == 1) }
         #expect(Counted.encodes.load(ordering: .relaxed) - encodes == 1)

@@ -18,7 +18,9 @@ struct SQLiteStorageUpdatingTests {
         #expect(try await numbers.update(forKey: "a") { $0 += 1 } == 2)
         #expect(try await numbers.retrieve(forKey: "a") == 2)
         #expect(try numbers.makeSyncStorage().update(forKey: "a") { $0 += 1 } == 3)
-        let error = await #expect(throws: ShallowsError.self) { try await numbers.update(forKey: "nothing") { $0 += 1 } }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await numbers.update(forKey: "nothing") { $0 += 1 }
+        }
         #expect(error?.isMiss == true)
     }
 
@@ -56,7 +58,9 @@ struct SQLiteStorageUpdatingTests {
 
     @Test func aValueOfASubclassIsRefused() async throws {
         let storage = temporary.storage(of: Animal.self)
-        let error = await #expect(throws: ShallowsError.self) { try await storage.set(Cat(), forKey: "a") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await storage.set(Cat(), forKey: "a")
+        }
         #expect("\(String(describing: error))".contains("Cat"))
     }
 
@@ -113,7 +117,10 @@ struct SQLiteStorageUpdatingTests {
             retrieve: { _, completion in DispatchQueue.global().async { completion(.success(5)) } },
             set: { _, _, completion in DispatchQueue.global().async { completion(.success(())) } }
         ).makeSyncStorage()
-        #expect(try await numbers.perform { try late.retrieve(forKey: "a") + $0.retrieve(forKey: "a") } == 6)
+        #expect(
+            try await numbers.perform { try late.retrieve(forKey: "a") + $0.retrieve(forKey: "a") }
+                == 6
+        )
     }
 
     @Test func noUpdateIsLostAmongStoragesOnOneFile() async throws {
@@ -121,7 +128,9 @@ struct SQLiteStorageUpdatingTests {
         try await storages[0].set(0, forKey: "a")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
-                group.addTask { for _ in 0..<50 { try await storages[task % 3].update(forKey: "a") { $0 += 1 } } }
+                group.addTask {
+                    for _ in 0..<50 { try await storages[task % 3].update(forKey: "a") { $0 += 1 } }
+                }
             }
             try await group.waitForAll()
         }

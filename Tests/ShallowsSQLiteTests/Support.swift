@@ -22,18 +22,29 @@ struct TemporaryStorages {
 
     /// A storage on the one file, as the program would make it now or after its next start.
     func storage<Value: Codable & Sendable>(
-        of type: Value.Type = City.self, memoryLimit: DataSize = 1.megaByte, diskLimit: DataSize? = nil, expiration: Expiration = .never,
-        durability: Durability = .crashSafe, format: CodableFormat = .cbor
+        of type: Value.Type = City.self,
+        memoryLimit: DataSize = 1.megaByte,
+        diskLimit: DataSize? = nil,
+        expiration: Expiration = .never,
+        durability: Durability = .crashSafe,
+        format: CodableFormat = .cbor
     ) -> SQLiteStorage<Value> {
         SQLiteStorage(
             fileURL: file,
             options: .init(
-                memoryLimit: memoryLimit, diskLimit: diskLimit, expiration: expiration, durability: durability, format: format,
-                clock: clock.wallClock))
+                memoryLimit: memoryLimit,
+                diskLimit: diskLimit,
+                expiration: expiration,
+                durability: durability,
+                format: format,
+                clock: clock.wallClock
+            )
+        )
     }
 }
 
-/// A value that counts how often it is encoded and decoded. `nonisolated` counters, shared by the instances of one counter.
+/// A value that counts how often it is encoded and decoded. `nonisolated` counters, shared by the
+/// instances of one counter.
 struct Counted: Codable, Sendable {
     static let encodes = Atomic(0)
     static let decodes = Atomic(0)

@@ -32,8 +32,11 @@ public enum Child {
     ///   - program: A path, or a name that is looked for in PATH.
     ///   - environment: What is added to that of the tests.
     public static func start(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:],
-        in folder: URL? = nil, errors: Errors = .shown
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        in folder: URL? = nil,
+        errors: Errors = .shown
     ) throws -> Running {
         starting.lock()
         defer { starting.unlock() }
@@ -104,7 +107,10 @@ public enum Child {
 
     /// Runs a program to its end.
     public static func run(
-        _ program: String, _ arguments: [String], in folder: URL? = nil, errors: Errors = .dropped
+        _ program: String,
+        _ arguments: [String],
+        in folder: URL? = nil,
+        errors: Errors = .dropped
     ) throws -> (end: End, output: String) {
         let child = try start(program, arguments, in: folder, errors: errors)
         close(child.input)

@@ -1,12 +1,14 @@
 internal import Foundation
 
-/// How much a test does: a part of it in every run, all of it in `make long`, which sets `VELLUM_LONG`.
+/// How much a test does: a part of it in every run, all of it in `make long`, which sets
+/// `VELLUM_LONG`.
 ///
 /// ```swift
 /// @Test(arguments: 0..<LongRun.number(60, usually: 6)) func randomStepsMatchAModel(seed: Int)
 /// ```
 ///
-/// Every kind of step, fault and input is in the part, too: only seeds, rounds and entries are fewer.
+/// Every kind of step, fault and input is in the part, too: only seeds, rounds and entries are
+/// fewer.
 public enum LongRun {
     private static let isOn = ProcessInfo.processInfo.environment["VELLUM_LONG"] != nil
 

@@ -9,10 +9,10 @@ internal import VellumCore
 /// @Suite(.ownThreads) struct LockTests {
 /// ```
 ///
-/// Without it a test runs on the threads of Swift's concurrency, of which there are as many as processors.
-/// One that waits for a lock, a semaphore or a child process keeps such a thread from the others, which
-/// may be those that it waits for. The child tasks of a test run on its threads, too; a `Task { … }` does
-/// not, and must not block.
+/// Without it a test runs on the threads of Swift's concurrency, of which there are as many as
+/// processors. One that waits for a lock, a semaphore or a child process keeps such a thread from
+/// the others, which may be those that it waits for. The child tasks of a test run on its threads,
+/// too; a `Task { … }` does not, and must not block.
 public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// How long a test may take. Only one that hangs reaches a limit: on a busy machine with one
     /// processor, the slowest test of a suite takes a twentieth of it.
@@ -28,7 +28,8 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// Each test of a suite, also of those inside it, has threads of its own.
     public var isRecursive: Bool { true }
 
-    /// A machine that is short of memory makes every store give back what a test wants to find there.
+    /// A machine that is short of memory makes every store give back what a test wants to find
+    /// there.
     private static let ignoresMemoryPressure: Void = { MemoryPressure.isFollowed = false }()
 
     /// Runs a test, or a case of one with arguments.

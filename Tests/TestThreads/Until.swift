@@ -8,8 +8,8 @@ public import Testing
 /// await until("both loads wait") { store.loads.waiterCount == 2 }
 /// ```
 ///
-/// No thread waits, and no processor is kept busy. What never comes is an issue of the test, after the
-/// limit of a suite; the test goes on, and fails. A cancelled task waits like any other.
+/// No thread waits, and no processor is kept busy. What never comes is an issue of the test, after
+/// the limit of a suite; the test goes on, and fails. A cancelled task waits like any other.
 ///
 /// - Parameter what: What is waited for, as the issue says it.
 nonisolated(nonsending) public func until(
@@ -70,7 +70,8 @@ enum Pause {
     private static let queue = DispatchQueue(label: "vellum.tests.pause")
 
     nonisolated(nonsending) static func forTurn(_ turn: Int) async {
-        let duration: DispatchTimeInterval = turn < Waiting.quickTurns ? .microseconds(20) : .milliseconds(1)
+        let duration: DispatchTimeInterval =
+            turn < Waiting.quickTurns ? .microseconds(20) : .milliseconds(1)
         await withCheckedContinuation { continuation in
             queue.asyncAfter(deadline: .now() + duration) { continuation.resume() }
         }
@@ -78,7 +79,8 @@ enum Pause {
 
     /// Returns at that moment; throws if the task is cancelled before.
     static func until(_ end: DispatchTime) async throws {
-        let nanoseconds = end.uptimeNanoseconds - min(end.uptimeNanoseconds, DispatchTime.now().uptimeNanoseconds)
+        let nanoseconds =
+            end.uptimeNanoseconds - min(end.uptimeNanoseconds, DispatchTime.now().uptimeNanoseconds)
         try await Task.sleep(for: .nanoseconds(nanoseconds))
     }
 }

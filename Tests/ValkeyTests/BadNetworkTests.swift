@@ -13,9 +13,19 @@
             var server = redis.configuration
             (server.port, server.connectTimeout) = (network.port, 600_000)
             let link = Link(
-                to: server, observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+                to: server,
+                observer: Link.Observer(
+                    onConnected: { _ in },
+                    onLost: {},
+                    onInvalidated: { _ in },
+                    onReply: { _ in }
+                )
+            )
             for number in 0..<100 {
-                #expect(try await link.call(RESPCommand("ECHO", "\(number)"), within: 600_000).text == "\(number)")
+                #expect(
+                    try await link.call(RESPCommand("ECHO", "\(number)"), within: 600_000).text
+                        == "\(number)"
+                )
             }
         }
     }

@@ -9,7 +9,9 @@ import VellumTestSupport
 struct CommandQueueTests {
     @Test func repliesGoToTheCallersInTheOrderOfTheCommands() {
         var queue = CommandQueue<Int>()
-        for caller in 0..<3 { #expect(queue.append(caller, sent: Int64(caller), deadline: 100) == UInt64(caller)) }
+        for caller in 0..<3 {
+            #expect(queue.append(caller, sent: Int64(caller), deadline: 100) == UInt64(caller))
+        }
         #expect(queue.oldest?.sent == 0)
         #expect((0..<3).map { _ in queue.popFirst()?.caller } == [0, 1, 2])
         #expect(queue.popFirst() == nil)
@@ -44,7 +46,9 @@ struct CommandQueueTests {
 
     @Test func itDoesWhatAListDoes() {
         var random = SeededGenerator(seed: 7)
-        var (queue, model) = (CommandQueue<Int>(), [(number: UInt64, caller: Int?, deadline: Int64)]())
+        var (queue, model) = (
+            CommandQueue<Int>(), [(number: UInt64, caller: Int?, deadline: Int64)]()
+        )
         var next: UInt64 = 0
         for step in 0..<20_000 {
             switch Int.random(in: 0..<100, using: &random) {
@@ -54,17 +58,24 @@ struct CommandQueueTests {
                 model.append((next, step, deadline))
                 next += 1
             case ..<85:
-                let (found, expected) = (queue.popFirst(), model.isEmpty ? nil : model.removeFirst())
+                let (found, expected) = (
+                    queue.popFirst(), model.isEmpty ? nil : model.removeFirst()
+                )
                 #expect((found == nil) == (expected == nil))
                 #expect(found?.caller == expected?.caller)
             case ..<95:
                 let number = next - UInt64.random(in: 0..<min(next + 1, 50), using: &random)
                 let place = model.firstIndex { $0.number == number }
-                #expect(queue.takeCaller(of: number) == place.flatMap { model[$0].caller }, "\(random)")
+                #expect(
+                    queue.takeCaller(of: number) == place.flatMap { model[$0].caller },
+                    "\(random)"
+                )
                 if let place { model[place].caller = nil }
             case ..<99:
                 let expired = model.indices.filter { model[$0].deadline <= Int64(step) }
-                #expect(queue.takeExpired(at: Int64(step)) == expired.compactMap { model[$0].caller })
+                #expect(
+                    queue.takeExpired(at: Int64(step)) == expired.compactMap { model[$0].caller }
+                )
                 for place in expired { model[place].caller = nil }
             default:
                 #expect(queue.removeAll() == model.compactMap(\.caller))
@@ -100,7 +111,8 @@ struct CommandQueueTests {
             (
                 "It is silent until somebody looks twice", 0,
                 [
-                    Look(oldest: 1, now: 110, isStuck: false), Look(oldest: 1, now: 111, isStuck: false),
+                    Look(oldest: 1, now: 110, isStuck: false),
+                    Look(oldest: 1, now: 111, isStuck: false),
                     Look(oldest: 1, now: 112, isStuck: true),
                 ]
             ),
@@ -108,31 +120,56 @@ struct CommandQueueTests {
                 "The process stood still, and then read what had arrived", 0,
                 [
                     Look(oldest: 1, now: 9000, isStuck: false),
-                    Look(oldest: nil, now: 9010, isStuck: false), Look(oldest: 900, now: 9011, isStuck: false),
+                    Look(oldest: nil, now: 9010, isStuck: false),
+                    Look(oldest: 900, now: 9011, isStuck: false),
                 ]
             ),
             (
                 "Replies arrive late, one after another", 0,
                 [
-                    Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 2, now: 9010, isStuck: false),
-                    Look(oldest: 3, now: 9020, isStuck: false), Look(oldest: 3, now: 9030, isStuck: true),
+                    Look(oldest: 1, now: 9000, isStuck: false),
+                    Look(oldest: 2, now: 9010, isStuck: false),
+                    Look(oldest: 3, now: 9020, isStuck: false),
+                    Look(oldest: 3, now: 9030, isStuck: true),
                 ]
             ),
-            ("Nothing was asked", 0, [Look(oldest: nil, now: 9000, isStuck: false), Look(oldest: nil, now: 9010, isStuck: false)]),
-            ("It is not ready", nil, [Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 1, now: 9010, isStuck: false)]),
+            (
+                "Nothing was asked", 0,
+                [
+                    Look(oldest: nil, now: 9000, isStuck: false),
+                    Look(oldest: nil, now: 9010, isStuck: false),
+                ]
+            ),
+            (
+                "It is not ready", nil,
+                [
+                    Look(oldest: 1, now: 9000, isStuck: false),
+                    Look(oldest: 1, now: 9010, isStuck: false),
+                ]
+            ),
             (
                 "It has been ready for a moment", 8990,
                 [
-                    Look(oldest: 1, now: 9000, isStuck: false), Look(oldest: 1, now: 9090, isStuck: false),
-                    Look(oldest: 1, now: 9091, isStuck: false), Look(oldest: 1, now: 9092, isStuck: true),
+                    Look(oldest: 1, now: 9000, isStuck: false),
+                    Look(oldest: 1, now: 9090, isStuck: false),
+                    Look(oldest: 1, now: 9091, isStuck: false),
+                    Look(oldest: 1, now: 9092, isStuck: true),
                 ]
             ),
-        ] as [(String, Int64?, [Look])])
-    private func aSilenceCountsWhenWhatHadArrivedWasRead(_ what: String, _ since: Int64?, _ looks: [Look]) {
+        ] as [(String, Int64?, [Look])]
+    )
+    private func aSilenceCountsWhenWhatHadArrivedWasRead(
+        _ what: String,
+        _ since: Int64?,
+        _ looks: [Look]
+    ) {
         var watch = SilenceWatch()
         for look in looks {
             let oldest = look.oldest.map { ($0, Int64($0) * 10) }
-            #expect(watch.isStuck(oldest, since: since, longest: 100, at: look.now) == look.isStuck, "\(what): \(look.testDescription)")
+            #expect(
+                watch.isStuck(oldest, since: since, longest: 100, at: look.now) == look.isStuck,
+                "\(what): \(look.testDescription)"
+            )
         }
     }
 }

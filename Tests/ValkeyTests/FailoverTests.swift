@@ -19,8 +19,12 @@
             var configuration = configuration
             (configuration.readTimeout, configuration.writeTimeout) = (.seconds(600), .seconds(600))
             configuration.connectTimeout = .seconds(600)
-            return try SharedCacheManager(name: "failover", server: ValkeyServer(configuration)).cache(
-                cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+            return try SharedCacheManager(name: "failover", server: ValkeyServer(configuration))
+                .cache(
+                    cacheName: "numbers",
+                    cacheVersion: .custom("1"),
+                    maxAge: .hours(1)
+                )
         }
 
         private static func configuration(_ server: RedisServer) -> ValkeyConfiguration {
@@ -50,7 +54,10 @@
             }
         }
 
-        private static func send(_ server: RedisServer, _ command: String...) async throws -> RESPValue {
+        private static func send(
+            _ server: RedisServer,
+            _ command: String...
+        ) async throws -> RESPValue {
             try await Discovery.ask(server.configuration, [RESPCommand(command)])[1]
         }
 
@@ -69,7 +76,9 @@
             }
         }
 
-        @Test(arguments: Sign.allCases) func aServerThatSaidItIsNoPrimaryAnswersNoMore(_ sign: Sign) async throws {
+        @Test(arguments: Sign.allCases) func aServerThatSaidItIsNoPrimaryAnswersNoMore(
+            _ sign: Sign
+        ) async throws {
             let server = try RedisServer()
             var configuration = Self.configuration(server)
             configuration.trust = sign.trust
@@ -127,29 +136,48 @@
                     try await Self.send(new, "ROLE").elements?.first?.text == "master"
                 }
                 await Self.set(round + 1, cache)
-                #expect(try await Discovery.ask(old.configuration, [])[0].text(named: "role") == "replica")
+                #expect(
+                    try await Discovery.ask(old.configuration, [])[0].text(named: "role")
+                        == "replica"
+                )
                 #expect(try await cache.value(forKey: "a", freshness: .confirmed) == round + 1)
             }
         }
 
         private static let inability = [
             "-READONLY You can't write against a read only replica.\r\n",
-            "-READONLY You can't write against a read only replica. script: 9282fe9c, on @user_script:1.\r\n",
+            """
+            -READONLY You can't write against a read only replica. script: 9282fe9c, on \
+            @user_script:1.\r\n
+            """,
             // Redis 6.2, of a script.
-            "-ERR Error running script (call to f_9282fe9c): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.\r\n",
+            """
+            -ERR Error running script (call to f_9282fe9c): @user_script:1: @user_script: 1: \
+            -READONLY You can't write against a read only replica.\r\n
+            """,
             "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
-            "-LOADING Redis is loading the dataset in memory\r\n", "!40\r\nLOADING Valkey is loading the dataset in mem\r\n",
-            "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n",
+            "-LOADING Redis is loading the dataset in memory\r\n",
+            "!40\r\nLOADING Valkey is loading the dataset in mem\r\n",
+            """
+            -UNBLOCKED force unblock from blocking operation, instance state changed (master -> \
+            replica?)\r\n
+            """,
             "-CLUSTERDOWN Hash slot not served\r\n", "-MOVED 3999 127.0.0.1:6381\r\n",
         ]
 
         private static let otherErrors = [
-            "-ERR unknown command\r\n", "-ERR value is not READONLY\r\n", "-NOREPLICAS Not enough good replicas to write.\r\n",
-            "-MISCONF Redis is configured to save RDB snapshots\r\n", "-NOPERM this user has no permissions\r\n",
-            "-ERR Error running script (call to f_9282fe9c): @user_script:1: Script attempted to access nonexistent global variable\r\n",
+            "-ERR unknown command\r\n", "-ERR value is not READONLY\r\n",
+            "-NOREPLICAS Not enough good replicas to write.\r\n",
+            "-MISCONF Redis is configured to save RDB snapshots\r\n",
+            "-NOPERM this user has no permissions\r\n",
+            """
+            -ERR Error running script (call to f_9282fe9c): @user_script:1: Script attempted to \
+            access nonexistent global variable\r\n
+            """,
         ]
 
-        /// Answers the first read with an error, and what comes behind it on the same connection with a value that nobody may get.
+        /// Answers the first read with an error, and what comes behind it on the same connection
+        /// with a value that nobody may get.
         private final class OnceUnable: Sendable {
             private let state = Locked((reads: 0, connections: 0))
 
@@ -168,16 +196,22 @@
             }
         }
 
-        @Test(arguments: inability) func anErrorOfAServerThatIsNoPrimaryEndsTheConnection(_ error: String) async throws {
+        @Test(arguments: inability) func anErrorOfAServerThatIsNoPrimaryEndsTheConnection(
+            _ error: String
+        ) async throws {
             let counts = OnceUnable()
             let server = try counts.server(error)
             let cache = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: server.port))
-            // Before the connection is ready, so that most are one write, whose replies come with the first.
+            // Before the connection is ready, so that most are one write, whose replies come with
+            // the first.
             let failures = await withTaskGroup(of: VellumError.Code?.self) { group in
                 for _ in 0..<10 { group.addTask { await Self.failure(cache) } }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(failures.contains(.unreachable) && failures.allSatisfy { $0 == nil || $0 == .unreachable })
+            #expect(
+                failures.contains(.unreachable)
+                    && failures.allSatisfy { $0 == nil || $0 == .unreachable }
+            )
             await until("a new connection answers") { await Self.failure(cache) == nil }
             #expect(counts.connections == 2)
         }
@@ -198,13 +232,22 @@
             configuration.connectTimeout = 600_000
             let link = Link(
                 to: configuration,
-                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+                observer: Link.Observer(
+                    onConnected: { _ in },
+                    onLost: {},
+                    onInvalidated: { _ in },
+                    onReply: { _ in }
+                )
+            )
             // Before the connection is ready, so that most are one write.
             let replies = await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<10 {
                     group.addTask {
                         do {
-                            return try await link.call(RESPCommand("GETRANGE", "k", "0", "1"), within: 600_000).text
+                            return try await link.call(
+                                RESPCommand("GETRANGE", "k", "0", "1"),
+                                within: 600_000
+                            ).text
                         } catch {
                             return nil
                         }
@@ -217,12 +260,17 @@
 
         @Test(arguments: [
             "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
-            "-ERR Error running script (call to f_9282fe9c): @user_script:5: @user_script: 5: -OOM command not allowed\r\n",
+            """
+            -ERR Error running script (call to f_9282fe9c): @user_script:5: @user_script: 5: -OOM \
+            command not allowed\r\n
+            """,
         ])
         func aFullServerIsKnownByTheErrorOfAScript(_ error: String) async throws {
             let server = try LyingServer { $0 == "EVAL" ? error : nil }
             let cache = try Self.cache(ValkeyConfiguration(host: "127.0.0.1", port: server.port))
-            let thrown = await #expect(throws: VellumError.self) { try await cache.set(1, forKey: "a") }
+            let thrown = await #expect(throws: VellumError.self) {
+                try await cache.set(1, forKey: "a")
+            }
             #expect(thrown?.code == .serverFull)
         }
 
@@ -251,8 +299,10 @@
         }
 
         private static let changes = [
-            ["RENAME", "other", "$"], ["RENAME", "$", "other"], ["COPY", "other", "$", "REPLACE"], ["MOVE", "$", "1"], ["FLUSHDB"],
-            ["FLUSHALL", "ASYNC"], ["GETDEL", "$"], ["SET", "$", "x"], ["APPEND", "$", "x"], ["PEXPIREAT", "$", "1"], ["UNLINK", "$"],
+            ["RENAME", "other", "$"], ["RENAME", "$", "other"], ["COPY", "other", "$", "REPLACE"],
+            ["MOVE", "$", "1"], ["FLUSHDB"],
+            ["FLUSHALL", "ASYNC"], ["GETDEL", "$"], ["SET", "$", "x"], ["APPEND", "$", "x"],
+            ["PEXPIREAT", "$", "1"], ["UNLINK", "$"],
         ]
 
         @Test func everyOtherChangeEndsTheValueInMemory() async throws {
@@ -266,7 +316,10 @@
                 #expect(try await cache.value(forKey: "a") == 1)
                 let reply = try await Self.send(server, "KEYS", "*numbers*")
                 let key = try #require(reply.elements?.first?.text)
-                _ = try await Discovery.ask(server.configuration, [RESPCommand(command.map { $0 == "$" ? key : $0 })])
+                _ = try await Discovery.ask(
+                    server.configuration,
+                    [RESPCommand(command.map { $0 == "$" ? key : $0 })]
+                )
                 // A later reply of the same connection.
                 #expect(try await cache.value(forKey: "b", freshness: .confirmed) == nil)
                 do throws(VellumError) {

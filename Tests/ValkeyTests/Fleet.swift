@@ -3,7 +3,8 @@
     import Foundation
     import VellumTestSupport
 
-    /// The processes of a fleet, two on each of four machines, and what they know of each other. Blocks the thread.
+    /// The processes of a fleet, two on each of four machines, and what they know of each other.
+    /// Blocks the thread.
     final class Fleet {
         private static let trust = 300
         let oracle: Oracle
@@ -19,7 +20,11 @@
         ///   - isCalm: Whether nothing will go wrong, so that no call may end for its time.
         ///   - losesRemovals: Whether a removal may be lost though the server acknowledged it.
         init(
-            _ place: [String], seed: UInt64, padding: Int = 10, fills: Bool = false, isCalm: Bool,
+            _ place: [String],
+            seed: UInt64,
+            padding: Int = 10,
+            fills: Bool = false,
+            isCalm: Bool,
             losesRemovals: Bool
         ) throws {
             self.place = place
@@ -34,7 +39,10 @@
         deinit { for client in clients { _ = kill(client.identifier, SIGKILL) } }
 
         private func client(_ number: Int) throws -> Spawned {
-            try Spawned(["\(number)", folder.file("oracle").path] + settings + place, of: "FleetClient")
+            try Spawned(
+                ["\(number)", folder.file("oracle").path] + settings + place,
+                of: "FleetClient"
+            )
         }
 
         /// Kills a process and starts another one.
@@ -52,7 +60,8 @@
             guard clients[0].line() == "tick" else { throw EndedEarly(client: 0) }
         }
 
-        /// - Parameter disturb: Makes one trouble and ends it. Returns how many tenths of a second it took.
+        /// - Parameter disturb: Makes one trouble and ends it. Returns how many tenths of a second
+        ///   it took.
         func run(ticks: Int, _ disturb: () throws -> Int) throws -> FleetCounts {
             try waitForProgress()
             var passed = 0
@@ -62,7 +71,9 @@
             return try clients.enumerated().reduce(FleetCounts()) { sum, element in
                 var last = ""
                 while let line = element.element.line() { last = line == "tick" ? last : line }
-                guard last.hasPrefix("end "), let counts = FleetCounts(last.dropFirst(4)) else { throw EndedEarly(client: element.offset) }
+                guard last.hasPrefix("end "), let counts = FleetCounts(last.dropFirst(4)) else {
+                    throw EndedEarly(client: element.offset)
+                }
                 return sum + counts
             }
         }
@@ -87,7 +98,9 @@
         func tighten() throws {
             let before = oracle.acknowledged()
             let loose = (0..<Oracle.keys).filter(oracle.isLoose)
-            while loose.contains(where: { oracle.acknowledged()[$0] <= before[$0] + 1 }) { try tick() }
+            while loose.contains(where: { oracle.acknowledged()[$0] <= before[$0] + 1 }) {
+                try tick()
+            }
             // What was trusted before.
             _ = try wait(2 * Self.trust / 100)
             oracle.loose = 0

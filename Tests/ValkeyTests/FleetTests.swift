@@ -6,26 +6,36 @@
     import VellumTestSupport
     import VellumValkey
 
-    /// Eight processes that share a cache, while something goes wrong again and again. Each compares what it reads with an oracle.
+    /// Eight processes that share a cache, while something goes wrong again and again. Each
+    /// compares what it reads with an oracle.
     ///
-    /// `VELLUM_FLEET` sets for how many seconds each trouble lasts; one by default. `VELLUM_SEED` selects another seed.
+    /// `VELLUM_FLEET` sets for how many seconds each trouble lasts; one by default. `VELLUM_SEED`
+    /// selects another seed.
     @Suite(.ownThreads(.longSuite), .serialized)
     struct FleetTests {
-        private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+        private static func number(_ name: String) -> Int? {
+            ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+        }
         private static let ticks = 10 * (number("VELLUM_FLEET") ?? 1)
 
-        @Test(arguments: Trouble.allCases) func nothingIsStaleForLongerThanMemoryIsTrusted(_ trouble: Trouble) async throws {
+        @Test(arguments: Trouble.allCases) func nothingIsStaleForLongerThanMemoryIsTrusted(
+            _ trouble: Trouble
+        ) async throws {
             let seed = UInt64(Self.number("VELLUM_SEED") ?? Int.random(in: 0..<1_000_000))
             let group = trouble == .failover ? try await RedisGroup() : nil
             let counts = try ServerFleet(trouble, seed: seed, group).run(ticks: Self.ticks)
             print("\(trouble), seed \(seed): \(counts.text)")
             #expect(counts.nearHits > 0 && counts.writes > 0, "seed \(seed)")
             // The new primary may lack what the old one acknowledged.
-            if trouble != .failover { #expect((counts.stale, counts.confirmedStale) == (0, 0), "seed \(seed)") }
+            if trouble != .failover {
+                #expect((counts.stale, counts.confirmedStale) == (0, 0), "seed \(seed)")
+            }
             #expect(counts.diverged == 0, "seed \(seed)")
             if trouble != .failover { #expect(counts.unremoved == 0, "seed \(seed)") }
             #expect(counts.tooOldInOutage == 0, "seed \(seed)")
-            if trouble == .serverStopped || trouble == .serverKilled { #expect(counts.inOutage > 0, "seed \(seed)") }
+            if trouble == .serverStopped || trouble == .serverKilled {
+                #expect(counts.inOutage > 0, "seed \(seed)")
+            }
             if !trouble.losesValues { #expect(counts.lost == 0, "seed \(seed)") }
             if trouble == .nothing { #expect(counts.overlaps == 0, "seed \(seed)") }
         }
@@ -33,12 +43,16 @@
 
     /// What goes wrong.
     enum Trouble: CaseIterable {
-        case nothing, serverKilled, serverStopped, serverReadOnly, clientStopped, clientKilled, everythingFlushed, connectionsKilled,
+        case nothing, serverKilled, serverStopped, serverReadOnly, clientStopped, clientKilled,
+            everythingFlushed, connectionsKilled,
             commandsPaused
-        case outputLimited, evicted, failover, commandsLost, repliesLost, bothLost, delayed, dribbled, cut
+        case outputLimited, evicted, failover, commandsLost, repliesLost, bothLost, delayed,
+            dribbled, cut
 
         /// Whether the server may lose what it acknowledged.
-        var losesValues: Bool { [.serverKilled, .everythingFlushed, .evicted, .failover].contains(self) }
+        var losesValues: Bool {
+            [.serverKilled, .everythingFlushed, .evicted, .failover].contains(self)
+        }
 
         var settings: [String] {
             switch self {
@@ -75,9 +89,13 @@
             network = try trouble.fault == nil ? nil : server.map { try BadNetwork(to: $0.port) }
             let place = group?.addresses ?? ["\(network?.port ?? server?.port ?? 0)"]
             fleet = try Fleet(
-                place, seed: seed, padding: trouble == .outputLimited ? 5000 : 10,
-                fills: trouble == .evicted, isCalm: trouble == .nothing,
-                losesRemovals: trouble == .failover)
+                place,
+                seed: seed,
+                padding: trouble == .outputLimited ? 5000 : 10,
+                fills: trouble == .evicted,
+                isCalm: trouble == .nothing,
+                losesRemovals: trouble == .failover
+            )
         }
 
         func run(ticks: Int) throws -> FleetCounts { try fleet.run(ticks: ticks, disturb) }

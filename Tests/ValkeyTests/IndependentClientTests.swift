@@ -7,7 +7,10 @@
     import VellumCore
 
     private enum Python {
-        static func run(_ script: String, _ arguments: [String]) throws -> (end: Child.End, output: String) {
+        static func run(
+            _ script: String,
+            _ arguments: [String]
+        ) throws -> (end: Child.End, output: String) {
             try Child.run("python3", ["-c", script] + arguments)
         }
 
@@ -18,7 +21,10 @@
     }
 
     /// redis-py beside us, which knows only the documented bytes (`RemoteRecord`, `RemoteKeys`).
-    @Suite(.ownThreads, .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis"))
+    @Suite(
+        .ownThreads,
+        .enabled(if: Python.hasRedis, "redis-py is not installed: pip install redis")
+    )
     struct IndependentClientTests {
         private let redis: RedisServer
         private let cache: SharedCache<String, String>
@@ -26,10 +32,15 @@
         init() throws {
             redis = try RedisServer()
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: redis.port)
-            (configuration.connectTimeout, configuration.readTimeout) = (.seconds(600), .seconds(600))
+            (configuration.connectTimeout, configuration.readTimeout) = (
+                .seconds(600), .seconds(600)
+            )
             (configuration.writeTimeout, configuration.trust) = (.seconds(600), .seconds(60))
             cache = try SharedCacheManager(name: "Shop", server: ValkeyServer(configuration)).cache(
-                cacheName: "rates", cacheVersion: .custom("3"), maxAge: .hours(1))
+                cacheName: "rates",
+                cacheVersion: .custom("3"),
+                maxAge: .hours(1)
+            )
         }
 
         @Test func itReadsWhatWeWrite() async throws {
@@ -45,9 +56,12 @@
                 client = redis.Redis(port=int(sys.argv[1]))
                 key = b'v1:{kShop:rates:3\\0USD}'
                 entry = client.get(key)
-                format, flags, version, written, expires, checksum = struct.unpack('<BBqqqI', entry[:30])
-                assert checksum == crc32c(key + struct.pack('<q', len(key)) + entry[:26] + entry[30:])
-                print(format, flags, version, (expires - written) // 1000, client.pttl(key) <= 3600000, entry[30:].hex())
+                format, flags, version, written, expires, checksum = struct.unpack('<BBqqqI', \
+                entry[:30])
+                assert checksum == crc32c(key + struct.pack('<q', len(key)) + entry[:26] + \
+                entry[30:])
+                print(format, flags, version, (expires - written) // 1000, client.pttl(key) <= \
+                3600000, entry[30:].hex())
                 """
             let (end, output) = try Python.run(script, ["\(redis.port)"])
             #expect(end == .exited(0))
@@ -62,14 +76,24 @@
                 #expect(found == "hello")
                 return cache.statistics.nearHits > 0
             }
-            let script = "import redis, sys; redis.Redis(port=int(sys.argv[1])).delete(b'v1:{kShop:rates:3\\0USD}')"
+            let script =
+                """
+                import redis, sys; \
+                redis.Redis(port=int(sys.argv[1])).delete(b'v1:{kShop:rates:3\\0USD}')
+                """
             #expect(try Python.run(script, ["\(redis.port)"]).end == .exited(0))
             try await until("memory has forgotten the value") {
                 try await cache.value(forKey: "USD") == nil
             }
-            let damage = "import redis, sys; redis.Redis(port=int(sys.argv[1])).set(b'v1:{kShop:rates:3\\0USD}', b'x' * 40)"
+            let damage =
+                """
+                import redis, sys; \
+                redis.Redis(port=int(sys.argv[1])).set(b'v1:{kShop:rates:3\\0USD}', b'x' * 40)
+                """
             #expect(try Python.run(damage, ["\(redis.port)"]).end == .exited(0))
-            let error = await #expect(throws: VellumError.self) { try await cache.value(forKey: "USD", freshness: .confirmed) }
+            let error = await #expect(throws: VellumError.self) {
+                try await cache.value(forKey: "USD", freshness: .confirmed)
+            }
             #expect(error?.code == .damagedEntry)
             #expect(try await cache.value(forKey: "USD") { "again" } == "again")
         }

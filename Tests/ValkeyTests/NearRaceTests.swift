@@ -9,7 +9,8 @@
 
     @testable import VellumValkey
 
-    /// What is remembered of a real server while others write: an old value may be returned for a moment, and never stays.
+    /// What is remembered of a real server while others write: an old value may be returned for a
+    /// moment, and never stays.
     @Suite(.ownThreads)
     struct NearRaceTests {
         /// A process as the server sees it: a connection, and what is remembered of one cache.
@@ -31,26 +32,47 @@
                         onConnected: {
                             near.forget(nil)
                             trust.begin($0)
-                        }, onLost: { trust.stop() },
-                        onInvalidated: { changed in near.forget(changed.map { $0.compactMap { keys.entryKey(of: $0)?.key } }) },
-                        onReply: { trust.renew(sent: $0) }))
+                        },
+                        onLost: { trust.stop() },
+                        onInvalidated: { changed in
+                            near.forget(
+                                changed.map { $0.compactMap { keys.entryKey(of: $0)?.key } }
+                            )
+                        },
+                        onReply: { trust.renew(sent: $0) }
+                    )
+                )
                 var times = ValkeyBackend.Times()
                 (times.read, times.write) = (Self.long, Self.long)
-                backend = ValkeyBackend(link, keys, RemoteKeys(cacheName: "test", areOfGroups: true), times)
+                backend = ValkeyBackend(
+                    link,
+                    keys,
+                    RemoteKeys(cacheName: "test", areOfGroups: true),
+                    times
+                )
                 self.near = near
             }
 
             /// Returns when everything is known that the server has said so far.
-            func catchUp() async throws { _ = try await link.call(RESPCommand("PING"), within: Self.long) }
+            func catchUp() async throws {
+                _ = try await link.call(RESPCommand("PING"), within: Self.long)
+            }
 
             func write(_ value: String, forKey key: EntryKey) async throws {
-                let record = RemoteRecord(value: Data(value.utf8), typeVersion: 0, written: WallInstant(rawValue: 0), expires: .never)
+                let record = RemoteRecord(
+                    value: Data(value.utf8),
+                    typeVersion: 0,
+                    written: WallInstant(rawValue: 0),
+                    expires: .never
+                )
                 try await backend.put(record, forKey: key, lifetime: nil)
                 near.forget([key])
             }
 
             func ask(_ key: EntryKey) async throws -> (value: String, record: RemoteRecord)? {
-                guard case .record(let record) = try await backend.entry(forKey: key), let value = record.value else { return nil }
+                guard case .record(let record) = try await backend.entry(forKey: key),
+                    let value = record.value
+                else { return nil }
                 return (String(decoding: value, as: UTF8.self), record)
             }
 
@@ -62,7 +84,8 @@
                 return (value, false)
             }
 
-            /// The keys under which something else is remembered than the server has. Nobody writes meanwhile.
+            /// The keys under which something else is remembered than the server has. Nobody writes
+            /// meanwhile.
             func staleKeys(of keys: [EntryKey]) async throws -> [EntryKey] {
                 try await catchUp()
                 var stale: [EntryKey] = []
@@ -93,8 +116,14 @@
             let (value, record) = try #require(try await reader.ask("k"))
             try await writer.write("new", forKey: "k")
             try await reader.catchUp()
-            // A reader that takes no ticket, or too late, remembers the old value for ever, which the check must see.
-            reader.near.fill(value, record, forKey: "k", ticket: takesTicketBefore ? before : reader.near.ticket(forKey: "k"))
+            // A reader that takes no ticket, or too late, remembers the old value for ever, which
+            // the check must see.
+            reader.near.fill(
+                value,
+                record,
+                forKey: "k",
+                ticket: takesTicketBefore ? before : reader.near.ticket(forKey: "k")
+            )
             #expect(try await reader.staleKeys(of: ["k"]) == (takesTicketBefore ? [] : ["k"]))
         }
 
@@ -106,7 +135,10 @@
                     group.addTask {
                         var random = SeededGenerator(seed: UInt64(task))
                         var nearHits = 0
-                        for _ in 0..<1000 where try await reader.read(random.element(of: keys)).isNear { nearHits += 1 }
+                        for _ in 0..<1000
+                        where try await reader.read(random.element(of: keys)).isNear {
+                            nearHits += 1
+                        }
                         // At the latest when nobody writes any more.
                         try await until("memory answers") {
                             let isNear = try await reader.read(random.element(of: keys)).isNear
@@ -119,7 +151,12 @@
                 for (task, client) in [writer, reader].enumerated() {
                     group.addTask {
                         var random = SeededGenerator(seed: UInt64(100 + task))
-                        for number in 0..<300 { try await client.write("\(task)-\(number)", forKey: random.element(of: keys)) }
+                        for number in 0..<300 {
+                            try await client.write(
+                                "\(task)-\(number)",
+                                forKey: random.element(of: keys)
+                            )
+                        }
                         return 0
                     }
                 }
@@ -140,7 +177,8 @@
 
         @Test func whatAnotherRemovesIsForgotten() async throws {
             try await writer.write("1", forKey: "k")
-            // What is read by the call that connects is not remembered: its ticket is older than the connection.
+            // What is read by the call that connects is not remembered: its ticket is older than
+            // the connection.
             try await reader.catchUp()
             _ = try await reader.read("k")
             #expect(try await reader.read("k").isNear)

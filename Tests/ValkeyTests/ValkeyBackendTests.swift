@@ -24,19 +24,40 @@
             configuration.connectTimeout = Self.long
             link = Link(
                 to: configuration,
-                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+                observer: Link.Observer(
+                    onConnected: { _ in },
+                    onLost: {},
+                    onInvalidated: { _ in },
+                    onReply: { _ in }
+                )
+            )
             var times = ValkeyBackend.Times()
             (times.read, times.write, times.lease) = (Self.long, Self.long, Self.long)
-            backend = ValkeyBackend(link, keys, RemoteKeys(cacheName: "test", areOfGroups: true), times)
+            backend = ValkeyBackend(
+                link,
+                keys,
+                RemoteKeys(cacheName: "test", areOfGroups: true),
+                times
+            )
         }
 
         private func record(_ text: String?, expires: WallInstant = .never) -> RemoteRecord {
             RemoteRecord(
-                value: text.map { Data($0.utf8) }, typeVersion: 3, written: WallInstant(rawValue: 1_700_000_000_000), expires: expires)
+                value: text.map { Data($0.utf8) },
+                typeVersion: 3,
+                written: WallInstant(rawValue: 1_700_000_000_000),
+                expires: expires
+            )
         }
 
-        private func lease(_ token: String, ignoresEntry: Bool = false) async throws -> LeaseAnswer {
-            try await backend.entryOrLease(forKey: key, token: LeaseToken(token), ignoresEntry: ignoresEntry, atReply: {})
+        private func lease(_ token: String, ignoresEntry: Bool = false) async throws -> LeaseAnswer
+        {
+            try await backend.entryOrLease(
+                forKey: key,
+                token: LeaseToken(token),
+                ignoresEntry: ignoresEntry,
+                atReply: {}
+            )
         }
 
         @Test func whatIsPutIsFoundUntilItIsDropped() async throws {
@@ -51,25 +72,61 @@
 
         @Test func theServerForgetsAnEntryAfterItsLifetime() async throws {
             try await backend.put(record("a"), forKey: key, lifetime: Self.long)
-            let rest = try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long).integer ?? 0
+            let rest =
+                try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long)
+                .integer ?? 0
             #expect(1...Self.long ~= rest)
             try await backend.put(record("a"), forKey: key, lifetime: nil)
-            #expect(try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long) == .integer(-1))
+            #expect(
+                try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long)
+                    == .integer(-1)
+            )
             try await backend.put(record("a"), forKey: key, lifetime: 0)
-            #expect(try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long).integer ?? 0 < 2)
+            #expect(
+                try await link.call(RESPCommand("PTTL", keys.value(of: key)), within: Self.long)
+                    .integer ?? 0 < 2
+            )
         }
 
         @Test func aValidEntryWithAValueStays() async throws {
             _ = try await lease("a")
-            #expect(try await backend.putIfAbsent(record("a"), forKey: key, lifetime: Self.long, replacing: nil) == true)
+            #expect(
+                try await backend.putIfAbsent(
+                    record("a"),
+                    forKey: key,
+                    lifetime: Self.long,
+                    replacing: nil
+                ) == true
+            )
             // What the holder of the lease has loaded is too late.
-            #expect(try await !backend.fill(record("loaded"), forKey: key, lifetime: nil, token: LeaseToken("a")))
-            #expect(try await backend.putIfAbsent(record("b"), forKey: key, lifetime: nil, replacing: nil) == false)
+            #expect(
+                try await !backend.fill(
+                    record("loaded"),
+                    forKey: key,
+                    lifetime: nil,
+                    token: LeaseToken("a")
+                )
+            )
+            #expect(
+                try await backend.putIfAbsent(
+                    record("b"),
+                    forKey: key,
+                    lifetime: nil,
+                    replacing: nil
+                ) == false
+            )
             #expect(try await backend.entry(forKey: key) == .record(record("a")))
             let old = record("old", expires: WallInstant(rawValue: 1_700_000_000_001))
             for absent in [old, record(nil)] {
                 try await backend.put(absent, forKey: key, lifetime: nil)
-                #expect(try await backend.putIfAbsent(record("c"), forKey: key, lifetime: nil, replacing: nil) == true)
+                #expect(
+                    try await backend.putIfAbsent(
+                        record("c"),
+                        forKey: key,
+                        lifetime: nil,
+                        replacing: nil
+                    ) == true
+                )
                 #expect(try await backend.entry(forKey: key) == .record(record("c")))
             }
         }
@@ -106,20 +163,48 @@
             #expect(try await lease("a") == .granted(old: .missing))
             #expect(try await backend.renew(LeaseToken("a"), forKey: key))
             #expect(try await !backend.renew(LeaseToken("b"), forKey: key))
-            #expect(try await backend.fill(record("loaded"), forKey: key, lifetime: nil, token: LeaseToken("a")))
+            #expect(
+                try await backend.fill(
+                    record("loaded"),
+                    forKey: key,
+                    lifetime: nil,
+                    token: LeaseToken("a")
+                )
+            )
             #expect(try await lease("b") == .found(.record(record("loaded"))))
             // A lease ends with what it was for.
-            #expect(try await !backend.fill(record("again"), forKey: key, lifetime: nil, token: LeaseToken("a")))
+            #expect(
+                try await !backend.fill(
+                    record("again"),
+                    forKey: key,
+                    lifetime: nil,
+                    token: LeaseToken("a")
+                )
+            )
         }
 
         /// S5: a value that was loaded before a write does not replace it.
         @Test(arguments: [true, false])
         func aWriteDuringALoadDeclinesWhatIsLoaded(_ removes: Bool) async throws {
             #expect(try await lease("a") == .granted(old: .missing))
-            if removes { try await backend.drop([key]) } else { try await backend.put(record("new"), forKey: key, lifetime: nil) }
+            if removes {
+                try await backend.drop([key])
+            } else {
+                try await backend.put(record("new"), forKey: key, lifetime: nil)
+            }
             #expect(try await !backend.renew(LeaseToken("a"), forKey: key))
-            #expect(try await !backend.fill(record("late"), forKey: key, lifetime: nil, token: LeaseToken("a")))
-            #expect(try await backend.entry(forKey: key) == (removes ? .missing : .record(record("new"))))
+            #expect(
+                try await !backend.fill(
+                    record("late"),
+                    forKey: key,
+                    lifetime: nil,
+                    token: LeaseToken("a")
+                )
+            )
+            #expect(
+                try await backend.entry(forKey: key)
+                    == (removes ? .missing : .record(record("new")))
+            )
         }
 
         @Test func aHolderThatGivesUpLetsTheNextOneLoad() async throws {
@@ -145,16 +230,29 @@
 
         @Test func aDamagedEntryCanBeLoadedAnew() async throws {
             for bytes in [Data("x".utf8), Data(count: 40), record("a").encoded(under: "another")] {
-                _ = try await link.call(RESPCommand("SET", keys.value(of: key), bytes), within: Self.long)
+                _ = try await link.call(
+                    RESPCommand("SET", keys.value(of: key), bytes),
+                    within: Self.long
+                )
                 #expect(try await backend.entry(forKey: key) == .damaged)
                 #expect(try await lease("a", ignoresEntry: true) == .granted(old: .damaged))
-                #expect(try await backend.fill(record("whole"), forKey: key, lifetime: nil, token: LeaseToken("a")))
+                #expect(
+                    try await backend.fill(
+                        record("whole"),
+                        forKey: key,
+                        lifetime: nil,
+                        token: LeaseToken("a")
+                    )
+                )
                 #expect(try await backend.entry(forKey: key) == .record(record("whole")))
             }
         }
 
         @Test func aFullServerSaysSo() async throws {
-            _ = try await link.call(RESPCommand("CONFIG", "SET", "maxmemory", "1"), within: Self.long)
+            _ = try await link.call(
+                RESPCommand("CONFIG", "SET", "maxmemory", "1"),
+                within: Self.long
+            )
             do {
                 try await backend.put(record("a"), forKey: key, lifetime: nil)
                 Issue.record("A full server stored an entry.")

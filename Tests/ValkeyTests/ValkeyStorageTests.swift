@@ -13,12 +13,16 @@
 
         private func server() -> ValkeyServer {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: redis.port)
-            (configuration.connectTimeout, configuration.readTimeout) = (.seconds(600), .seconds(600))
+            (configuration.connectTimeout, configuration.readTimeout) = (
+                .seconds(600), .seconds(600)
+            )
             (configuration.writeTimeout, configuration.trust) = (.seconds(600), .seconds(60))
             return ValkeyServer(configuration)
         }
 
-        private func isMiss(_ error: (any Error)?) -> Bool { (error as? any StorageMiss)?.isMiss == true }
+        private func isMiss(_ error: (any Error)?) -> Bool {
+            (error as? any StorageMiss)?.isMiss == true
+        }
 
         @Test func whatOneStorageSetsAnotherRetrieves() async throws {
             let one = try ValkeyStorage<[String]>(server(), name: "texts")
@@ -26,7 +30,9 @@
             try await one.set(["a", "b"], forKey: "key")
             #expect(try await other.retrieve(forKey: "key") == ["a", "b"])
             try await other.remove(forKey: "key")
-            let error = await #expect(throws: (any Error).self) { try await other.retrieve(forKey: "key") }
+            let error = await #expect(throws: (any Error).self) {
+                try await other.retrieve(forKey: "key")
+            }
             #expect(isMiss(error))
         }
 
@@ -42,20 +48,29 @@
             // The pattern of the first name would match the second one, if it were not escaped.
             let one = try ValkeyStorage<Int>(server, name: "a*")
             let other = try ValkeyStorage<Int>(server, name: "ab")
-            for number in 0..<2500 { try await one.set(number, forKey: Filename(rawValue: "\(number)")) }
+            for number in 0..<2500 {
+                try await one.set(number, forKey: Filename(rawValue: "\(number)"))
+            }
             try await other.set(1, forKey: "key")
             try await one.removeAll()
             for key in ["0", "1234", "2499"] as [Filename] {
-                let error = await #expect(throws: (any Error).self) { try await one.retrieve(forKey: key) }
+                let error = await #expect(throws: (any Error).self) {
+                    try await one.retrieve(forKey: key)
+                }
                 #expect(isMiss(error))
             }
             #expect(try await other.retrieve(forKey: "key") == 1)
         }
 
         @Test func itIsComposedLikeOtherStorages() async throws {
-            let lengths: Storage<Int, Int> = try ValkeyStorage<String>(server(), name: "texts").asStorage()
+            let lengths: Storage<Int, Int> = try ValkeyStorage<String>(server(), name: "texts")
+                .asStorage()
                 .mapKeys { Filename(rawValue: "\($0)") }
-                .mapValues(to: Int.self, transformIn: { $0.count }, transformOut: { String(repeating: "x", count: $0) })
+                .mapValues(
+                    to: Int.self,
+                    transformIn: { $0.count },
+                    transformOut: { String(repeating: "x", count: $0) }
+                )
             try await lengths.set(3, forKey: 1)
             #expect(try await lengths.retrieve(forKey: 1) == 3)
         }

@@ -13,25 +13,32 @@ import VellumTestSupport
 /// Copies of files that are in use.
 @Suite(.ownThreads)
 struct BackupTests {
-    private let source: TemporaryDirectory
-    private let target: TemporaryDirectory
-    private let factory: ArchivesFactory
-    private var copy: URL { target.file("Archives.sqlite") }
+    let source: TemporaryDirectory
+    let target: TemporaryDirectory
+    let factory: ArchivesFactory
+    var copy: URL { target.file("Archives.sqlite") }
 
     init() throws {
         (source, target) = (try TemporaryDirectory(), try TemporaryDirectory())
         factory = ArchivesFactory(directory: source.url)
     }
 
-    private var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: target.url.path).sorted() } }
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: target.url.path).sorted() }
+    }
 
     // MARK: What is in it
 
     @Test func aCopyHasEverythingAndCanBeUsedInPlace() throws {
         try PeakFolder.fill(factory)
-        try factory.store(for: Hut.self).record(Hut(primaryKey: "aged"), expiration: .after(.seconds(3600)))
+        try factory.store(for: Hut.self).record(
+            Hut(primaryKey: "aged"),
+            expiration: .after(.seconds(3600))
+        )
         let peaks = try factory.store(for: Peak.self)
-        let (order, metadata) = (try peaks.keys(), try factory.store(for: Hut.self).metadata(forKey: "aged"))
+        let (order, metadata) = (
+            try peaks.keys(), try factory.store(for: Hut.self).metadata(forKey: "aged")
+        )
         try factory.backup(to: copy)
         #expect(try names == ["Archives.sqlite"])
         try factory.close()
@@ -75,12 +82,20 @@ struct BackupTests {
 
     @Test func aCopyOfCachesHoldsTheirVersions() throws {
         let manager = MiniCacheManager(name: "Caches", directory: source.url)
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .custom("2"), maxAge: .days(7))
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Counter",
+            cacheVersion: .custom("2"),
+            maxAge: .days(7)
+        )
         cache["a"] = 7
         try manager.backup(to: target.file("Copy.sqlite"))
         try manager.close()
         let other = MiniCacheManager(name: "Copy", directory: target.url)
-        let copied: MiniCache<String, Int> = other.cache(cacheName: "Counter", cacheVersion: .custom("2"), maxAge: .days(7))
+        let copied: MiniCache<String, Int> = other.cache(
+            cacheName: "Counter",
+            cacheVersion: .custom("2"),
+            maxAge: .days(7)
+        )
         #expect(copied["a"] == 7)
         try other.close()
     }
@@ -112,7 +127,10 @@ struct BackupTests {
 
     /// Two archives, in which transactions write the same number.
     @Test func aCopyIsOfOneMomentWhileThreadsWrite() throws {
-        let (huts, peaks) = (try factory.store(for: Hut.self), try factory.store(for: Peak.self, diskLimit: .unlimited))
+        let (huts, peaks) = (
+            try factory.store(for: Hut.self),
+            try factory.store(for: Peak.self, diskLimit: .unlimited)
+        )
         try peaks.record(contentsOf: (0..<5000).map(Peak.init))
         let isOver = Flag()
         defer { isOver.set() }
@@ -142,7 +160,9 @@ struct BackupTests {
             }
             try factory.backup(to: target.file("\(round).sqlite"))
             let reading = ArchivesFactory(readingOnly: target.file("\(round).sqlite"))
-            let (copiedHuts, copiedPeaks) = (try reading.store(for: Hut.self), try reading.store(for: Peak.self))
+            let (copiedHuts, copiedPeaks) = (
+                try reading.store(for: Hut.self), try reading.store(for: Peak.self)
+            )
             for writer in 0..<2 {
                 let beds = try copiedHuts.access(archiveWithKey: "\(writer)")?.beds
                 #expect(try copiedPeaks.access(archiveWithKey: "pair \(writer)")?.height == beds)
@@ -173,7 +193,10 @@ struct BackupTests {
         #expect(Set(steps.map(\.total)).count == 1)
         #expect(steps.last.map { $0.completed == $0.total } ?? false)
         // The file grows in steps.
-        #expect(steps.last.map { (0..<1 << 16).contains(target.size(of: "Archives.sqlite") - $0.total) } ?? false)
+        #expect(
+            steps.last.map { (0..<1 << 16).contains(target.size(of: "Archives.sqlite") - $0.total) }
+                ?? false
+        )
         let reading = ArchivesFactory(readingOnly: copy)
         #expect(try reading.store(for: Peak.self).count() == 60_000)
         try reading.close()
@@ -240,7 +263,8 @@ struct BackupTests {
     // MARK: The target
 
     enum Taken: String, CaseIterable {
-        case source, file, emptyFile, folder, link, linkToNothing, pipe, log, noFolder, fileAsFolder, remote, longName
+        case source, file, emptyFile, folder, link, linkToNothing, pipe, log, noFolder,
+            fileAsFolder, remote, longName
     }
 
     @Test(arguments: Taken.allCases)
@@ -253,8 +277,13 @@ struct BackupTests {
         case .file: try Data("mine".utf8).write(to: copy)
         case .emptyFile: try Data().write(to: copy)
         case .folder: try files.createDirectory(at: copy, withIntermediateDirectories: false)
-        case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: source.file("Archives.sqlite").path)
-        case .linkToNothing: try files.createSymbolicLink(atPath: path, withDestinationPath: "nothing")
+        case .link:
+            try files.createSymbolicLink(
+                atPath: path,
+                withDestinationPath: source.file("Archives.sqlite").path
+            )
+        case .linkToNothing:
+            try files.createSymbolicLink(atPath: path, withDestinationPath: "nothing")
         case .pipe: #expect(mkfifo(path, 0o600) == 0)
         case .log: try Data(repeating: 1, count: 100).write(to: URL(fileURLWithPath: path + "-wal"))
         case .noFolder: url = target.file("none/Archives.sqlite")
@@ -267,7 +296,12 @@ struct BackupTests {
         let before = try FolderState(target.url)
         let error = #expect(throws: VellumError.self) { try factory.backup(to: url) }
         #expect(error?.code == .cannotOpen)
-        if taken != .remote { #expect(error?.path?.hasPrefix(taken == .source ? source.url.path : target.url.path) ?? false) }
+        if taken != .remote {
+            #expect(
+                error?.path?.hasPrefix(taken == .source ? source.url.path : target.url.path)
+                    ?? false
+            )
+        }
         #expect(try FolderState(target.url) == before)
         #expect(try factory.store(for: Peak.self).count() == PeakFolder.count)
         #expect(try factory.openFile().verify().isIntact)
@@ -289,10 +323,20 @@ struct BackupTests {
 
     @Test func whatAKilledBackupLeftIsRemovedByTheNext() throws {
         try PeakFolder.fill(factory)
-        let left = ["a.sqlite.backup-0123456789abcdef", "b.sqlite.backup-00000000000000ff"].map(target.file)
-        let others = [".backup-0123456789abcdef", "a.backup-0123456789ABCDEF", "a.backup-0123", "a.sqlite"].map(target.file)
+        let left = ["a.sqlite.backup-0123456789abcdef", "b.sqlite.backup-00000000000000ff"].map(
+            target.file
+        )
+        let others = [
+            ".backup-0123456789abcdef", "a.backup-0123456789ABCDEF", "a.backup-0123", "a.sqlite",
+        ].map(target.file)
         for url in left + others {
-            #expect(FileManager.default.createFile(atPath: url.path, contents: Data([1]), attributes: [.posixPermissions: 0o600]))
+            #expect(
+                FileManager.default.createFile(
+                    atPath: url.path,
+                    contents: Data([1]),
+                    attributes: [.posixPermissions: 0o600]
+                )
+            )
         }
         // One that is still written.
         let descriptor = open(left[1].path, O_RDWR)
@@ -302,145 +346,17 @@ struct BackupTests {
         #expect(try names == (others + [left[1], copy]).map(\.lastPathComponent).sorted())
         try factory.close()
     }
-
-    // MARK: Restoring
-
-    @Test func aRestoredFileHasNothingOfTheOldOne() throws {
-        try PeakFolder.fill(factory)
-        try factory.backup(to: copy)
-        let peaks = try factory.store(for: Peak.self)
-        try peaks.deleteAll()
-        try peaks.record(Peak(7000))
-        let file = source.file("Archives.sqlite")
-        let before = try FolderState(target.url)
-        #expect(code { try ArchiveFile.restore(from: copy, to: file) } == .busy)
-        #expect(try peaks.keys() == ["peak 7000"])
-        // As a process that was killed leaves it: with a log.
-        let left = try TemporaryDirectory()
-        for suffix in ["", "-wal", "-shm", "-changes"] {
-            try FileSystem.copy(file.path + suffix, to: left.file("Archives.sqlite").path + suffix)
-        }
-        try factory.close()
-        let old = try #require(try ArchiveFile.restore(from: copy, to: left.file("Archives.sqlite")))
-        #expect(try FolderState(target.url) == before)
-        let restored = ArchivesFactory(directory: left.url)
-        #expect(try restored.store(for: Peak.self).count() == PeakFolder.count)
-        #expect(try !restored.store(for: Peak.self).contains(archiveWithKey: "peak 7000"))
-        try restored.close()
-        // The old one is whole, with its log.
-        try FileManager.default.removeItem(at: left.file("Archives.sqlite"))
-        for suffix in ["", "-wal"] {
-            try FileManager.default.moveItem(atPath: old.path + suffix, toPath: left.file("Archives.sqlite").path + suffix)
-        }
-        #expect(try restored.store(for: Peak.self).keys() == ["peak 7000"])
-        try restored.close()
-    }
-
-    @Test func aFileIsRestoredWhereThereIsNoneOrADamagedOne() throws {
-        try PeakFolder.fill(factory)
-        try factory.backup(to: copy)
-        try factory.close()
-        let place = try TemporaryDirectory()
-        #expect(try ArchiveFile.restore(from: copy, to: place.file("Archives.sqlite")) == nil)
-        try Data(repeating: 7, count: 5000).write(to: place.file("Archives.sqlite"))
-        #expect(try ArchiveFile.restore(from: copy, to: place.file("Archives.sqlite")) != nil)
-        let restored = ArchivesFactory(directory: place.url)
-        #expect(try restored.store(for: Peak.self).count() == PeakFolder.count)
-        #expect(try restored.openFile().verify().isIntact)
-        try restored.close()
-    }
-
-    @Test func aDamagedBackupAndOneOfAnotherKindChangeNothing() throws {
-        try PeakFolder.fill(factory)
-        try factory.backup(to: copy)
-        try factory.close()
-        let before = try FolderState(source.url)
-        let file = source.file("Archives.sqlite")
-        let manager = MiniCacheManager(name: "Caches", directory: try TemporaryDirectory().url)
-        try manager.backup(to: target.file("caches.sqlite"))
-        try manager.close()
-        #expect(code { try ArchiveFile.restore(from: target.file("caches.sqlite"), to: file) } == .wrongKind)
-        var data = try Data(contentsOf: copy)
-        guard let place = data.range(of: Data("peak 123".utf8)) else { throw CocoaError(.fileReadCorruptFile) }
-        data[place.lowerBound + 9] ^= 1
-        try data.write(to: target.file("damaged.sqlite"))
-        #expect(code { try ArchiveFile.restore(from: target.file("damaged.sqlite"), to: file) } == .damagedFile)
-        #expect(code { try ArchiveFile.restore(from: target.file("none.sqlite"), to: file) } == .cannotOpen)
-        #expect(code { try ArchiveFile.restore(from: file, to: file) } == .cannotOpen)
-        #expect(code { try ArchiveFile.restore(from: copy, to: target.file("none/Archives.sqlite")) } == .cannotOpen)
-        #expect(try FolderState(source.url) == before)
-    }
-
-    // MARK: Compacting
-
-    @Test func compactingGivesBackWhatIsNotUsed() throws {
-        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<10_000).map(Peak.init))
-        try peaks.flush()
-        let file = try factory.openFile()
-        try file.compact()
-        let full = source.size(of: "Archives.sqlite")
-        _ = try peaks.deleteAll(where: #Predicate { $0.height > 1000 })
-        try file.compact()
-        #expect(source.size(of: "Archives.sqlite") < full / 4)
-        #expect(source.size(of: "Archives.sqlite-wal") == 0)
-        #expect(try RawDatabase(source.file("Archives.sqlite")).int("PRAGMA freelist_count") == 0)
-        #expect(try peaks.count() == 101)
-        try peaks.record(contentsOf: (0..<3000).map(Peak.init))
-        try peaks.deleteAll()
-        try file.compact()
-        #expect(try RawDatabase(source.file("Archives.sqlite")).int("SELECT count(*) FROM entries") == 0)
-        #expect(source.size(of: "Archives.sqlite") < 200_000)
-        #expect(try file.verify().isIntact)
-        try factory.close()
-    }
-
-    @Test func othersWriteWhileAFileIsCompacted() throws {
-        let peaks = try factory.store(for: Peak.self, diskLimit: .unlimited)
-        try peaks.record(contentsOf: (0..<LongRun.number(30_000, usually: 10_000)).map(Peak.init))
-        try peaks.deleteAll()
-        let file = try factory.openFile()
-        let isOver = Flag()
-        defer { isOver.set() }
-        let written = Numbers(1)
-        let writer = onThread { [peaks, isOver, written] () throws -> Int in
-            var count = 0
-            while !isOver.isSet {
-                count += 1
-                try peaks.record(Peak(count))
-                written[0] = count
-            }
-            return count
-        }
-        blockUntil("the other writes") { written[0] > 0 }
-        try file.compact()
-        let before = written[0]
-        blockUntil("the other goes on writing") { written[0] > before }
-        isOver.set()
-        let count = try writer.result().get()
-        #expect(try peaks.count() == count)
-        #expect(try file.verify().isIntact)
-        try factory.close()
-    }
-
-    @Test func aFileThatIsOnlyReadIsNotCompacted() throws {
-        let peaks = try PeakFolder()
-        let before = try peaks.state
-        let reading = ArchivesFactory(readingOnly: peaks.url)
-        let file = try reading.openFile()
-        #expect(code { try file.compact() } == .readOnly)
-        try reading.close()
-        #expect(try peaks.state == before)
-    }
 }
 
 /// Runs a function on a thread of its own.
-private func onThread(_ body: @escaping @Sendable () throws -> Int) -> OnThread<Result<Int, any Error>> {
+func onThread(
+    _ body: @escaping @Sendable () throws -> Int
+) -> OnThread<Result<Int, any Error>> {
     OnThread { Result { try body() } }
 }
 
 /// What threads have done so far.
-private final class Numbers: Sendable {
+final class Numbers: Sendable {
     private let numbers: Locked<[Int]>
 
     init(_ count: Int) { numbers = Locked(Array(repeating: 0, count: count)) }

@@ -20,8 +20,12 @@ struct ExportTests {
         let store = try factory.store(for: Animal.self, diskLimit: 9.megaBytes)
         try store.record(contentsOf: animals)
         let plain = try factory.store(for: PlainAnimal.self)
-        let ages: [Expiration] = [.after(.seconds(86_400)), .unused(for: .seconds(3600)), .never, .after(.seconds(1e15))]
-        for (number, age) in ages.enumerated() where number < count { try plain.record(PlainAnimal(animals[number]), expiration: age) }
+        let ages: [Expiration] = [
+            .after(.seconds(86_400)), .unused(for: .seconds(3600)), .never, .after(.seconds(1e15)),
+        ]
+        for (number, age) in ages.enumerated() where number < count {
+            try plain.record(PlainAnimal(animals[number]), expiration: age)
+        }
         return factory
     }
 
@@ -31,8 +35,12 @@ struct ExportTests {
             for entry in try archive.entries() {
                 let data = try archive.encodedData(forKey: entry.key)
                 content.append(
-                    "\(archive.name) \(entry.key) \(entry.recorded) \(String(describing: entry.expires)) \(String(describing: entry.idle)) "
-                        + "\(entry.typeVersion) \(data?.base64EncodedString() ?? "")")
+                    """
+                    \(archive.name) \(entry.key) \(entry.recorded) \
+                    \(String(describing: entry.expires)) \(String(describing: entry.idle)) 
+                    """
+                        + "\(entry.typeVersion) \(data?.base64EncodedString() ?? "")"
+                )
             }
         }
         return content
@@ -46,25 +54,37 @@ struct ExportTests {
         #expect(try to.file().import(from: export) == 704)
         #expect(try content(to.file()) == content(from.file()))
         #expect(try to.rawArchive(named: "Animal")?.summary().limit == 9.megaBytes)
-        let old = try from.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(\.id)
-        #expect(try to.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(\.id) == old)
+        let old = try from.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(
+            \.id
+        )
+        #expect(
+            try to.store(for: Animal.self).fetch(where: #Predicate { $0.legs > 2 }).map(\.id) == old
+        )
         // Again: everything is replaced by the same.
         #expect(try to.file().summary().size > .zero)
         #expect(try posixPermissions(of: export) == 0o600)
     }
 
     private func posixPermissions(of url: URL) throws -> Int {
-        (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
     }
 
     @Test func valuesStayInTheirGroups() throws {
-        func cache(_ name: String) throws -> (manager: MiniCacheManager, cache: MiniCache<String, Int>) {
+        func cache(
+            _ name: String
+        ) throws -> (manager: MiniCacheManager, cache: MiniCache<String, Int>) {
             let manager = MiniCacheManager(name: "caches", directory: folder.file(name))
-            return (manager, manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .days(1)))
+            return (
+                manager,
+                manager.cache(cacheName: "Pages", cacheVersion: .custom("1"), maxAge: .days(1))
+            )
         }
         let (from, pages) = try cache("from")
         let groups: [Set<String>] = [["a \u{1F40E} \"group\"", "odd"], []]
-        for number in 0..<9 { try pages.set(number, forKey: "\(number)", groups: groups[number % 2]) }
+        for number in 0..<9 {
+            try pages.set(number, forKey: "\(number)", groups: groups[number % 2])
+        }
         let export = folder.file("groups.jsonl")
         #expect(try from.storedFile().export(to: export).entries == 9)
         let (to, old) = try cache("to")
@@ -78,7 +98,9 @@ struct ExportTests {
     }
 
     @Test func cachesKeepTheirVersions() throws {
-        func manager(_ name: String) -> MiniCacheManager { MiniCacheManager(name: "caches", directory: folder.file(name)) }
+        func manager(_ name: String) -> MiniCacheManager {
+            MiniCacheManager(name: "caches", directory: folder.file(name))
+        }
         func cache(_ manager: MiniCacheManager, _ version: String) -> MiniCache<String, Int> {
             manager.cache(cacheName: "numbers", cacheVersion: .custom(version), maxAge: .hours(1))
         }
@@ -91,7 +113,9 @@ struct ExportTests {
         #expect(try cache(to, "2").value(forKey: "a") == 7)
         let other = manager("other")
         try cache(other, "3").set(1, forKey: "b")
-        let error = #expect(throws: VellumError.self) { try other.storedFile().import(from: export) }
+        let error = #expect(throws: VellumError.self) {
+            try other.storedFile().import(from: export)
+        }
         #expect(error?.code == .contradiction)
         #expect(try cache(other, "3").value(forKey: "b") == 1)
     }
@@ -107,7 +131,10 @@ struct ExportTests {
         let (before, export) = (try #require(try limit(from)), folder.file("export.jsonl"))
         try from.file().export(to: export)
         try from.close()
-        let file = try ArchiveFile(at: folder.file("from").appendingPathComponent("Archives.sqlite"), access: .writing)
+        let file = try ArchiveFile(
+            at: folder.file("from").appendingPathComponent("Archives.sqlite"),
+            access: .writing
+        )
         #expect(try file.archive(named: "PlainAnimal")?.remove(keys: ["0"]) == 1)
         #expect(try file.archive(named: "PlainAnimal")?.summary().limit == before)
         #expect(try file.import(from: export) == 8)
@@ -116,7 +143,9 @@ struct ExportTests {
         let to = ArchivesFactory(directory: folder.file("to"))
         try to.file().import(from: export)
         #expect(try limit(to) == before)
-        #expect(try to.file().drop(archiveNamed: "PlainAnimal") && to.file().import(from: export) == 8)
+        #expect(
+            try to.file().drop(archiveNamed: "PlainAnimal") && to.file().import(from: export) == 8
+        )
         #expect(try limit(to) == before)
     }
 
@@ -127,7 +156,9 @@ struct ExportTests {
         try file.export(to: whole)
         let bytes = try Data(contentsOf: whole)
         var random = SeededGenerator(seed: 9)
-        let cuts = [0, 1, bytes.count - 1, bytes.count] + (0..<40).map { _ in Int.random(in: 0..<bytes.count, using: &random) }
+        let cuts =
+            [0, 1, bytes.count - 1, bytes.count]
+            + (0..<40).map { _ in Int.random(in: 0..<bytes.count, using: &random) }
         var options = ArchiveFile.ExportOptions()
         options.resumes = true
         for cut in cuts {
@@ -154,14 +185,19 @@ struct ExportTests {
 
     /// Each moment of a second, and those at the borders of what an export writes as a text.
     @Test func momentsAreImportedToTheMillisecond() throws {
-        var texts = (0..<1000).map { "\"2026-03-01T08:1\($0 % 10):5\($0 / 7 % 10).\(String(1000 + $0).dropFirst())Z\"" }
+        var texts = (0..<1000).map {
+            "\"2026-03-01T08:1\($0 % 10):5\($0 / 7 % 10).\(String(1000 + $0).dropFirst())Z\""
+        }
         texts += ["\"0001-01-01T00:00:00.001Z\"", "\"9999-12-31T23:59:59.999Z\""]
         texts += ["253402300800001", "9223372036854775806", "-62135596800001"]
         let entries = texts.enumerated().map { number, text in
-            "{\"id\":\(1 << 40 + number + 1),\"key\":\"\(number)\",\"recorded\":\(text),\"expires\":\"2999-07-01T00:00:00.\(100 + number % 900)Z\","
-                + "\"data\":\"ZQ==\"}"
+            "{\"id\":\(1 << 40 + number + 1),\"key\":\"\(number)\",\"recorded\":\(text),"
+                + "\"expires\":\"2999-07-01T00:00:00.\(100 + number % 900)Z\",\"data\":\"ZQ==\"}"
         }
-        let lines = ["{\"vellum\":1,\"kind\":\"archives\"}", "{\"archive\":\"A\"}"] + entries + ["{\"entries\":\(texts.count)}", ""]
+        let lines =
+            ["{\"vellum\":1,\"kind\":\"archives\"}", "{\"archive\":\"A\"}"] + entries + [
+                "{\"entries\":\(texts.count)}", "",
+            ]
         let (export, again) = (folder.file("export.jsonl"), folder.file("again.jsonl"))
         try Data(lines.joined(separator: "\n").utf8).write(to: export)
         let file = try ArchivesFactory(directory: folder.file("to")).file()
@@ -195,9 +231,14 @@ struct ExportTests {
             let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
             #expect(throws: VellumError.self) { try file.export(to: full) }
             let place = file.url.deletingLastPathComponent()
-            let closed = try FileHandle(forReadingFrom: place.appendingPathComponent("Archives.sqlite-changes"))
+            let closed = try FileHandle(
+                forReadingFrom: place.appendingPathComponent("Archives.sqlite-changes")
+            )
             let error = #expect(throws: VellumError.self) { try file.export(to: closed) }
-            #expect(error?.code == .inputOutput && error?.message.contains("Bad file descriptor") == true)
+            #expect(
+                error?.code == .inputOutput
+                    && error?.message.contains("Bad file descriptor") == true
+            )
         #endif
     }
 
@@ -214,23 +255,39 @@ struct ExportTests {
         let from = try filled(3).file()
         let export = folder.file("export.jsonl")
         try from.export(to: export)
-        let lines = try String(contentsOf: export, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try String(contentsOf: export, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
         func changed(_ change: (inout [Substring]) -> Void) -> String {
             var lines = lines
             change(&lines)
             return lines.joined(separator: "\n")
         }
         let cases: [(String, String)] = [
-            ("empty", ""), ("no JSON", "hello\n"), ("another version", changed { $0[0] = "{\"vellum\":2,\"kind\":\"archives\"}" }),
+            ("empty", ""), ("no JSON", "hello\n"),
+            ("another version", changed { $0[0] = "{\"vellum\":2,\"kind\":\"archives\"}" }),
             ("another kind", changed { $0[0] = "{\"vellum\":1,\"kind\":\"caches\"}" }),
             ("an entry before an archive", changed { $0.remove(at: 1) }),
-            ("not whole", changed { $0.removeLast(2) }), ("a wrong sum", changed { $0[$0.count - 2] = "{\"entries\":99}" }),
+            ("not whole", changed { $0.removeLast(2) }),
+            ("a wrong sum", changed { $0[$0.count - 2] = "{\"entries\":99}" }),
             ("no value", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0}" }),
-            ("no date", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":\"yesterday\",\"data\":\"\"}" }),
-            ("no Base64", changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0,\"data\":\"%\"}" }),
+            (
+                "no date",
+                changed {
+                    $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":\"yesterday\",\"data\":\"\"}"
+                }
+            ),
+            (
+                "no Base64",
+                changed { $0[2] = "{\"id\":1,\"key\":\"a\",\"recorded\":0,\"data\":\"%\"}" }
+            ),
             (
                 "a key that is too long",
-                changed { $0[2] = "{\"id\":1,\"key\":\"\(String(repeating: "k", count: 70_000))\",\"recorded\":0,\"data\":\"\"}" }
+                changed {
+                    let key = String(repeating: "k", count: 70_000)
+                    $0[2] = "{\"id\":1,\"key\":\"\(key)\",\"recorded\":0,\"data\":\"\"}"
+                }
             ),
         ]
         for (number, (name, text)) in cases.enumerated() {
@@ -238,7 +295,10 @@ struct ExportTests {
             try Data(text.utf8).write(to: url)
             let file = try ArchivesFactory(directory: folder.file("to\(number)")).file()
             let error = #expect(throws: VellumError.self, "\(name)") { try file.import(from: url) }
-            #expect([.invalidImport, .keyTooLong].contains(error?.code), "\(name): \(error.map { "\($0)" } ?? "")")
+            #expect(
+                [.invalidImport, .keyTooLong].contains(error?.code),
+                "\(name): \(error.map { "\($0)" } ?? "")"
+            )
             #expect(try file.verify().isIntact, "\(name)")
         }
     }
@@ -249,7 +309,11 @@ struct ExportTests {
         let to = try ArchivesFactory(directory: folder.file("to")).file()
         (options.includesJSON, options.archives) = (true, ["Animal"])
         #expect(try file.export(to: folder.file("json.jsonl"), options).entries == 5)
-        #expect(try String(contentsOf: folder.file("json.jsonl"), encoding: .utf8).contains("\"value\":{\"big\""))
+        #expect(
+            try String(contentsOf: folder.file("json.jsonl"), encoding: .utf8).contains(
+                "\"value\":{\"big\""
+            )
+        )
         #expect(try to.import(from: folder.file("json.jsonl")) == 5)
     }
 }

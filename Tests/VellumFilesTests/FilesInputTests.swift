@@ -28,26 +28,40 @@ struct FilesInputTests {
 
     private static func withArchive(_ body: (RawArchive) throws -> Void) throws {
         let factory = try factory()
-        guard let archive = try factory.rawArchive(named: "Items") else { throw VellumError(.failedQuery, "no archive") }
+        guard let archive = try factory.rawArchive(named: "Items") else {
+            throw VellumError(.failedQuery, "no archive")
+        }
         try body(archive)
         try factory.close()
     }
 
     /// Paths at which there is no file, and none can be made.
-    private static let places = ["", "/", "/dev/null", "/none/file.sqlite", "/tmp/\(String(repeating: "n", count: 300)).sqlite"]
+    private static let places = [
+        "", "/", "/dev/null", "/none/file.sqlite",
+        "/tmp/\(String(repeating: "n", count: 300)).sqlite",
+    ]
 
     private static func code(of place: String) -> VellumError.Code? { .cannotOpen }
 
     private static let names: [InputCase] = [
         InputCase(
-            "ArchivesFactory.rawArchive named", "ArchiveFile.archive named", "ArchiveFile.ExportOptions.archives", of: HostileInput.names
+            "ArchivesFactory.rawArchive named",
+            "ArchiveFile.archive named",
+            "ArchiveFile.ExportOptions.archives",
+            of: HostileInput.names
         ) {
             let factory = try factory()
-            try expect(factory.rawArchive(named: $0) == nil && factory.file().archive(named: $0) == nil, "an archive")
+            try expect(
+                factory.rawArchive(named: $0) == nil && factory.file().archive(named: $0) == nil,
+                "an archive"
+            )
             var options = ArchiveFile.ExportOptions()
             options.archives = [$0]
             let pipe = Pipe()
-            try expect(factory.file().export(to: pipe.fileHandleForWriting, options).entries == 0, "an export")
+            try expect(
+                factory.file().export(to: pipe.fileHandleForWriting, options).entries == 0,
+                "an export"
+            )
         },
         InputCase("ArchiveFile.drop archiveNamed", of: HostileInput.names) {
             let factory = try factory()
@@ -58,17 +72,25 @@ struct FilesInputTests {
             try expect(MiniCacheManager.inMemory().rawCache(named: $0) == nil, "a cache")
         },
         InputCase(
-            "RawArchive.encodedData forKey", "RawArchive.entry forKey", "RawArchive.value forKey", "RawArchive.entries withPrefix",
-            "RawArchive.forEachEntry withPrefix", of: HostileInput.names.filter { !$0.isEmpty }
+            "RawArchive.encodedData forKey",
+            "RawArchive.entry forKey",
+            "RawArchive.value forKey",
+            "RawArchive.entries withPrefix",
+            "RawArchive.forEachEntry withPrefix",
+            of: HostileInput.names.filter { !$0.isEmpty }
         ) { name in
             try withArchive { archive in
                 try expect(
-                    archive.encodedData(forKey: name) == nil && archive.value(forKey: name) == nil && archive.entry(forKey: name) == nil,
-                    "an entry")
+                    archive.encodedData(forKey: name) == nil && archive.value(forKey: name) == nil
+                        && archive.entry(forKey: name) == nil,
+                    "an entry"
+                )
                 for order in [RawArchive.Order.recorded, .use, .size] {
                     try expect(archive.entries(withPrefix: name, order: order).isEmpty, "entries")
                 }
-                try archive.forEachEntry(withPrefix: name) { _ in throw VellumError(.failedQuery, "an entry") }
+                try archive.forEachEntry(withPrefix: name) { _ in
+                    throw VellumError(.failedQuery, "an entry")
+                }
             }
         },
         InputCase("RawArchive.remove keys", of: HostileInput.names) { name in
@@ -81,7 +103,9 @@ struct FilesInputTests {
         },
         InputCase("RawQuery.init _", of: HostileInput.names.filter { !$0.isEmpty }) { name in
             // Each is read as a query, or is an error that says where.
-            do throws(RawQuery.SyntaxError) { _ = try RawQuery(name) } catch { try expect(error.offset <= name.count, "a place") }
+            do throws(RawQuery.SyntaxError) { _ = try RawQuery(name) } catch {
+                try expect(error.offset <= name.count, "a place")
+            }
         },
     ]
 
@@ -89,12 +113,21 @@ struct FilesInputTests {
         InputCase("RawArchive.entries limit", of: HostileInput.counts) { limit in
             try withArchive { archive in
                 for order in [RawArchive.Order.recorded, .use, .size] {
-                    try expect(archive.entries(order: order, limit: limit).count == min(3, max(0, limit)), "\(order)")
+                    try expect(
+                        archive.entries(order: order, limit: limit).count == min(3, max(0, limit)),
+                        "\(order)"
+                    )
                 }
             }
         },
         InputCase("RawArchive.Entry.hasExpired at", of: HostileInput.seconds) { seconds in
-            try withArchive { try expect($0.entry(forKey: "a")?.hasExpired(at: Date(timeIntervalSince1970: seconds)) == false, "an age") }
+            try withArchive {
+                try expect(
+                    $0.entry(forKey: "a")?.hasExpired(at: Date(timeIntervalSince1970: seconds))
+                        == false,
+                    "an age"
+                )
+            }
         },
     ]
 
@@ -105,13 +138,20 @@ struct FilesInputTests {
         InputCase("ArchivesFactory.init readingOnly", of: places, throwing: code) {
             _ = try ArchivesFactory(readingOnly: URL(fileURLWithPath: $0)).store(for: Item.self)
         },
-        InputCase("ArchivesFactory.backup to", "ArchiveFile.backup to", "ArchiveFile.export to", of: places, throwing: code) {
+        InputCase(
+            "ArchivesFactory.backup to",
+            "ArchiveFile.backup to",
+            "ArchiveFile.export to",
+            of: places,
+            throwing: code
+        ) {
             try factory().backup(to: URL(fileURLWithPath: $0))
         },
         InputCase("MiniCacheManager.backup to", of: places, throwing: code) {
             try MiniCacheManager.inMemory().backup(to: URL(fileURLWithPath: $0))
         },
-        InputCase("ArchiveFile.restore from", "ArchiveFile.restore to", of: places, throwing: code) {
+        InputCase("ArchiveFile.restore from", "ArchiveFile.restore to", of: places, throwing: code)
+        {
             try ArchiveFile.restore(from: URL(fileURLWithPath: $0), to: URL(fileURLWithPath: $0))
         },
     ]

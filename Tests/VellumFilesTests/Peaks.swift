@@ -15,7 +15,9 @@ struct Peak: ArchiveCodable, IndexedArchivable, Equatable {
     var country: String
     var height: Int
 
-    init(_ number: Int) { (name, country, height) = ("peak \(number)", number % 3 == 0 ? "CH" : "IT", number * 10) }
+    init(_ number: Int) {
+        (name, country, height) = ("peak \(number)", number % 3 == 0 ? "CH" : "IT", number * 10)
+    }
 }
 
 /// The same objects as an earlier program recorded them: with a height in feet, and no index.
@@ -66,14 +68,17 @@ struct FolderState: Equatable, CustomStringConvertible {
             guard lstat(path, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
             let isFile = status.st_mode & S_IFMT == S_IFREG
             files[name] = File(
-                mode: status.st_mode, modified: status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec,
+                mode: status.st_mode,
+                modified: status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec,
                 changed: status.st_ctim.tv_sec &* 1_000_000_000 &+ status.st_ctim.tv_nsec,
-                contents: isFile ? try Data(contentsOf: URL(fileURLWithPath: path)) : Data())
+                contents: isFile ? try Data(contentsOf: URL(fileURLWithPath: path)) : Data()
+            )
         }
     }
 
     var description: String {
-        files.map { "\($0.key): \($0.value.contents.count) bytes, \($0.value.modified)" }.sorted().joined(separator: "\n")
+        files.map { "\($0.key): \($0.value.contents.count) bytes, \($0.value.modified)" }.sorted()
+            .joined(separator: "\n")
     }
 }
 
@@ -127,7 +132,10 @@ struct PeakFolder {
     }
 
     func seal(_ isSealed: Bool) throws {
-        try FileManager.default.setAttributes([.posixPermissions: isSealed ? 0o555 : 0o755], ofItemAtPath: folder.url.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: isSealed ? 0o555 : 0o755],
+            ofItemAtPath: folder.url.path
+        )
     }
 
     var state: FolderState { get throws { try FolderState(folder.url) } }

@@ -26,7 +26,9 @@ struct RawArchiveTests {
     private struct Visitor: ArchiveCodable, VersionedArchive {
         static var archiveName: String { "Visitor" }
         static let archiveVersion = 3
-        static func migrate(_ old: StoredObject) throws -> Migrated<Visitor> { .object(try old.decode(Visitor.self)) }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Visitor> {
+            .object(try old.decode(Visitor.self))
+        }
         var primaryKey: String
     }
 
@@ -37,7 +39,9 @@ struct RawArchiveTests {
         let notes = try factory.store(for: Note.self, diskLimit: 5.megaBytes)
         for number in 0..<reads {
             let key = "\(number % 100)"
-            if try notes.access(archiveWithKey: key) == nil { try notes.record(Note(primaryKey: key, text: "text")) }
+            if try notes.access(archiveWithKey: key) == nil {
+                try notes.record(Note(primaryKey: key, text: "text"))
+            }
         }
         let known = try notes.statistics().sizing
         #expect((known != nil) == (reads >= 1000))
@@ -59,19 +63,36 @@ struct RawArchiveTests {
         let factory = ArchivesFactory.inMemory()
         let notes = try factory.store(for: Note.self, diskLimit: 5.megaBytes)
         try notes.record(
-            contentsOf: ["b", "a", "ä"].map { Note(primaryKey: $0, text: String(repeating: "x", count: $0.utf8.count * 100)) })
+            contentsOf: ["b", "a", "ä"].map {
+                Note(primaryKey: $0, text: String(repeating: "x", count: $0.utf8.count * 100))
+            }
+        )
         try factory.store(for: Visitor.self).record(Visitor(primaryKey: "1"))
         try factory.store(for: Animal.self).record(contentsOf: [Animal]())
         let archives = try factory.file().archives()
         #expect(archives.map(\.name) == ["Note", "Visitor", "Animal"])
         let summary = try archives[0].summary()
         #expect(try summary.entries == 3 && summary.size.bytes == notes.statistics().disk.bytes)
-        #expect(summary.limit == 5.megaBytes && summary.isLimitGiven && summary.cacheVersion == nil && summary.waiting == 0)
-        #expect(summary.oldest != nil && summary.newest.map { abs($0.timeIntervalSinceNow) < 60 } == true)
+        #expect(
+            summary.limit == 5.megaBytes && summary.isLimitGiven && summary.cacheVersion == nil
+                && summary.waiting == 0
+        )
+        #expect(
+            summary.oldest != nil
+                && summary.newest.map { abs($0.timeIntervalSinceNow) < 60 } == true
+        )
         #expect(try archives[1].summary().typeVersion == 3)
         #expect(try archives[2].summary().indexes.count == 11)
-        #expect(try archives[2].summary().indexes.contains { $0.properties == ["home.city", "home.zip"] })
-        #expect(try archives[2].summary().indexes.contains { $0.properties == ["labels"] && $0.isOfElements })
+        #expect(
+            try archives[2].summary().indexes.contains {
+                $0.properties == ["home.city", "home.zip"]
+            }
+        )
+        #expect(
+            try archives[2].summary().indexes.contains {
+                $0.properties == ["labels"] && $0.isOfElements
+            }
+        )
         #expect(try factory.rawArchive(named: "Nobody") == nil)
     }
 
@@ -80,10 +101,14 @@ struct RawArchiveTests {
     func anEmptyKeyIsListed(_ order: RawArchive.Order) throws {
         let factory = ArchivesFactory.inMemory()
         let keys = ["", "a", "\0", "a\0b", "\u{10FFFF}"]
-        try factory.store(for: Note.self).record(contentsOf: keys.map { Note(primaryKey: $0, text: "x") })
+        try factory.store(for: Note.self).record(
+            contentsOf: keys.map { Note(primaryKey: $0, text: "x") }
+        )
         let archive = try #require(try factory.rawArchive(named: "Note"))
         #expect(try Set(archive.entries(order: order).map(\.key)) == Set(keys))
-        #expect(try Set(archive.entries(withPrefix: "a", order: order).map(\.key)) == ["a", "a\0b"])
+        #expect(
+            try Set(archive.entries(withPrefix: "a", order: order).map(\.key)) == ["a", "a\0b"]
+        )
         #expect(try archive.entries(withPrefix: "\0", order: order).map(\.key) == ["\0"])
         #expect(try archive.statistics().ages.values.reduce(0, +) == keys.count)
         #expect(try archive.find(RawQuery("")).count == keys.count)
@@ -100,16 +125,26 @@ struct RawArchiveTests {
         _ = try store.access(archiveWithKey: "ab")
         try store.flush()
         let archive = try #require(try factory.rawArchive(named: "Note"))
-        func keys(_ prefix: String, _ order: RawArchive.Order, _ limit: Int = .max) throws -> [String] {
+        func keys(
+            _ prefix: String,
+            _ order: RawArchive.Order,
+            _ limit: Int = .max
+        ) throws -> [String] {
             try archive.entries(withPrefix: prefix, order: order, limit: limit).map(\.key)
         }
         #expect(try keys("", .recorded) == ["ab", "ac", "b", "\u{E9}"])
         #expect(try keys("", .use) == ["ab", "\u{E9}", "b", "ac"])
         #expect(try keys("", .size, 2) == ["ac", "b"])
-        #expect(try keys("a", .recorded) == ["ab", "ac"] && keys("a", .size) == ["ac", "ab"] && keys("a", .use, 1) == ["ab"])
+        #expect(
+            try keys("a", .recorded) == ["ab", "ac"] && keys("a", .size) == ["ac", "ab"]
+                && keys("a", .use, 1) == ["ab"]
+        )
         #expect(try keys("\u{E9}", .recorded) == ["\u{E9}"] && keys("x", .use).isEmpty)
         let entry = try #require(try archive.entry(forKey: "ab"))
-        #expect(entry.lastUsed > entry.recorded && entry.expires == nil && entry.idle == nil && entry.typeVersion == 0)
+        #expect(
+            entry.lastUsed > entry.recorded && entry.expires == nil && entry.idle == nil
+                && entry.typeVersion == 0
+        )
         #expect(try entry.size == archive.encodedData(forKey: "ab")?.count)
         #expect(try archive.entry(forKey: "none") == nil && archive.value(forKey: "none") == nil)
     }
@@ -126,17 +161,34 @@ struct RawArchiveTests {
         try archive.forEachEntry { all.append($0.key) }
         #expect(all == keys)
         let statistics = try archive.statistics()
-        #expect(statistics.sizes.values.reduce(0, +) == 9000 && statistics.ages == [0: 9000] && statistics.typeVersions == [0: 9000])
+        #expect(
+            statistics.sizes.values.reduce(0, +) == 9000 && statistics.ages == [0: 9000]
+                && statistics.typeVersions == [0: 9000]
+        )
         try store.deleteAll()
-        #expect(try archive.entries().isEmpty && archive.summary().entries == 0 && archive.entries(order: .use).isEmpty)
+        #expect(
+            try archive.entries().isEmpty && archive.summary().entries == 0
+                && archive.entries(order: .use).isEmpty
+        )
     }
 
     @Test func valuesOfEveryFormAreShown() throws {
         let factory = ArchivesFactory.inMemory()
         try factory.store(for: Blob.self).record(Blob())
-        #expect(try factory.rawArchive(named: "Blob")?.value(forKey: "blob") == .bytes(Data([0xFF, 0x00])))
-        let manager = MiniCacheManager(name: "json", directory: try TemporaryDirectory().url, format: .json)
-        let cache: MiniCache<String, [String: Double]> = manager.cache(cacheName: "c", cacheVersion: .custom("7"), maxAge: .hours(1))
+        #expect(
+            try factory.rawArchive(named: "Blob")?.value(forKey: "blob")
+                == .bytes(Data([0xFF, 0x00]))
+        )
+        let manager = MiniCacheManager(
+            name: "json",
+            directory: try TemporaryDirectory().url,
+            format: .json
+        )
+        let cache: MiniCache<String, [String: Double]> = manager.cache(
+            cacheName: "c",
+            cacheVersion: .custom("7"),
+            maxAge: .hours(1)
+        )
         try cache.set(["a": 1, "b": 0.5], forKey: "k")
         let raw = try #require(try manager.rawCache(named: "c"))
         let key = try #require(try raw.entries().first?.key)
@@ -158,15 +210,23 @@ struct RawArchiveTests {
         #expect(try archive.remove(keys: ["a", "x", "c"]) == 2)
         #expect(try archive.entries().map(\.key) == ["b"])
         try file.close()
-        #expect(try ArchivesFactory(directory: folder.url).store(for: Note.self).fetch() == [Note(primaryKey: "b")])
+        #expect(
+            try ArchivesFactory(directory: folder.url).store(for: Note.self).fetch() == [
+                Note(primaryKey: "b")
+            ]
+        )
     }
 
     @Test func filesAreFoundInAFolder() throws {
         let folder = try TemporaryDirectory()
         let factory = ArchivesFactory(directory: folder.url.appendingPathComponent("App"))
         try factory.store(for: Note.self).record(Note(primaryKey: "a"))
-        let cache: MiniCache<String, Int> = MiniCacheManager(name: "caches", directory: folder.url).cache(
-            cacheName: "c", cacheVersion: .custom("1"), maxAge: .hours(1))
+        let cache: MiniCache<String, Int> = MiniCacheManager(name: "caches", directory: folder.url)
+            .cache(
+                cacheName: "c",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
         try cache.set(1, forKey: "a")
         try Data("no database".utf8).write(to: folder.file("other.sqlite"))
         try Data().write(to: folder.file("empty.sqlite"))
@@ -174,7 +234,11 @@ struct RawArchiveTests {
         for name in ["App/Archives.sqlite", "caches.sqlite"] {
             #expect(throws: Never.self) { try ArchiveFile(at: folder.file(name)).close() }
         }
-        #expect(ArchiveFile.files(in: folder.url).map(\.lastPathComponent) == ["Archives.sqlite", "caches.sqlite"])
+        #expect(
+            ArchiveFile.files(in: folder.url).map(\.lastPathComponent) == [
+                "Archives.sqlite", "caches.sqlite",
+            ]
+        )
         #expect(ArchiveFile.files(in: folder.file("none")).isEmpty)
     }
 
@@ -200,6 +264,8 @@ struct RawArchiveTests {
         let change = try await changes.next()
         isTold.set()
         try writing.result().get()
-        #expect(change?.archive == "Note" && change?.present.allSatisfy { $0.hasPrefix("k") } == true)
+        #expect(
+            change?.archive == "Note" && change?.present.allSatisfy { $0.hasPrefix("k") } == true
+        )
     }
 }

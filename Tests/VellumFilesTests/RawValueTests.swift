@@ -25,27 +25,41 @@ struct RawValueTests {
     }
 
     @Test func everyKindOfValuePrintsAsAPersonReadsIt() throws {
-        let value = try CBORDecoder().decode(CBORValue.self, from: try CBOREncoder().encode(Everything()))
+        let value = try CBORDecoder().decode(
+            CBORValue.self,
+            from: try CBOREncoder().encode(Everything())
+        )
         #expect(
             value.json() == #"""
-                {"createdAt":"2026-03-03T08:00:00.250Z","data":"AP8Q","decimal":-12.34,"huge":123000,"id":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8",\#
-                "link":"https://example.org/a?b","list":{"a":2,"b":1},"number":"NaN","population":794217600.0,"small":0.005,\#
-                "states":["open",{"at":5},{"between":{"_0":1,"high":2}}],"text":"a\"\\\n\u001b[31m\u202e\u007fé"}
-                """#)
-        #expect(value.json(dateFields: ["population"]).contains(#""population":"2026-03-03T08:00:00Z""#))
+                {"createdAt":"2026-03-03T08:00:00.250Z","data":"AP8Q","decimal":-12.34,\#
+                "huge":123000,"id":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8",\#
+                "link":"https://example.org/a?b","list":{"a":2,"b":1},"number":"NaN",\#
+                "population":794217600.0,"small":0.005,\#
+                "states":["open",{"at":5},{"between":{"_0":1,"high":2}}],\#
+                "text":"a\"\\\n\u001b[31m\u202e\u007fé"}
+                """#
+        )
+        #expect(
+            value.json(dateFields: ["population"]).contains(#""population":"2026-03-03T08:00:00Z""#)
+        )
     }
 
     @Test(
         arguments: [
-            (.map([:]), "{}"), (.array([]), "[]"), (.null, "null"), (.undefined, "null"), (.simple(7), "7"),
+            (.map([:]), "{}"), (.array([]), "[]"), (.null, "null"), (.undefined, "null"),
+            (.simple(7), "7"),
             (.integer(.max), "\(Int128.max)"),
             (.float(-.infinity), "\"-Infinity\""), (.float(0.1), "0.1"),
             (.map([1: "a", .bytes(Data([1])): "b"]), #"{"1":"a","AQ==":"b"}"#),
-            (.tagged(99, 5), "5"), (.tagged(1, 0), "\"1970-01-01T00:00:00Z\""), (.tagged(1, .float(1e300)), "\"1e+300 s\""),
-            (.tagged(1, -62_135_596_800), "\"0001-01-01T00:00:00Z\""), (.tagged(1, -12_219_292_801), "\"1582-10-14T23:59:59Z\""),
+            (.tagged(99, 5), "5"), (.tagged(1, 0), "\"1970-01-01T00:00:00Z\""),
+            (.tagged(1, .float(1e300)), "\"1e+300 s\""),
+            (.tagged(1, -62_135_596_800), "\"0001-01-01T00:00:00Z\""),
+            (.tagged(1, -12_219_292_801), "\"1582-10-14T23:59:59Z\""),
             (.tagged(1, .float(-14_831_769_599.5)), "\"1500-01-01T00:00:00.500Z\""),
-            (.tagged(4, [-400, 1]), "0.\(String(repeating: "0", count: 399))1"), (.tagged(4, [.integer(1 << 40), 1]), "[1099511627776,1]"),
-        ] as [(CBORValue, String)])
+            (.tagged(4, [-400, 1]), "0.\(String(repeating: "0", count: 399))1"),
+            (.tagged(4, [.integer(1 << 40), 1]), "[1099511627776,1]"),
+        ] as [(CBORValue, String)]
+    )
     func oddValuesAreJSON(_ value: CBORValue, _ text: String) { #expect(value.json() == text) }
 
     /// The quotes of a name in a name in a name would double its length with each level.
@@ -53,16 +67,22 @@ struct RawValueTests {
         var value: CBORValue = "x"
         for _ in 0..<200 { value = .map([value: 0]) }
         #expect(value.json().utf8.count < 1000)
-        #expect(try JSONDecoder().decode([String: Int].self, from: Data(value.json().utf8)).count == 1)
+        #expect(
+            try JSONDecoder().decode([String: Int].self, from: Data(value.json().utf8)).count == 1
+        )
         #expect(CBORValue.map([.map(["a": 1]): 2]).json() == #"{"{\"a\":1}":2}"#)
     }
 
     @Test func aPrettyValueHasALineForEachField() {
         let value: CBORValue = ["a": [1, ["b": true]], "c": [:]]
-        #expect(value.json(isPretty: true) == "{\n  \"a\": [\n    1,\n    {\n      \"b\": true\n    }\n  ],\n  \"c\": {}\n}")
+        #expect(
+            value.json(isPretty: true)
+                == "{\n  \"a\": [\n    1,\n    {\n      \"b\": true\n    }\n  ],\n  \"c\": {}\n}"
+        )
     }
 
-    /// What a stranger writes is JSON that a strict reader takes, and has no character that a terminal obeys.
+    /// What a stranger writes is JSON that a strict reader takes, and has no character that a
+    /// terminal obeys.
     @Test func everyScalarIsEscapedAsJSONDemands() throws {
         // All of the first two planes and the tags; of what is alike beyond them, a part.
         let far = Array(stride(from: UInt32(0x20000), through: 0x10FFFF, by: 0x400))
@@ -70,10 +90,16 @@ struct RawValueTests {
             Array(stride(from: UInt32(0), to: 0x20000, by: 0x400)) + [0xE0000]
             + LongRun.cases(far, usually: 60)
         for start in starts {
-            let text = String(String.UnicodeScalarView((start..<start + 0x400).compactMap(Unicode.Scalar.init)))
+            let text = String(
+                String.UnicodeScalarView((start..<start + 0x400).compactMap(Unicode.Scalar.init))
+            )
             let json = CBORValue.text(text).json()
             #expect(try JSONDecoder().decode(String.self, from: Data(json.utf8)) == text)
-            #expect(!json.unicodeScalars.contains { $0.properties.generalCategory == .control || $0.properties.isBidiControl })
+            #expect(
+                !json.unicodeScalars.contains {
+                    $0.properties.generalCategory == .control || $0.properties.isBidiControl
+                }
+            )
         }
     }
 }

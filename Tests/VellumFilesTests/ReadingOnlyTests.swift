@@ -23,7 +23,10 @@ struct ReadingOnlyTests {
         #expect(try store.keys(limit: 2) == ["peak 0", "peak 299"])
         #expect(try store.access(archiveWithKey: "peak 7") == Peak(7))
         #expect(try store.access(allKeys: ["peak 1", "none"]) == ["peak 1": Peak(1)])
-        #expect(try store.fetch(where: #Predicate { $0.country == "CH" && $0.height > 2500 }).count == 16)
+        #expect(
+            try store.fetch(where: #Predicate { $0.country == "CH" && $0.height > 2500 }).count
+                == 16
+        )
         #expect(try factory.archives().map(\.name) == ["Peak", "Hut"])
         #expect(try factory.store(for: Hut.self).accessAll() == [Hut(primaryKey: "hut", beds: 40)])
         // Memory has it now.
@@ -101,8 +104,13 @@ struct ReadingOnlyTests {
     @Test func objectsOfAnOlderVersionAreMigratedAsTheyAreRead() throws {
         let folder = try TemporaryDirectory()
         let old = ArchivesFactory(directory: folder.file("old"))
-        try old.store(for: OldPeak.self).record(contentsOf: (0..<20).map { OldPeak(name: "\($0)", country: "CH", feet: $0 * 100) })
-        try FileManager.default.createDirectory(at: folder.file("new"), withIntermediateDirectories: true)
+        try old.store(for: OldPeak.self).record(
+            contentsOf: (0..<20).map { OldPeak(name: "\($0)", country: "CH", feet: $0 * 100) }
+        )
+        try FileManager.default.createDirectory(
+            at: folder.file("new"),
+            withIntermediateDirectories: true
+        )
         try old.backup(to: folder.file("new/Peaks.sqlite"))
         try old.close()
         let before = try FolderState(folder.file("new"))
@@ -174,7 +182,11 @@ struct ReadingOnlyTests {
         let folder = try TemporaryDirectory()
         let writing = ArchivesFactory(directory: folder.url)
         try PeakFolder.fill(writing)
-        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), kind: .archives, access: .reading)
+        let file = try DatabaseFile.open(
+            at: folder.file("Archives.sqlite"),
+            kind: .archives,
+            access: .reading
+        )
         let peaks: Store<Data> = try file.store(named: "Peak", codec: IdentityCodec())
         _ = try peaks.value(forKey: "peak 1")
         let store = try writing.store(for: Peak.self)
@@ -191,7 +203,10 @@ struct ReadingOnlyTests {
         var testDescription: String
         var run: @Sendable (ArchivesFactory, ArchiveStore<Peak>) throws -> Void
 
-        init(_ name: String, _ run: @escaping @Sendable (ArchivesFactory, ArchiveStore<Peak>) throws -> Void) {
+        init(
+            _ name: String,
+            _ run: @escaping @Sendable (ArchivesFactory, ArchiveStore<Peak>) throws -> Void
+        ) {
             (testDescription, self.run) = (name, run)
         }
     }
@@ -212,13 +227,19 @@ struct ReadingOnlyTests {
         Write("delete many") { _ = try $1.delete(allKeys: ["peak 1", "peak 2"]) },
         Write("delete all") { try $1.deleteAll() },
         Write("delete a prefix") { _ = try $1.deleteAll(prefix: "peak") },
-        Write("delete what matches") { _ = try $1.deleteAll(where: #Predicate { $0.country == "CH" }) },
+        Write("delete what matches") {
+            _ = try $1.deleteAll(where: #Predicate { $0.country == "CH" })
+        },
         Write("delete the unused") { _ = try $1.deleteAll(lastUsedBefore: .distantFuture) },
         Write("update") { try $1.update(archiveWithKey: "peak 1") { $0?.height = 1 } },
-        Write("update one that is not there") { try $1.update(archiveWithKey: "peak 1000") { $0 = Peak(1000) } },
+        Write("update one that is not there") {
+            try $1.update(archiveWithKey: "peak 1000") { $0 = Peak(1000) }
+        },
         Write("update to none") { try $1.update(archiveWithKey: "peak 1") { $0 = nil } },
         Write("record if absent") { try $1.recordIfAbsent(Peak(1000)) },
-        Write("transaction of a store") { factory, store in try store.transaction { try $0.record(Peak(1), in: store) } },
+        Write("transaction of a store") { factory, store in
+            try store.transaction { try $0.record(Peak(1), in: store) }
+        },
         Write("transaction") { factory, store in
             try factory.transaction {
                 try $0.record(Peak(1), in: store)
@@ -303,7 +324,9 @@ struct ReadingOnlyTests {
         #expect(try store.access(archiveWithKey: "peak 1000") == nil)
         try factory.close()
         var codes: [VellumError.Code] = []
-        for await event in events { if case .failure(let error) = event { codes.append(error.code) } }
+        for await event in events {
+            if case .failure(let error) = event { codes.append(error.code) }
+        }
         #expect(codes == [.readOnly])
         #expect(try peaks.state == before)
     }
@@ -325,12 +348,21 @@ struct ReadingOnlyTests {
         let folder = try TemporaryDirectory()
         let clock = ManualClock()
         let writing = ArchivesFactory(directory: folder.file("source"), clock: clock.wallClock)
-        try writing.store(for: Hut.self).record(Hut(primaryKey: "hut"), expiration: .after(.seconds(10)))
-        try FileManager.default.createDirectory(at: folder.file("copy"), withIntermediateDirectories: true)
+        try writing.store(for: Hut.self).record(
+            Hut(primaryKey: "hut"),
+            expiration: .after(.seconds(10))
+        )
+        try FileManager.default.createDirectory(
+            at: folder.file("copy"),
+            withIntermediateDirectories: true
+        )
         try writing.backup(to: folder.file("copy/Huts.sqlite"))
         try writing.close()
         let before = try FolderState(folder.file("copy"))
-        let reading = ArchivesFactory(readingOnly: folder.file("copy/Huts.sqlite"), clock: clock.wallClock)
+        let reading = ArchivesFactory(
+            readingOnly: folder.file("copy/Huts.sqlite"),
+            clock: clock.wallClock
+        )
         let huts = try reading.store(for: Hut.self)
         #expect(try huts.contains(archiveWithKey: "hut"))
         clock.advance(by: .seconds(11))
@@ -339,175 +371,5 @@ struct ReadingOnlyTests {
         #expect(try huts.count() == 1)
         try reading.close()
         #expect(try FolderState(folder.file("copy")) == before)
-    }
-
-    // MARK: Files that cannot be read
-
-    /// What may be wrong with a file.
-    enum Problem: String, CaseIterable {
-        case missing, missingFolder, empty, folder, notADatabase, foreign, noTables, wrongKind, newerFormat, damagedHeader, truncated,
-            onlyHeader
-        case log, logWithoutDatabase, journal, pipe, linkToNothing, link, marked
-
-        /// The code of the error for files that are shipped, and for others; `nil` if the file is read.
-        var codes: (shipped: VellumError.Code?, reading: VellumError.Code?) {
-            switch self {
-            case .missing, .missingFolder, .folder, .pipe, .linkToNothing, .journal: (.cannotOpen, .cannotOpen)
-            case .empty, .notADatabase, .onlyHeader: (.notADatabase, .notADatabase)
-            case .foreign, .noTables: (.foreignFile, .foreignFile)
-            case .wrongKind: (.wrongKind, .wrongKind)
-            case .newerFormat: (.newerFormat, .newerFormat)
-            case .damagedHeader, .truncated, .logWithoutDatabase: (.damagedFile, .damagedFile)
-            case .log: (.cannotOpen, nil)
-            case .link, .marked: (nil, nil)
-            }
-        }
-    }
-
-    private func make(_ problem: Problem, at url: URL, _ peaks: PeakFolder) throws {
-        let files = FileManager.default
-        func change(_ body: (inout Data) -> Void) throws {
-            var data = try Data(contentsOf: peaks.url)
-            body(&data)
-            try data.write(to: url)
-        }
-        switch problem {
-        case .missing, .missingFolder: break
-        case .empty: try Data().write(to: url)
-        case .folder: try files.createDirectory(at: url, withIntermediateDirectories: false)
-        case .notADatabase: try Data(repeating: 7, count: 10_000).write(to: url)
-        case .foreign: try RawDatabase(url).execute("CREATE TABLE other(x); PRAGMA journal_mode = WAL")
-        case .noTables: try RawDatabase(url).execute("PRAGMA user_version = 0; PRAGMA journal_mode = WAL; VACUUM")
-        case .wrongKind: try RawDatabase(peaks.url).execute("PRAGMA application_id = \(FileKind.caches.rawValue)")
-        case .newerFormat: try RawDatabase(peaks.url).declareFormat(99)
-        case .damagedHeader: try change { $0[21] = 9 }
-        case .truncated: try change { $0.removeLast($0.count / 2) }
-        case .onlyHeader: try change { $0.removeLast($0.count - 50) }
-        case .log, .logWithoutDatabase:
-            let source = try TemporaryDirectory()
-            let factory = ArchivesFactory(directory: source.url)
-            try PeakFolder.fill(factory)
-            let path = source.file("Archives.sqlite")
-            // As a program that was killed leaves them.
-            if problem == .log {
-                try FileSystem.copy(path.path, to: url.path)
-            } else {
-                try Data().write(to: url)
-            }
-            try FileSystem.copy(source.file("Archives.sqlite-wal").path, to: url.path + "-wal")
-            try factory.close()
-        case .journal:
-            try change { _ in }
-            try Data(repeating: 7, count: 1000).write(to: URL(fileURLWithPath: url.path + "-journal"))
-        case .pipe: #expect(mkfifo(url.path, 0o600) == 0)
-        case .linkToNothing: try files.createSymbolicLink(atPath: url.path, withDestinationPath: "nothing")
-        case .link: try files.createSymbolicLink(atPath: url.path, withDestinationPath: peaks.url.path)
-        case .marked:
-            try change { _ in }
-            try Data().write(to: URL(fileURLWithPath: url.path + "-damaged"))
-        }
-        if [.wrongKind, .newerFormat].contains(problem) { try files.copyItem(at: peaks.url, to: url) }
-    }
-
-    @Test(arguments: Problem.allCases, [DatabaseFile.Access.shipped, .reading])
-    func aFileThatCannotBeReadIsAnErrorAndStaysAsItIs(_ problem: Problem, _ access: DatabaseFile.Access) throws {
-        for form in [PeakFolder.Form.backup, .closed] {
-            let peaks = try PeakFolder(form)
-            let folder = try TemporaryDirectory()
-            let url = problem == .missingFolder ? folder.file("none/Peaks.sqlite") : folder.file("Peaks.sqlite")
-            try make(problem, at: url, peaks)
-            let before = try FolderState(folder.url)
-            let expected = access == .shipped ? problem.codes.shipped : problem.codes.reading
-            let found = code {
-                let file = try DatabaseFile.open(at: url, kind: .archives, access: access)
-                let store: Store<Data> = try file.store(named: "Peak", codec: IdentityCodec())
-                #expect(try store.count() == PeakFolder.count)
-                #expect(try store.values().count == PeakFolder.count)
-                try file.close()
-            }
-            #expect(found == expected)
-            var after = try FolderState(folder.url)
-            // SQLite reads a log by a wal-index, which it keeps while the log is there.
-            if problem == .log {
-                after.files["Peaks.sqlite-shm"] = nil
-                // Gives the log to the owner of the database, if a user opens it who may.
-                after.files["Peaks.sqlite-wal"]?.changed = before.files["Peaks.sqlite-wal"]?.changed ?? 0
-            }
-            #expect(after == before)
-        }
-    }
-
-    @Test func anErrorSaysWhatToDo() throws {
-        let folder = try TemporaryDirectory()
-        let peaks = try PeakFolder()
-        try make(.log, at: folder.file("Peaks.sqlite"), peaks)
-        let error = #expect(throws: VellumError.self) {
-            try ArchivesFactory(readingOnly: folder.file("Peaks.sqlite")).store(for: Peak.self)
-        }
-        #expect(error?.message.contains("try factory.close()") ?? false)
-        #expect(error?.message.contains("backup(to:)") ?? false)
-        let missing = #expect(throws: VellumError.self) {
-            try ArchivesFactory(readingOnly: folder.file("None.sqlite")).store(for: Peak.self)
-        }
-        #expect(missing?.message.contains("no file") ?? false)
-        #expect(missing?.path == folder.file("None.sqlite").path)
-        #expect(throws: VellumError.self) { try ArchivesFactory(readingOnly: folder.file("None.sqlite")).archives() }
-        let remote = try #require(URL(string: "https://example.com/Peaks.sqlite"))
-        #expect(code { _ = try ArchivesFactory(readingOnly: remote).store(for: Peak.self) } == .cannotOpen)
-    }
-
-    @Test func damageIsFoundAndNotMarked() throws {
-        let peaks = try PeakFolder()
-        var data = try Data(contentsOf: peaks.url)
-        // A page in the middle.
-        for offset in data.count / 2 / 4096 * 4096..<data.count / 2 / 4096 * 4096 + 4096 { data[offset] = 0xFF }
-        try data.write(to: peaks.url)
-        let before = try peaks.state
-        let file = try DatabaseFile.open(at: peaks.url, kind: .archives, access: .reading)
-        #expect(try !file.verify().isIntact)
-        try file.close()
-        #expect(try peaks.state == before)
-    }
-
-    // MARK: Beside a program that writes
-
-    @Test func whatAWriterCommitsIsReadAtOnce() throws {
-        let folder = try TemporaryDirectory()
-        let writing = ArchivesFactory(directory: folder.url)
-        let huts = try writing.store(for: Hut.self)
-        try huts.record(Hut(primaryKey: "hut", beds: 1))
-        let file = try DatabaseFile.open(at: folder.file("Archives.sqlite"), kind: .archives, access: .reading)
-        let read: Store<Hut> = try file.store(named: "Hut", codec: CodableCodec(), caching: .values)
-        for beds in 1..<50 {
-            try huts.record(Hut(primaryKey: "hut", beds: beds))
-            #expect(try read.value(forKey: "hut")?.beds == beds)
-        }
-        try huts.deleteAll()
-        #expect(try read.value(forKey: "hut") == nil)
-        #expect(code { try read.record(Hut(primaryKey: "hut"), forKey: "hut") } == .readOnly)
-        // The writer's locks are still there.
-        try file.close()
-        try huts.record(Hut(primaryKey: "hut", beds: 3))
-        #expect(try writing.openFile().verify().isIntact)
-        try writing.close()
-    }
-
-    @Test func aBackupThatIsOpenedForWritingHasALogAgain() throws {
-        let peaks = try PeakFolder()
-        try FileManager.default.moveItem(at: peaks.url, to: peaks.folder.file("Archives.sqlite"))
-        #expect(try Array(Data(contentsOf: peaks.folder.file("Archives.sqlite"))[18..<20]) == [1, 1])
-        // While one reads it as it was.
-        let reading = ArchivesFactory(readingOnly: peaks.folder.file("Archives.sqlite"))
-        #expect(try reading.store(for: Peak.self).access(archiveWithKey: "peak 3") == Peak(3))
-        let writing = ArchivesFactory(directory: peaks.folder.url)
-        let store = try writing.store(for: Peak.self)
-        try store.record(Peak(1000))
-        #expect(try store.count() == PeakFolder.count + 1)
-        #expect(try reading.store(for: Peak.self).access(archiveWithKey: "peak 4") == Peak(4))
-        try writing.close()
-        try reading.close()
-        #expect(try Array(Data(contentsOf: peaks.folder.file("Archives.sqlite"))[18..<20]) == [2, 2])
-        #expect(try writing.openFile().verify().isIntact)
-        try writing.close()
     }
 }

@@ -10,11 +10,19 @@ import VellumCore
 struct FigureTests {
     @Test(
         arguments: [
-            (Metric.Kind.counter, nil, 5, 5), (.counter, 5, 5, 0), (.counter, 5, 7, 2), (.counter, 7, 2, 2), (.counter, 7, 0, 0),
-            (.seconds, 1_000, 3_000, 2_000), (.seconds, 3_000, 1_000, 1_000), (.gauge, nil, 5, 5), (.gauge, 7, 5, 5), (.gauge, 5, 0, 0),
+            (Metric.Kind.counter, nil, 5, 5), (.counter, 5, 5, 0), (.counter, 5, 7, 2),
+            (.counter, 7, 2, 2), (.counter, 7, 0, 0),
+            (.seconds, 1_000, 3_000, 2_000), (.seconds, 3_000, 1_000, 1_000), (.gauge, nil, 5, 5),
+            (.gauge, 7, 5, 5), (.gauge, 5, 0, 0),
             (.counter, 0, .max, .max), (.counter, .max, 1, 1),
-        ] as [(Metric.Kind, Int?, Int, Int64)])
-    func countersReportTheirGrowthAndNeverGoBackAndGaugesArePresent(kind: Metric.Kind, before: Int?, now: Int, expected: Int64) {
+        ] as [(Metric.Kind, Int?, Int, Int64)]
+    )
+    func countersReportTheirGrowthAndNeverGoBackAndGaugesArePresent(
+        kind: Metric.Kind,
+        before: Int?,
+        now: Int,
+        expected: Int64
+    ) {
         var (earlier, later) = (Figures(), Figures())
         if let before { earlier.add("a", before, kind) }
         later.add("a", now, kind)
@@ -27,7 +35,10 @@ struct FigureTests {
         #expect(Figures().changes(since: earlier) == Figures())
     }
 
-    @Test(arguments: [(1, 2, 3), (0, 0, 0), (.max, 1, .max), (.max, .max, .max)] as [(Int, Int, Int64)])
+    @Test(
+        arguments: [(1, 2, 3), (0, 0, 0), (.max, 1, .max), (.max, .max, .max)]
+            as [(Int, Int, Int64)]
+    )
     func sourcesOfOneNameAreAddedUp(first: Int, second: Int, sum: Int64) {
         var (all, other) = (Figures(), Figures())
         all.add("a", first)
@@ -53,11 +64,17 @@ struct FigureTests {
         Case(name: "cache.evicted.size") { $0.evictedSize = DataSize(bytes: 7) },
         Case(name: "cache.removals", dimension: "evicted") { $0.removals[.evicted] = 7 },
         Case(name: "cache.removals", dimension: "limit_lowered") { $0.removals[.limitLowered] = 7 },
-        Case(name: "cache.loads", dimension: "loaded") { ($0.loading.loads, $0.loading.failures) = (7, 0) },
-        Case(name: "cache.loads", dimension: "failed") { ($0.loading.loads, $0.loading.failures) = (7, 7) },
+        Case(name: "cache.loads", dimension: "loaded") {
+            ($0.loading.loads, $0.loading.failures) = (7, 0)
+        },
+        Case(name: "cache.loads", dimension: "failed") {
+            ($0.loading.loads, $0.loading.failures) = (7, 7)
+        },
         Case(name: "cache.loads", dimension: "joined") { $0.loading.joined = 7 },
         Case(name: "cache.load.time") { $0.loading.time = .nanoseconds(7) },
-        Case(name: "cache.stale", dimension: "revalidating") { $0.loading.staleWhileRevalidating = 7 },
+        Case(name: "cache.stale", dimension: "revalidating") {
+            $0.loading.staleWhileRevalidating = 7
+        },
         Case(name: "cache.stale", dimension: "error") { $0.loading.staleIfError = 7 },
         Case(name: "cache.stale", dimension: "slow") { $0.loading.staleIfSlow = 7 },
         Case(name: "cache.stale", dimension: "outage") { $0.loading.inOutage = 7 },
@@ -71,16 +88,28 @@ struct FigureTests {
         figures.add(statistics, of: ["cache.name": "c"])
         let changed = figures.values.filter { $0.value != 0 }
         let metric = try #require(changed.keys.first)
-        #expect(changed.count == 1 && changed[metric] == 7 && metric.label == test.name && metric.kind != .gauge)
-        #expect(metric.dimensions.values.sorted() == (["c"] + [test.dimension].compactMap { $0 }).sorted())
+        #expect(
+            changed.count == 1 && changed[metric] == 7 && metric.label == test.name
+                && metric.kind != .gauge
+        )
+        #expect(
+            metric.dimensions.values.sorted()
+                == (["c"] + [test.dimension].compactMap { $0 }).sorted()
+        )
     }
 
     /// Prometheus asks for it, and a client of it ends the process otherwise.
     @Test func aMetricHasTheSameDimensionsWhereverItComesFrom() {
         let usage = StorageUsage(entries: 1, bytes: 2)
         let shared = SharedCacheStatistics(
-            nearHits: 1, serverReads: 1, loading: LoadStatistics(), declinedFills: 1, loadsAfterLongestWait: 1, pendingRemovals: 1,
-            memory: usage)
+            nearHits: 1,
+            serverReads: 1,
+            loading: LoadStatistics(),
+            declinedFills: 1,
+            loadsAfterLongestWait: 1,
+            pendingRemovals: 1,
+            memory: usage
+        )
         var (figures, cache) = (Figures(), ["cache.name": "a", "cache.kind": "cache"])
         figures.add(StoreStatistics(), of: cache)
         figures.add(usage, Capacity(bytes: 9, entries: .max), in: "disk", of: cache)
@@ -96,7 +125,12 @@ struct FigureTests {
         var figures = Figures()
         figures.add(StorageUsage(entries: 1, bytes: 2), .unlimited, in: "disk", of: [:])
         #expect(Set(figures.values.keys.map(\.label)) == ["cache.entries", "cache.size"])
-        figures.add(StorageUsage(entries: 1, bytes: 2), Capacity(bytes: 9, entries: .max), in: "disk", of: [:])
+        figures.add(
+            StorageUsage(entries: 1, bytes: 2),
+            Capacity(bytes: 9, entries: .max),
+            in: "disk",
+            of: [:]
+        )
         #expect(figures.values.first { $0.key.label == "cache.limit" }?.value == 9)
     }
 }

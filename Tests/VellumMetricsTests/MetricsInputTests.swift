@@ -16,17 +16,24 @@
                 let metrics = TestMetrics()
                 let reporter = MetricsReporter(every: interval, factory: metrics)
                 let cache: MiniCache<String, Int> = MiniCacheManager.inMemory().cache(
-                    cacheName: "c", cacheVersion: .custom("1"), maxAge: .hours(1))
+                    cacheName: "c",
+                    cacheVersion: .custom("1"),
+                    maxAge: .hours(1)
+                )
                 reporter.add(cache)
                 let run = Task { await reporter.run() }
                 _ = cache["a"]
                 run.cancel()
                 await run.value
-                guard metrics.counterTotal(label: "cache.misses") == 1 else { throw VellumError(.failedQuery, "\(interval)") }
+                guard metrics.counterTotal(label: "cache.misses") == 1 else {
+                    throw VellumError(.failedQuery, "\(interval)")
+                }
             }
         ]
 
         @Test(arguments: table)
-        func everyParameterTakesEveryValue(_ row: InputCase) async { #expect(await row.problems() == []) }
+        func everyParameterTakesEveryValue(_ row: InputCase) async {
+            #expect(await row.problems() == [])
+        }
     }
 #endif

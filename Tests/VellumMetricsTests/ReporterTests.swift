@@ -16,7 +16,8 @@
         var name: String
     }
 
-    /// What a backend gets of archives and caches that are opened, closed, opened again and released.
+    /// What a backend gets of archives and caches that are opened, closed, opened again and
+    /// released.
     @Suite(.ownThreads)
     struct ReporterTests {
         private let metrics = TestMetrics()
@@ -51,19 +52,30 @@
             }
             _ = try users.access(archiveWithKey: "hidden")
             reporter.report()
-            #expect(hits() == 5 && metrics.counterTotal(label: "cache.misses", dimensions: own) == 1)
-            #expect(gauge("cache.entries", "disk") == 1 && gauge("cache.limit", "disk") == Double(1.megaByte.bytes))
+            #expect(
+                hits() == 5 && metrics.counterTotal(label: "cache.misses", dimensions: own) == 1
+            )
+            #expect(
+                gauge("cache.entries", "disk") == 1
+                    && gauge("cache.limit", "disk") == Double(1.megaByte.bytes)
+            )
             let size = try #require(metrics.meters(label: "vellum.file.size").first)
-            #expect(try #require(size.lastValue) > 0 && size.dimensions.map(\.1) == ["Archives.sqlite"])
+            #expect(
+                try #require(size.lastValue) > 0 && size.dimensions.map(\.1) == ["Archives.sqlite"]
+            )
             #expect(metrics.meters(label: "vellum.file.waiting_writers").first?.lastValue == 0)
-            let texts = (metrics.counters.map { "\($0.label) \($0.dimensions)" } + metrics.meters.map { "\($0.label) \($0.dimensions)" })
+            let texts =
+                (metrics.counters.map { "\($0.label) \($0.dimensions)" }
+                + metrics.meters.map { "\($0.label) \($0.dimensions)" })
                 .joined()
             #expect(!texts.contains("secret") && !texts.contains("hidden"))
         }
 
         @Test func anArchiveThatIsAddedTwiceOrByTwoHandlesCountsOnce() throws {
             let factory = ArchivesFactory(directory: folder.url)
-            let (first, second) = (try factory.store(for: User.self), try factory.store(for: User.self))
+            let (first, second) = (
+                try factory.store(for: User.self), try factory.store(for: User.self)
+            )
             for handle in [first, first, second] { reporter.add(handle) }
             for handle in [first, second] { _ = try handle.access(archiveWithKey: "a") }
             reporter.report()
@@ -85,7 +97,8 @@
             #expect(hits() == 2)
         }
 
-        @Test func countersGoOnAndGaugesEndWhenAnArchiveIsClosedAndBeginAgainWhenItIsOpened() throws {
+        @Test func countersGoOnAndGaugesEndWhenAnArchiveIsClosedAndBeginAgainWhenItIsOpened() throws
+        {
             for round in 1...3 {
                 let users = try open()
                 reporter.add(users)
@@ -94,7 +107,10 @@
                 reporter.report()
                 #expect(gauge("cache.entries", "disk") == 1)
                 _ = try users.access(archiveWithKey: "a")
-                let last = try #require(metrics.meters(label: "cache.size", dimensions: own + [("cache.tier", "disk")]).first)
+                let last = try #require(
+                    metrics.meters(label: "cache.size", dimensions: own + [("cache.tier", "disk")])
+                        .first
+                )
                 try users.close()
                 reporter.report()
                 #expect(hits() == 4 * Int64(round))
@@ -134,15 +150,28 @@
 
         @Test func aCacheIsReportedThroughEveryHandle() throws {
             let manager = MiniCacheManager(name: "m", directory: folder.url)
-            let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .custom("1"), maxAge: .hours(1))
-            let same: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .custom("1"), maxAge: .hours(1))
+            let cache: MiniCache<String, Int> = manager.cache(
+                cacheName: "Counter",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
+            let same: MiniCache<String, Int> = manager.cache(
+                cacheName: "Counter",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
             reporter.add(cache)
             reporter.add(same)
             cache["a"] = 1
             _ = (cache["a"], same["a"])
             reporter.report()
             let dimensions = [("cache.kind", "cache"), ("cache.name", "Counter")]
-            #expect(metrics.counterTotal(label: "cache.hits", dimensions: dimensions + [("cache.tier", "memory")]) == 2)
+            #expect(
+                metrics.counterTotal(
+                    label: "cache.hits",
+                    dimensions: dimensions + [("cache.tier", "memory")]
+                ) == 2
+            )
             #expect(metrics.counterTotal(label: "cache.puts", dimensions: dimensions) == 1)
             try manager.close()
             reporter.report()

@@ -21,12 +21,25 @@ struct NearCacheTests {
 
     private func record(_ value: String?, expires: Int64 = .max) -> RemoteRecord {
         RemoteRecord(
-            value: value.map { Data($0.utf8) }, typeVersion: 0, written: WallInstant(rawValue: 50_000),
-            expires: WallInstant(rawValue: expires))
+            value: value.map { Data($0.utf8) },
+            typeVersion: 0,
+            written: WallInstant(rawValue: 50_000),
+            expires: WallInstant(rawValue: expires)
+        )
     }
 
-    private func fill(_ key: EntryKey, _ value: String?, expires: Int64 = .max, ticket: NearCache<String>.Ticket? = nil) {
-        near.fill(value, record(value, expires: expires), forKey: key, ticket: ticket ?? near.ticket(forKey: key))
+    private func fill(
+        _ key: EntryKey,
+        _ value: String?,
+        expires: Int64 = .max,
+        ticket: NearCache<String>.Ticket? = nil
+    ) {
+        near.fill(
+            value,
+            record(value, expires: expires),
+            forKey: key,
+            ticket: ticket ?? near.ticket(forKey: key)
+        )
     }
 
     private enum Answer: Equatable { case value(String), nothing, asks }
@@ -129,11 +142,16 @@ struct NearCacheTests {
     /// A value in groups stays in memory only if nothing changed between the ticket and the end.
     @Test(
         arguments: [
-            ([.learn, .fill], true), ([.fill], false), ([.learn, .change, .fill], false), ([.change, .learn, .fill], false),
-            ([.learn, .fill, .change], false), ([.changeOther, .learn, .fill], false), ([.learn, .changeOther, .fill], true),
-            ([.learn, .fill, .changeOther], true), ([.learn, .forgetAll, .fill], false), ([.forgetAll, .learn, .fill], false),
-            ([.learn, .fill, .forgetAll], false), ([.learn, .learnAnother, .fill], false), ([.learnAnother, .fill], false),
-        ] as [([Step], Bool)])
+            ([.learn, .fill], true), ([.fill], false), ([.learn, .change, .fill], false),
+            ([.change, .learn, .fill], false),
+            ([.learn, .fill, .change], false), ([.changeOther, .learn, .fill], false),
+            ([.learn, .changeOther, .fill], true),
+            ([.learn, .fill, .changeOther], true), ([.learn, .forgetAll, .fill], false),
+            ([.forgetAll, .learn, .fill], false),
+            ([.learn, .fill, .forgetAll], false), ([.learn, .learnAnother, .fill], false),
+            ([.learnAnother, .fill], false),
+        ] as [([Step], Bool)]
+    )
     func aValueInGroupsIsRememberedWhileNoneChanges(_ steps: [Step], _ isNear: Bool) {
         let ticket = near.ticket(forKey: "a")
         for step in steps {

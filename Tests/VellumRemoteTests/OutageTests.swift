@@ -35,35 +35,55 @@ struct OutageTests {
     }
 
     private static func store(
-        _ backend: ScriptedBackend, _ clock: ManualClock, outageMaxAge: Int64 = 10_000, trust milliseconds: Int64 = 100
+        _ backend: ScriptedBackend,
+        _ clock: ManualClock,
+        outageMaxAge: Int64 = 10_000,
+        trust milliseconds: Int64 = 100
     ) throws -> SharedStore<String> {
         let trust = Trust(for: milliseconds, clock: clock.steady)
-        trust.begin(ServerTime(milliseconds: clock.now.rawValue, sent: clock.now.rawValue, received: clock.now.rawValue))
+        trust.begin(
+            ServerTime(
+                milliseconds: clock.now.rawValue,
+                sent: clock.now.rawValue,
+                received: clock.now.rawValue
+            )
+        )
         var times = SharedStore<String>.Times()
         times.clock = clock.steady
         times.outageMaxAge = outageMaxAge
         times.sleep = { try await clock.sleep($0) }
         return SharedStore(
-            name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
+            name: "test",
+            near: NearCache(capacity: try Capacity(1.megaByte), trust: trust),
+            backend: backend,
             coding: SharedStore.Coding(
-                typeVersion: 0, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }),
-            times: times)
+                typeVersion: 0,
+                encode: { Data($0.utf8) },
+                decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }
+            ),
+            times: times
+        )
     }
 
     /// Loads how often the loader was called.
     private func load(
-        _ store: SharedStore<String>? = nil, age: Duration = .seconds(60), ifError: Duration = .zero,
+        _ store: SharedStore<String>? = nil,
+        age: Duration = .seconds(60),
+        ifError: Duration = .zero,
         whileLoading body: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> Loaded<String?> {
         let calls = calls
         let request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
+            key: "a",
+            under: .never,
+            staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
             options: LoadOptions(expiration: .after(age)),
             loader: .plain {
                 let number = calls.next()
                 try await body()
                 return number
-            })
+            }
+        )
         return try await (store ?? self.store).load(request)
     }
 
@@ -94,7 +114,9 @@ struct OutageTests {
     @Test func aReadThatAsksTheServerDoesNotGetIt() async throws {
         _ = try await load()
         for asksServer in [true, false] {
-            await #expect(throws: VellumError.self) { try await store.value(forKey: "a", asksServer: asksServer) }
+            await #expect(throws: VellumError.self) {
+                try await store.value(forKey: "a", asksServer: asksServer)
+            }
         }
     }
 
@@ -110,8 +132,11 @@ struct OutageTests {
         { $0.didConnect() }, { $0.didConnectFirst() }, { $0.didChange(nil) },
     ]
 
-    /// What was loaded before the server came back is forgotten before anything is trusted, also if it is out of reach again.
-    @Test(arguments: 0..<connections.count) func aConnectionForgetsEverything(_ number: Int) async throws {
+    /// What was loaded before the server came back is forgotten before anything is trusted, also if
+    /// it is out of reach again.
+    @Test(arguments: 0..<connections.count) func aConnectionForgetsEverything(
+        _ number: Int
+    ) async throws {
         _ = try await load()
         Self.connections[number](store)
         #expect(try await load() == Loaded("2", .loaded))
@@ -127,7 +152,11 @@ struct OutageTests {
     func aWriteOfThisProcessEndsIt(_ isRemoval: Bool) async throws {
         _ = try await load()
         do throws(VellumError) {
-            if isRemoval { try await store.removeValue(forKey: "a") } else { try await store.set("set", forKey: "a", under: .never) }
+            if isRemoval {
+                try await store.removeValue(forKey: "a")
+            } else {
+                try await store.set("set", forKey: "a", under: .never)
+            }
             Issue.record("The server is down.")
         } catch {}
         #expect(try await load() == Loaded("2", .loaded))
@@ -135,7 +164,9 @@ struct OutageTests {
 
     @Test func aWriteDuringTheLoadKeepsItFromBeingRemembered() async throws {
         let store = store
-        _ = try await load { do { try await store.set("set", forKey: "a", under: .never) } catch {} }
+        _ = try await load {
+            do { try await store.set("set", forKey: "a", under: .never) } catch {}
+        }
         #expect(try await load() == Loaded("2", .loaded))
     }
 
@@ -145,7 +176,11 @@ struct OutageTests {
         for number in 0..<1000 {
             let key = EntryKey("\(number)")
             let record = RemoteRecord(
-                value: Data(count: 1000), typeVersion: 0, written: clock.now, expires: clock.now.advanced(byMilliseconds: 1000))
+                value: Data(count: 1000),
+                typeVersion: 0,
+                written: clock.now,
+                expires: clock.now.advanced(byMilliseconds: 1000)
+            )
             near.fillInOutage("value", record, forKey: key, ticket: near.outageTicket(forKey: key))
         }
         #expect(near.outage.totals().bytes <= 10 << 10)
@@ -158,8 +193,13 @@ struct OutageTests {
         func load(_ result: LoadResult<String>) async throws -> Loaded<String?> {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
-                    loader: .informed { _ in result }))
+                    key: "a",
+                    under: .never,
+                    staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+                    options: LoadOptions(),
+                    loader: .informed { _ in result }
+                )
+            )
         }
         #expect(try await load(.value("1", maxAge: .seconds(10))) == Loaded("1", .loaded))
         clock.advance(by: .seconds(11))
@@ -172,7 +212,8 @@ struct OutageTests {
         #expect(try await store.value(forKey: "a", asksServer: true) == nil)
     }
 
-    /// Two machines read a value in the last fifth of its age: one loads it, and the other leaves it alone.
+    /// Two machines read a value in the last fifth of its age: one loads it, and the other leaves
+    /// it alone.
     @Test func oneMachineLoadsAheadOfTheEnd() async throws {
         backend.fail(nil)
         let other = try Self.store(backend, clock)
@@ -180,9 +221,13 @@ struct OutageTests {
         func load(_ store: SharedStore<String>) async throws -> Loaded<String?> {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+                    key: "a",
+                    under: .never,
+                    staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
                     options: LoadOptions(expiration: .after(.seconds(100)), refreshAhead: 0.8),
-                    loader: .plain { calls.next() }))
+                    loader: .plain { calls.next() }
+                )
+            )
         }
         #expect(try await load(store) == Loaded("1", .loaded))
         #expect(try await load(other) == Loaded("1", .cached))
@@ -196,16 +241,28 @@ struct OutageTests {
     }
 
     /// A store whose memory is trusted for long.
-    private func trusting() throws -> SharedStore<String> { try Self.store(backend, clock, trust: 1_000_000) }
+    private func trusting() throws -> SharedStore<String> {
+        try Self.store(backend, clock, trust: 1_000_000)
+    }
 
     private func loadAhead(
-        _ store: SharedStore<String>, errorMaxAge: Duration? = nil, _ loader: @escaping @Sendable () async throws -> String?
+        _ store: SharedStore<String>,
+        errorMaxAge: Duration? = nil,
+        _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         try await store.load(
             LoadRequest(
-                key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
-                options: LoadOptions(expiration: .after(.seconds(100)), errorMaxAge: errorMaxAge, refreshAhead: 0.8), loader: .plain(loader)
-            ))
+                key: "a",
+                under: .never,
+                staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+                options: LoadOptions(
+                    expiration: .after(.seconds(100)),
+                    errorMaxAge: errorMaxAge,
+                    refreshAhead: 0.8
+                ),
+                loader: .plain(loader)
+            )
+        )
     }
 
     @Test func aServerThatIsOutOfReachKeepsNoGoodValueFromItsReader() async throws {
@@ -236,14 +293,21 @@ struct OutageTests {
         _ = try await loadAhead(store) { "1" }
         #expect(try await store.value(forKey: "a", asksServer: true) == "1")
         clock.advance(by: .seconds(90))
-        #expect(try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() } == Loaded("1", .cached))
+        #expect(
+            try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() }
+                == Loaded("1", .cached)
+        )
         var iterator = failures.makeAsyncIterator()
         #expect(await iterator.next()?.code == .loadFailed)
         store.didChange(nil)
-        #expect(try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() } == Loaded("1", .cached))
+        #expect(
+            try await loadAhead(store, errorMaxAge: .seconds(60)) { throw Down() }
+                == Loaded("1", .cached)
+        )
     }
 
-    /// While another machine loads a value ahead of its end, hits do not ask the server again and again.
+    /// While another machine loads a value ahead of its end, hits do not ask the server again and
+    /// again.
     @Test func aMachineDoesNotAskForALeaseThatAnotherHas() async throws {
         backend.fail(nil)
         let store = try trusting()
@@ -251,7 +315,12 @@ struct OutageTests {
         #expect(try await store.value(forKey: "a", asksServer: true) == "1")
         clock.advance(by: .seconds(90))
         let token = LeaseToken.random()
-        _ = try await backend.entryOrLease(forKey: "a", token: token, ignoresEntry: true, atReply: {})
+        _ = try await backend.entryOrLease(
+            forKey: "a",
+            token: token,
+            ignoresEntry: true,
+            atReply: {}
+        )
         #expect(try await loadAhead(store) { "2" } == Loaded("1", .cached))
         await until("no load runs any more") { store.loads.count == 0 }
         let asked = backend.calls.count
@@ -293,11 +362,16 @@ struct OutageTests {
         let call = Task {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(),
+                    key: "a",
+                    under: .never,
+                    staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+                    options: LoadOptions(),
                     loader: .plain {
                         await gate.wait()
                         return "late"
-                    }))
+                    }
+                )
+            )
         }
         await until("the load has its lease") { backend.lease("a") != nil }
         let begin = clock.now
@@ -325,11 +399,16 @@ struct OutageTests {
         let old = Task {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)), options: LoadOptions(),
+                    key: "a",
+                    under: .never,
+                    staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)),
+                    options: LoadOptions(),
                     loader: .plain {
                         await gate.wait()
                         return "late"
-                    }))
+                    }
+                )
+            )
         }
         await until("the load has found the expired value") {
             store.loads.interim(forKey: "a") != nil
@@ -343,15 +422,18 @@ struct OutageTests {
 
     private struct SourceDown: Error {}
 
-    /// The server tells a program of its own writes, too, and maybe when the next load has begun. What it says before it replies is older than the
-    /// entry in the reply.
+    /// The server tells a program of its own writes, too, and maybe when the next load has begun.
+    /// What it says before it replies is older than the entry in the reply.
     @Test func aWriteThatIsHeardBeforeTheReplyTakesNoOldValueAway() async throws {
         backend.fail(nil)
         let store = store
         _ = try await load(age: .seconds(10), ifError: .seconds(600))
         clock.advance(by: .seconds(11))
         backend.beforeLease { store.didChange(["a"]) }
-        #expect(try await load(ifError: .seconds(600)) { throw SourceDown() } == Loaded("1", .staleIfError))
+        #expect(
+            try await load(ifError: .seconds(600)) { throw SourceDown() }
+                == Loaded("1", .staleIfError)
+        )
         backend.beforeLease(nil)
         await #expect(throws: SourceDown.self) {
             try await load(ifError: .seconds(600)) {
@@ -372,12 +454,16 @@ struct OutageTests {
         let call = Task {
             try await store.load(
                 LoadRequest(
-                    key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)),
+                    key: "a",
+                    under: .never,
+                    staleness: Staleness(whileRevalidate: .zero, ifError: .seconds(600)),
                     options: LoadOptions(softTimeout: .seconds(1), timeout: .seconds(5)),
                     loader: .plain {
                         try await Task.sleep(for: .seconds(3600))
                         return "never"
-                    }))
+                    }
+                )
+            )
         }
         await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
         clock.advance(by: .seconds(1))

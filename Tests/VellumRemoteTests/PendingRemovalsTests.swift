@@ -8,9 +8,14 @@ import VellumCore
 struct PendingRemovalsTests {
     private let one = PendingRemovals.Lot.primary(0)
 
-    /// Keys and groups whose names begin with a digit are on that primary; where the others are is not known.
+    /// Keys and groups whose names begin with a digit are on that primary; where the others are is
+    /// not known.
     private static func places(_ all: [Int]) -> Places {
-        Places(ofKey: { $0.normalized.first?.wholeNumberValue }, ofGroup: { $0.normalized.first?.wholeNumberValue }, all: { all })
+        Places(
+            ofKey: { $0.normalized.first?.wholeNumberValue },
+            ofGroup: { $0.normalized.first?.wholeNumberValue },
+            all: { all }
+        )
     }
 
     @Test func aRemovalConcernsItsKeyUntilItWasExecuted() {
@@ -18,7 +23,10 @@ struct PendingRemovalsTests {
         #expect(removals.lot(ofKey: "a", .one) == nil && removals.isEmpty)
         #expect(removals.begin(one, .one) == nil)
         removals.insert("a", of: .one)
-        #expect(removals.lot(ofKey: "a", .one) == one && removals.lots(.one) == [one] && removals.lot(ofKey: "b", .one) == nil)
+        #expect(
+            removals.lot(ofKey: "a", .one) == one && removals.lots(.one) == [one]
+                && removals.lot(ofKey: "b", .one) == nil
+        )
         #expect(removals.begin(one, .one) == .keys(["a"]))
         #expect(removals.lot(ofKey: "a", .one) == one && !removals.isEmpty)
         removals.end(one, failed: [], of: .one)
@@ -43,16 +51,23 @@ struct PendingRemovalsTests {
         var removals = PendingRemovals()
         removals.insert("a", of: .one)
         removals.insert("a", isGroup: true, of: .one)
-        #expect(removals.lot(ofGroup: "a", .one) == one && removals.lot(ofKey: "b", .one) == nil && removals.lot(ofGroup: "b", .one) == nil)
+        #expect(
+            removals.lot(ofGroup: "a", .one) == one && removals.lot(ofKey: "b", .one) == nil
+                && removals.lot(ofGroup: "b", .one) == nil
+        )
         #expect(removals.begin(one, .one) == .keys(["a"], groups: ["a"]))
         removals.insert("b", isGroup: true, of: .one)
         removals.end(one, failed: nil, of: .one)
         #expect(removals.begin(one, .one) == .keys(["a"], groups: ["a", "b"]))
         removals.end(one, failed: [], of: .one)
         #expect(removals.isEmpty)
-        for number in 0...PendingRemovals.mostKeys { removals.insert(EntryKey("\(number)"), isGroup: true, of: .one) }
+        for number in 0...PendingRemovals.mostKeys {
+            removals.insert(EntryKey("\(number)"), isGroup: true, of: .one)
+        }
         // They wait for it, though they are not named any more.
-        for group in ["7", "other"] { #expect(removals.lot(ofGroup: EntryKey(group), .one) == .everything) }
+        for group in ["7", "other"] {
+            #expect(removals.lot(ofGroup: EntryKey(group), .one) == .everything)
+        }
         #expect(removals.begin(.everything, .one) == .everything([0]))
         removals.end(.everything, failed: [0], of: .one)
         #expect(removals.lot(ofGroup: "7", .one) == .everything)
@@ -76,7 +91,9 @@ struct PendingRemovalsTests {
 
     @Test func beyondTheLimitEverythingIsRemoved() {
         var removals = PendingRemovals()
-        for number in 0..<PendingRemovals.mostKeys { removals.insert(EntryKey("\(number)"), of: .one) }
+        for number in 0..<PendingRemovals.mostKeys {
+            removals.insert(EntryKey("\(number)"), of: .one)
+        }
         #expect(removals.lot(ofKey: "other", .one) == nil)
         removals.insert("one more", of: .one)
         #expect(removals.lot(ofKey: "other", .one) == .everything)
@@ -85,7 +102,9 @@ struct PendingRemovalsTests {
         removals.end(.everything, failed: [0], of: .one)
         #expect(removals.begin(.everything, .one) == .everything([0]))
         removals.end(.everything, failed: [], of: .one)
-        #expect(removals.begin(.everything, .one) == nil && removals.begin(one, .one) == .keys(["a"]))
+        #expect(
+            removals.begin(.everything, .one) == nil && removals.begin(one, .one) == .keys(["a"])
+        )
     }
 
     // MARK: Several primaries
@@ -98,7 +117,10 @@ struct PendingRemovalsTests {
         #expect(removals.begin(.primary(1), places) == .keys(["1a"], groups: ["1g"]))
         #expect(removals.begin(.primary(2), places) == .keys(["2a", "2b"]))
         removals.end(.primary(2), failed: [], of: places)
-        #expect(removals.lot(ofKey: "2a", places) == nil && removals.lot(ofKey: "1a", places) == .primary(1))
+        #expect(
+            removals.lot(ofKey: "2a", places) == nil
+                && removals.lot(ofKey: "1a", places) == .primary(1)
+        )
         removals.end(.primary(1), failed: nil, of: places)
         #expect(removals.lots(places) == [.primary(1)])
     }
@@ -109,7 +131,10 @@ struct PendingRemovalsTests {
         removals.insertEverything(of: places)
         #expect(removals.begin(.everything, places) == .everything([1, 2]))
         removals.end(.everything, failed: [2], of: places)
-        #expect(removals.lot(ofKey: "1a", places) == nil && removals.lot(ofKey: "2a", places) == .everything)
+        #expect(
+            removals.lot(ofKey: "1a", places) == nil
+                && removals.lot(ofKey: "2a", places) == .everything
+        )
         // Nobody knows where this one is.
         #expect(removals.lot(ofKey: "a", places) == .everything)
         removals.move(to: Self.places([1, 3]))
@@ -133,7 +158,10 @@ struct PendingRemovalsTests {
         var removals = PendingRemovals()
         removals.insertEverything(of: Self.places([]))
         #expect(removals.lot(ofKey: "1a", Self.places([1])) == .everything)
-        #expect(removals.begin(.everything, Self.places([1])) == .everything([PendingRemovals.everywhere]))
+        #expect(
+            removals.begin(.everything, Self.places([1]))
+                == .everything([PendingRemovals.everywhere])
+        )
     }
 
     /// It was sent to where the key was.

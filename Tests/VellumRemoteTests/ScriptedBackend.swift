@@ -25,19 +25,27 @@ final class ScriptedBackend: RemoteBackend {
     private let clock: CoarseClock
     let leaseDuration: Int64
 
-    init(clock: CoarseClock, leaseDuration: Int64 = 1000) { (self.clock, self.leaseDuration) = (clock, leaseDuration) }
+    init(clock: CoarseClock, leaseDuration: Int64 = 1000) {
+        (self.clock, self.leaseDuration) = (clock, leaseDuration)
+    }
 
     /// From now on every call fails with this.
     func fail(_ failure: RemoteFailure?) { state.withLock { $0.failure = failure } }
 
     /// Runs before each removal of keys.
-    func beforeDrop(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeDrop = body } }
+    func beforeDrop(_ body: (@Sendable () async -> Void)?) {
+        state.withLock { $0.beforeDrop = body }
+    }
 
     /// Runs before each answer to a caller that would load.
-    func beforeLease(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeLease = body } }
+    func beforeLease(_ body: (@Sendable () async -> Void)?) {
+        state.withLock { $0.beforeLease = body }
+    }
 
     /// Runs before each answer to a reader that compares an epoch.
-    func beforeEpoch(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.beforeEpoch = body } }
+    func beforeEpoch(_ body: (@Sendable () async -> Void)?) {
+        state.withLock { $0.beforeEpoch = body }
+    }
 
     func failEpochs(_ failure: RemoteFailure?) { state.withLock { $0.epochFailure = failure } }
 
@@ -50,7 +58,9 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     /// Tells a client of every change of a group's epoch.
-    func pushGroups(to client: @escaping @Sendable (_ groups: [EntryKey]) -> Void) { state.withLock { $0.groupClients.append(client) } }
+    func pushGroups(to client: @escaping @Sendable (_ groups: [EntryKey]) -> Void) {
+        state.withLock { $0.groupClients.append(client) }
+    }
 
     private func pushGroups(_ groups: [EntryKey]) {
         for client in state.withLock({ $0.groupClients }) { client(groups) }
@@ -58,7 +68,8 @@ final class ScriptedBackend: RemoteBackend {
 
     var lifetime: Int64? { state.withLock { $0.lifetime } }
 
-    /// Tells a client of every change, as a server does that keeps track of what each has read: of its own changes, too.
+    /// Tells a client of every change, as a server does that keeps track of what each has read: of
+    /// its own changes, too.
     func push(to client: @escaping @Sendable (_ keys: [EntryKey]?, _ areLeases: Bool) -> Void) {
         state.withLock { $0.clients.append(client) }
     }
@@ -73,7 +84,10 @@ final class ScriptedBackend: RemoteBackend {
 
     func lease(_ key: EntryKey) -> LeaseToken? { state.withLock { $0.leases[key]?.token } }
 
-    private func call<Result>(_ name: String, _ body: (inout State) -> Result) throws(RemoteFailure) -> Result {
+    private func call<Result>(
+        _ name: String,
+        _ body: (inout State) -> Result
+    ) throws(RemoteFailure) -> Result {
         let (result, failure) = state.withLock { state -> (Result?, RemoteFailure?) in
             state.calls.append(name)
             if let failure = state.failure { return (nil, failure) }
@@ -89,20 +103,29 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     func entries(forKeys keys: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
-        try call("entries") { state in keys.map { state.entries[$0].map(RemoteEntry.record) ?? .missing } }
+        try call("entries") { state in
+            keys.map { state.entries[$0].map(RemoteEntry.record) ?? .missing }
+        }
     }
 
     func entryOrLease(
-        forKey key: EntryKey, token: LeaseToken, ignoresEntry: Bool, atReply: @escaping @Sendable () -> Void
+        forKey key: EntryKey,
+        token: LeaseToken,
+        ignoresEntry: Bool,
+        atReply: @escaping @Sendable () -> Void
     ) async throws(RemoteFailure) -> LeaseAnswer {
         defer { atReply() }
         await state.withLock { $0.beforeLease }?()
         let now = clock.now()
         let answer = try call("entryOrLease") { state -> LeaseAnswer in
             let entry = state.entries[key]
-            if let entry, !ignoresEntry, entry.expires.rawValue > now { return .found(.record(entry)) }
+            if let entry, !ignoresEntry, entry.expires.rawValue > now {
+                return .found(.record(entry))
+            }
             let old = entry.map(RemoteEntry.record) ?? .missing
-            if let lease = state.leases[key], lease.end > now { return .busy(rest: lease.end - now, old: old) }
+            if let lease = state.leases[key], lease.end > now {
+                return .busy(rest: lease.end - now, old: old)
+            }
             state.leases[key] = (token, now + leaseDuration)
             return .granted(old: old)
         }
@@ -110,17 +133,26 @@ final class ScriptedBackend: RemoteBackend {
         return answer
     }
 
-    func put(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?) async throws(RemoteFailure) {
+    func put(
+        _ record: RemoteRecord,
+        forKey key: EntryKey,
+        lifetime: Int64?
+    ) async throws(RemoteFailure) {
         try call("put") { ($0.entries[key], $0.leases[key], $0.lifetime) = (record, nil, lifetime) }
         push([key])
     }
 
     func putIfAbsent(
-        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, replacing removed: RemoteRecord?
+        _ record: RemoteRecord,
+        forKey key: EntryKey,
+        lifetime: Int64?,
+        replacing removed: RemoteRecord?
     ) async throws(RemoteFailure) -> Bool? {
         let now = clock.now()
         let isPut = try call("putIfAbsent") { state -> Bool? in
-            if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now, entry != removed {
+            if let entry = state.entries[key], entry.value != nil, entry.expires.rawValue > now,
+                entry != removed
+            {
                 return entry.groups.isEmpty ? false : nil
             }
             (state.entries[key], state.leases[key]) = (record, nil)
@@ -130,12 +162,19 @@ final class ScriptedBackend: RemoteBackend {
         return isPut
     }
 
-    func epochs(of groups: [EntryKey], orMake new: (epoch: UInt64, lifetime: Int64?)?) async throws(RemoteFailure) -> [EntryKey: UInt64] {
+    func epochs(
+        of groups: [EntryKey],
+        orMake new: (epoch: UInt64, lifetime: Int64?)?
+    ) async throws(RemoteFailure) -> [EntryKey: UInt64] {
         if new == nil { await state.withLock { $0.beforeEpoch }?() }
         if let failure = state.withLock({ $0.epochFailure }) { throw failure }
         return try call(new == nil ? "epochs" : "takeEpochs") { state in
             for group in groups {
-                if let new { (state.epochs[group], state.epochLifetimes[group]) = (state.epochs[group] ?? new.epoch, .some(new.lifetime)) }
+                if let new {
+                    (state.epochs[group], state.epochLifetimes[group]) = (
+                        state.epochs[group] ?? new.epoch, .some(new.lifetime)
+                    )
+                }
             }
             return state.epochs.filter { groups.contains($0.key) }
         }
@@ -173,7 +212,12 @@ final class ScriptedBackend: RemoteBackend {
         }
     }
 
-    func fill(_ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken) async throws(RemoteFailure) -> Bool {
+    func fill(
+        _ record: RemoteRecord,
+        forKey key: EntryKey,
+        lifetime: Int64?,
+        token: LeaseToken
+    ) async throws(RemoteFailure) -> Bool {
         let isFilled = try call("fill") { state in
             guard state.leases[key]?.token == token else { return false }
             (state.entries[key], state.leases[key]) = (record, nil)
@@ -184,10 +228,15 @@ final class ScriptedBackend: RemoteBackend {
     }
 
     func renewEntry(
-        _ record: RemoteRecord, forKey key: EntryKey, lifetime: Int64?, token: LeaseToken
+        _ record: RemoteRecord,
+        forKey key: EntryKey,
+        lifetime: Int64?,
+        token: LeaseToken
     ) async throws(RemoteFailure) -> Bool {
         try call("renewEntry") { state in
-            guard state.leases[key]?.token == token, let present = state.entries[key], present.value?.count == record.value?.count else {
+            guard state.leases[key]?.token == token, let present = state.entries[key],
+                present.value?.count == record.value?.count
+            else {
                 return false
             }
             (state.entries[key], state.leases[key]) = (record, nil)

@@ -23,19 +23,34 @@ struct SharedGroupTests {
     }
 
     private static func store(
-        on backend: ScriptedBackend, _ clock: ManualClock, trust: Int64 = 1_000_000_000, isCutOff: Bool = false
+        on backend: ScriptedBackend,
+        _ clock: ManualClock,
+        trust: Int64 = 1_000_000_000,
+        isCutOff: Bool = false
     ) throws -> SharedStore<String> {
         let trust = Trust(for: trust, clock: clock.steady)
-        trust.begin(ServerTime(milliseconds: clock.now.rawValue, sent: clock.now.rawValue, received: clock.now.rawValue))
+        trust.begin(
+            ServerTime(
+                milliseconds: clock.now.rawValue,
+                sent: clock.now.rawValue,
+                received: clock.now.rawValue
+            )
+        )
         var times = SharedStore<String>.Times()
         (times.clock, times.outageMaxAge) = (clock.steady, 1_000_000)
         times.sleep = { try await clock.sleep($0) }
         times.pause = { _ in try await clock.sleep(1_000_000_000) }
         let store = SharedStore(
-            name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
+            name: "test",
+            near: NearCache(capacity: try Capacity(1.megaByte), trust: trust),
+            backend: backend,
             coding: SharedStore<String>.Coding(
-                typeVersion: 0, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }),
-            times: times)
+                typeVersion: 0,
+                encode: { Data($0.utf8) },
+                decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }
+            ),
+            times: times
+        )
         if isCutOff { return store }
         backend.push { [weak store] keys, areLeases in
             if areLeases { store?.didChangeLeases(keys ?? []) } else { store?.didChange(keys) }
@@ -44,18 +59,36 @@ struct SharedGroupTests {
         return store
     }
 
-    private func set(_ value: String, _ key: EntryKey, _ groups: Set<String>, age: Int64? = nil) async throws {
-        try await store.set(value, forKey: key, under: age.map { Expiration(age: $0) } ?? .never, groups: EntryKey.groups(groups))
+    private func set(
+        _ value: String,
+        _ key: EntryKey,
+        _ groups: Set<String>,
+        age: Int64? = nil
+    ) async throws {
+        try await store.set(
+            value,
+            forKey: key,
+            under: age.map { Expiration(age: $0) } ?? .never,
+            groups: EntryKey.groups(groups)
+        )
     }
 
     private func load(
-        _ key: EntryKey = "a", _ groups: Set<String> = ["g"], ifError: Duration = .zero, age: Int64 = 100_000,
-        _ options: LoadOptions = LoadOptions(), in store: SharedStore<String>? = nil,
+        _ key: EntryKey = "a",
+        _ groups: Set<String> = ["g"],
+        ifError: Duration = .zero,
+        age: Int64 = 100_000,
+        _ options: LoadOptions = LoadOptions(),
+        in store: SharedStore<String>? = nil,
         _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
-            key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: .zero, ifError: ifError), options: options,
-            loader: .informed(loader))
+            key: key,
+            under: Expiration(age: age),
+            staleness: Staleness(whileRevalidate: .zero, ifError: ifError),
+            options: options,
+            loader: .informed(loader)
+        )
         (request.acceptsNil, request.groups) = (true, try EntryKey.groups(groups))
         return try await (store ?? self.store).load(request)
     }
@@ -66,11 +99,21 @@ struct SharedGroupTests {
         try await set("1", "a", ["g", "h"])
         try await set("2", "b", ["h"])
         try await set("3", "g", [])
-        for store in [store, other] { #expect(try await store.values(forKeys: ["a", "b", "g"], asksServer: false) == ["1", "2", "3"]) }
+        for store in [store, other] {
+            #expect(
+                try await store.values(forKeys: ["a", "b", "g"], asksServer: false) == [
+                    "1", "2", "3",
+                ]
+            )
+        }
         try await store.removeAll(group: "g")
         for asksServer in [false, true] {
             for store in [store, other] {
-                #expect(try await store.values(forKeys: ["a", "b", "g"], asksServer: asksServer) == [nil, "2", "3"])
+                #expect(
+                    try await store.values(forKeys: ["a", "b", "g"], asksServer: asksServer) == [
+                        nil, "2", "3",
+                    ]
+                )
                 #expect(try await store.value(forKey: "a", asksServer: asksServer) == nil)
             }
         }
@@ -100,7 +143,9 @@ struct SharedGroupTests {
     }
 
     /// An epoch that the server evicts, or that somebody else writes, removes the group.
-    @Test(arguments: [nil, 0, 7] as [UInt64?]) func anEpochThatIsLostRemovesTheGroup(_ epoch: UInt64?) async throws {
+    @Test(arguments: [nil, 0, 7] as [UInt64?]) func anEpochThatIsLostRemovesTheGroup(
+        _ epoch: UInt64?
+    ) async throws {
         try await set("1", "a", ["g", "h"])
         #expect(try await store.value(forKey: "a", asksServer: false) == "1")
         backend.setEpoch(epoch, of: "g")
@@ -122,7 +167,9 @@ struct SharedGroupTests {
         try await store.removeAll(group: "g")
         backend.beforeEpoch { [backend, store] in
             backend.beforeEpoch(nil)
-            do { try await store.set("5", forKey: "a", under: .never) } catch { Issue.record(error) }
+            do { try await store.set("5", forKey: "a", under: .never) } catch {
+                Issue.record(error)
+            }
         }
         #expect(try await !other.setIfAbsent("6", forKey: "a", under: .never))
         #expect(try await other.value(forKey: "a", asksServer: true) == "5")
@@ -132,7 +179,9 @@ struct SharedGroupTests {
 
     @Test func valuesWithoutGroupsCostNothingMore() async throws {
         try await store.set("1", forKey: "a", under: .never)
-        for asksServer in [false, false, true] { _ = try await store.value(forKey: "a", asksServer: asksServer) }
+        for asksServer in [false, false, true] {
+            _ = try await store.value(forKey: "a", asksServer: asksServer)
+        }
         _ = try await load("b", []) { _ in .value("2") }
         _ = try await load("b", []) { _ in .value("2") }
         #expect(backend.calls == ["put", "entry", "entry", "entryOrLease", "fill", "entryOrLease"])
@@ -143,7 +192,9 @@ struct SharedGroupTests {
         let before = backend.calls.count
         for _ in 0..<2 { #expect(try await store.value(forKey: "a", asksServer: false) == "1") }
         #expect(Array(backend.calls.dropFirst(before)) == ["entry", "epochs"])
-        #expect(try await store.values(forKeys: ["a", "b", "c"], asksServer: true) == ["1", "1", "1"])
+        #expect(
+            try await store.values(forKeys: ["a", "b", "c"], asksServer: true) == ["1", "1", "1"]
+        )
         #expect(backend.calls.last == "entries")
     }
 
@@ -159,7 +210,9 @@ struct SharedGroupTests {
     // MARK: Races
 
     /// The removal comes between the entry and its epoch.
-    @Test(arguments: [true, false]) func aRemovalDuringAReadIsNotForgotten(_ isOwn: Bool) async throws {
+    @Test(arguments: [true, false]) func aRemovalDuringAReadIsNotForgotten(
+        _ isOwn: Bool
+    ) async throws {
         try await set("1", "a", ["g"])
         let remover = isOwn ? store : other
         backend.beforeEpoch { [backend] in
@@ -179,8 +232,13 @@ struct SharedGroupTests {
         }
         #expect(loaded == Loaded("old", .loaded))
         #expect(backend.record("a") != nil)
-        for store in [store, other, deaf] { #expect(try await store.value(forKey: "a", asksServer: true) == nil) }
-        #expect(try await load(in: deaf) { previous in .value(previous ?? "new") } == Loaded("new", .loaded))
+        for store in [store, other, deaf] {
+            #expect(try await store.value(forKey: "a", asksServer: true) == nil)
+        }
+        #expect(
+            try await load(in: deaf) { previous in .value(previous ?? "new") }
+                == Loaded("new", .loaded)
+        )
         #expect(try await store.value(forKey: "a", asksServer: true) == "new")
     }
 
@@ -197,12 +255,16 @@ struct SharedGroupTests {
     }
 
     /// As after a removal of its key: it is neither stale nor the one before.
-    @Test(arguments: [true, false]) func anExpiredValueEndsWithItsGroup(_ isOwn: Bool) async throws {
+    @Test(arguments: [true, false]) func anExpiredValueEndsWithItsGroup(_ isOwn: Bool) async throws
+    {
         store.keepExpired(forMilliseconds: 1_000_000)
         try await set("old", "a", ["g"], age: 1000)
         #expect(try await store.value(forKey: "a", asksServer: true) == "old")
         clock.advance(by: .seconds(2))
-        #expect(try await load(ifError: .seconds(500)) { _ in throw SourceDown() } == Loaded("old", .staleIfError))
+        #expect(
+            try await load(ifError: .seconds(500)) { _ in throw SourceDown() }
+                == Loaded("old", .staleIfError)
+        )
         try await (isOwn ? store : other).removeAll(group: "g")
         await #expect(throws: SourceDown.self) {
             try await load(ifError: .seconds(500)) { previous in
@@ -212,12 +274,20 @@ struct SharedGroupTests {
         }
     }
 
-    @Test(arguments: [(["g", "h"], "renewEntry"), (["g"], "fill"), (["g", "h", "i"], "fill"), ([], "fill")] as [(Set<String>, String)])
-    func anUnchangedValueIsInTheGroupsOfItsLoad(_ groups: Set<String>, _ call: String) async throws {
+    @Test(
+        arguments: [
+            (["g", "h"], "renewEntry"), (["g"], "fill"), (["g", "h", "i"], "fill"), ([], "fill"),
+        ] as [(Set<String>, String)]
+    )
+    func anUnchangedValueIsInTheGroupsOfItsLoad(_ groups: Set<String>, _ call: String) async throws
+    {
         store.keepExpired(forMilliseconds: 1_000_000)
         try await set("1", "a", ["g", "h"], age: 1000)
         clock.advance(by: .seconds(2))
-        #expect(try await load("a", groups) { _ in .unchanged(maxAge: .seconds(100)) } == Loaded("1", .loaded))
+        #expect(
+            try await load("a", groups) { _ in .unchanged(maxAge: .seconds(100)) }
+                == Loaded("1", .loaded)
+        )
         #expect(backend.calls.last == call)
         #expect(Set(backend.record("a")?.groups.map(\.name.normalized) ?? []) == groups)
         #expect(try await other.value(forKey: "a", asksServer: true) == "1")
@@ -226,7 +296,10 @@ struct SharedGroupTests {
     @Test func aRecordedAbsenceEndsWithItsGroup() async throws {
         let options = LoadOptions(negativeMaxAge: .seconds(1000))
         #expect(try await load("a", ["g"], options) { _ in .none() } == Loaded(nil, .loaded))
-        #expect(try await load("a", ["g"], options, in: other) { _ in .value("1") } == Loaded(nil, .cached))
+        #expect(
+            try await load("a", ["g"], options, in: other) { _ in .value("1") }
+                == Loaded(nil, .cached)
+        )
         try await other.removeAll(group: "g")
         #expect(try await load("a", ["g"], options) { _ in .value("1") } == Loaded("1", .loaded))
     }
@@ -235,7 +308,9 @@ struct SharedGroupTests {
     func withoutAnEpochNothingIsStored(_ failure: RemoteFailure) async throws {
         try await set("1", "a", ["g"])
         backend.failEpochs(failure)
-        await #expect(throws: VellumError.self) { try await store.value(forKey: "a", asksServer: true) }
+        await #expect(throws: VellumError.self) {
+            try await store.value(forKey: "a", asksServer: true)
+        }
         await #expect(throws: VellumError.self) { try await set("2", "b", ["g"]) }
         for key in ["a", "c"] as [EntryKey] {
             #expect(try await load(key) { _ in .value("alone") } == Loaded("alone", .loaded))
@@ -251,13 +326,25 @@ struct SharedGroupTests {
     @Test func aRemovalThatCouldNotBeSentComesBeforeEveryRead() async throws {
         try await set("1", "a", ["g"])
         try await set("2", "b", [])
-        for key in ["a", "b"] as [EntryKey] { _ = try await store.value(forKey: key, asksServer: false) }
+        for key in ["a", "b"] as [EntryKey] {
+            _ = try await store.value(forKey: key, asksServer: false)
+        }
         backend.fail(.unanswered("cut"))
         await #expect(throws: VellumError.self) { try await store.removeAll(group: "g") }
-        #expect(try await store.value(forKey: "b", asksServer: false) == "2", "It is in memory, and in no group.")
-        await #expect(throws: VellumError.self) { try await store.value(forKey: "a", asksServer: false) }
-        await #expect(throws: VellumError.self) { try await store.value(forKey: "b", asksServer: true) }
-        #expect(try await load(ifError: .seconds(500)) { previous in .value(previous ?? "alone") } == Loaded("alone", .loaded))
+        #expect(
+            try await store.value(forKey: "b", asksServer: false) == "2",
+            "It is in memory, and in no group."
+        )
+        await #expect(throws: VellumError.self) {
+            try await store.value(forKey: "a", asksServer: false)
+        }
+        await #expect(throws: VellumError.self) {
+            try await store.value(forKey: "b", asksServer: true)
+        }
+        #expect(
+            try await load(ifError: .seconds(500)) { previous in .value(previous ?? "alone") }
+                == Loaded("alone", .loaded)
+        )
         backend.fail(nil)
         #expect(try await store.value(forKey: "a", asksServer: false) == nil)
         #expect(try await other.value(forKey: "a", asksServer: true) == nil)
@@ -304,7 +391,9 @@ struct SharedGroupTests {
     // MARK: A model
 
     /// Two processes, whose reads are those of a dictionary.
-    @Test(arguments: 0..<40 as Range<UInt64>) func readsAreThoseOfAModel(_ seed: UInt64) async throws {
+    @Test(arguments: 0..<40 as Range<UInt64>) func readsAreThoseOfAModel(
+        _ seed: UInt64
+    ) async throws {
         var random = SeededGenerator(seed: seed)
         var model: [EntryKey: (value: String, groups: Set<String>)] = [:]
         let (keys, names): ([EntryKey], [String]) = (["a", "b", "c", "g"], ["g", "h", "i"])
@@ -313,7 +402,12 @@ struct SharedGroupTests {
             let (value, groups) = ("\(number)", Set(names.randomSome(&random)))
             switch Int.random(in: 0..<10, using: &random) {
             case 0...1:
-                try await store.set(value, forKey: key, under: .never, groups: EntryKey.groups(groups))
+                try await store.set(
+                    value,
+                    forKey: key,
+                    under: .never,
+                    groups: EntryKey.groups(groups)
+                )
                 model[key] = (value, groups)
             case 2:
                 try await store.removeValue(forKey: key)
@@ -321,19 +415,37 @@ struct SharedGroupTests {
             case 3...4:
                 let group = random.element(of: names)
                 let isLost = Int.random(in: 0..<4, using: &random) == 0
-                if isLost { backend.setEpoch(nil, of: EntryKey(group)) } else { try await store.removeAll(group: EntryKey(group)) }
+                if isLost {
+                    backend.setEpoch(nil, of: EntryKey(group))
+                } else {
+                    try await store.removeAll(group: EntryKey(group))
+                }
                 model = model.filter { !$0.value.groups.contains(group) }
             case 5:
-                let loaded = try await load(key, groups, age: 1 << 50, in: store) { _ in .value(value) }
+                let loaded = try await load(key, groups, age: 1 << 50, in: store) { _ in
+                    .value(value)
+                }
                 #expect(loaded.value == model[key]?.value ?? value, "\(number)")
                 if model[key] == nil { model[key] = (value, groups) }
             case 6:
-                #expect(try await store.setIfAbsent(value, forKey: key, under: .never) == (model[key] == nil), "\(number)")
+                #expect(
+                    try await store.setIfAbsent(value, forKey: key, under: .never)
+                        == (model[key] == nil),
+                    "\(number)"
+                )
                 if model[key] == nil { model[key] = (value, []) }
-            case 7: #expect(try await store.values(forKeys: keys, asksServer: false) == keys.map { model[$0]?.value }, "\(number)")
+            case 7:
+                #expect(
+                    try await store.values(forKeys: keys, asksServer: false)
+                        == keys.map { model[$0]?.value },
+                    "\(number)"
+                )
             default:
                 let asksServer = Bool.random(using: &random)
-                #expect(try await store.value(forKey: key, asksServer: asksServer) == model[key]?.value, "\(number)")
+                #expect(
+                    try await store.value(forKey: key, asksServer: asksServer) == model[key]?.value,
+                    "\(number)"
+                )
             }
         }
     }

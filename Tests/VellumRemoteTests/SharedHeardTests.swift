@@ -6,7 +6,8 @@ import VellumTestSupport
 @testable import VellumCore
 @testable import VellumRemote
 
-/// Every write of a shared cache is heard by everyone whom it concerns: each kind of write, from each place, for each bystander.
+/// Every write of a shared cache is heard by everyone whom it concerns: each kind of write, from
+/// each place, for each bystander.
 @Suite(.ownThreads)
 struct SharedHeardTests {
     enum Write: CaseIterable, Sendable {
@@ -20,7 +21,8 @@ struct SharedHeardTests {
     enum Origin: CaseIterable, Sendable { case sameStore, otherMachine }
 
     enum Bystander: CaseIterable, Sendable {
-        case runningLoad, laterCaller, refreshOfStaleValue, refreshAhead, failureOfARunningLoad, laterFailure
+        case runningLoad, laterCaller, refreshOfStaleValue, refreshAhead, failureOfARunningLoad,
+            laterFailure
         case rememberedFailure, rememberedAbsence, nearValue
     }
 
@@ -30,20 +32,28 @@ struct SharedHeardTests {
         var bystander: Bystander
         /// Whether the value is in a group.
         var isInGroup: Bool
-        var description: String { "\(write), \(origin), \(bystander)\(isInGroup ? ", in a group" : "")" }
+        var description: String {
+            "\(write), \(origin), \(bystander)\(isInGroup ? ", in a group" : "")"
+        }
         var groups: Set<String> { isInGroup ? ["g", "other"] : [] }
 
-        /// The server knows of nothing under the key, of which it could tell others. No face has both: storages, which have `removeAll`, remember no
-        /// failures.
-        var isUnheard: Bool { write == .removeAll && origin == .otherMachine && bystander == .rememberedFailure }
+        /// The server knows of nothing under the key, of which it could tell others. No face has
+        /// both: storages, which have `removeAll`, remember no failures.
+        var isUnheard: Bool {
+            write == .removeAll && origin == .otherMachine && bystander == .rememberedFailure
+        }
 
         /// A valid value is not replaced.
-        var isWritten: Bool { write != .setIfAbsent || bystander != .refreshAhead && bystander != .nearValue }
+        var isWritten: Bool {
+            write != .setIfAbsent || bystander != .refreshAhead && bystander != .nearValue
+        }
 
         static let all = Write.allCases.flatMap { write in
             Origin.allCases.flatMap { origin in
                 Bystander.allCases.flatMap { bystander in
-                    [false, true].map { Cell(write: write, origin: origin, bystander: bystander, isInGroup: $0) }
+                    [false, true].map {
+                        Cell(write: write, origin: origin, bystander: bystander, isInGroup: $0)
+                    }
                 }
             }
         }.filter { $0.write != .removeGroup || $0.isInGroup }
@@ -85,17 +95,33 @@ struct SharedHeardTests {
         other = try Self.store(on: backend, clock)
     }
 
-    private static func store(on backend: ScriptedBackend, _ clock: ManualClock, longestWait: Int64? = nil) throws -> SharedStore<String> {
+    private static func store(
+        on backend: ScriptedBackend,
+        _ clock: ManualClock,
+        longestWait: Int64? = nil
+    ) throws -> SharedStore<String> {
         let trust = Trust(for: 1_000_000, clock: clock.steady)
-        trust.begin(ServerTime(milliseconds: clock.now.rawValue, sent: clock.now.rawValue, received: clock.now.rawValue))
+        trust.begin(
+            ServerTime(
+                milliseconds: clock.now.rawValue,
+                sent: clock.now.rawValue,
+                received: clock.now.rawValue
+            )
+        )
         var times = SharedStore<String>.Times()
         (times.clock, times.longestWait) = (clock.steady, longestWait)
         times.sleep = { try await clock.sleep($0) }
         let store = SharedStore(
-            name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
+            name: "test",
+            near: NearCache(capacity: try Capacity(1.megaByte), trust: trust),
+            backend: backend,
             coding: SharedStore<String>.Coding(
-                typeVersion: 0, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }),
-            times: times)
+                typeVersion: 0,
+                encode: { Data($0.utf8) },
+                decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }
+            ),
+            times: times
+        )
         backend.push { [weak store] keys, areLeases in
             if areLeases { store?.didChangeLeases(keys ?? []) } else { store?.didChange(keys) }
         }
@@ -104,12 +130,20 @@ struct SharedHeardTests {
     }
 
     private func load(
-        whileRevalidate: Duration = .zero, ifError: Duration = .zero, _ options: LoadOptions = LoadOptions(),
-        into groups: Set<String> = [], in store: SharedStore<String>? = nil, _ loader: @escaping @Sendable () async throws -> String?
+        whileRevalidate: Duration = .zero,
+        ifError: Duration = .zero,
+        _ options: LoadOptions = LoadOptions(),
+        into groups: Set<String> = [],
+        in store: SharedStore<String>? = nil,
+        _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         var request = try LoadRequest<String>(
-            key: "a", under: Expiration(age: 100_000), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-            options: options, loader: .plain(loader))
+            key: "a",
+            under: Expiration(age: 100_000),
+            staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+            options: options,
+            loader: .plain(loader)
+        )
         (request.acceptsNil, request.groups) = (true, try EntryKey.groups(groups))
         return try await (store ?? self.store).load(request)
     }
@@ -118,7 +152,11 @@ struct SharedHeardTests {
         let writer = cell.origin == .sameStore ? store : other
         switch cell.write {
         case .set: try await writer.set("written", forKey: "a", under: .never)
-        case .setIfAbsent: #expect(try await writer.setIfAbsent("written", forKey: "a", under: .never) == cell.isWritten)
+        case .setIfAbsent:
+            #expect(
+                try await writer.setIfAbsent("written", forKey: "a", under: .never)
+                    == cell.isWritten
+            )
         case .removeValue: try await writer.removeValue(forKey: "a")
         case .removeAll: try await writer.removeAll()
         case .removeGroup: try await writer.removeAll(group: "g")
@@ -134,7 +172,12 @@ struct SharedHeardTests {
     }
 
     private func recordOld(_ age: Duration, _ groups: Set<String> = []) async throws {
-        try await store.set("old", forKey: "a", under: Expiration(age: 100_000), groups: EntryKey.groups(groups))
+        try await store.set(
+            "old",
+            forKey: "a",
+            under: Expiration(age: 100_000),
+            groups: EntryKey.groups(groups)
+        )
         #expect(try await store.value(forKey: "a", asksServer: true) == "old")
         clock.advance(by: age)
     }
@@ -147,10 +190,16 @@ struct SharedHeardTests {
         case .rememberedFailure, .rememberedAbsence:
             let options = LoadOptions(negativeMaxAge: .seconds(1000), errorMaxAge: .seconds(1000))
             let isFailure = cell.bystander == .rememberedFailure
-            _ = await Task { try await load(options, into: cell.groups) { if isFailure { throw SourceDown() } else { nil } } }.result
+            _ = await Task {
+                try await load(options, into: cell.groups) {
+                    if isFailure { throw SourceDown() } else { nil }
+                }
+            }.result
             try await write(cell)
             if cell.isUnheard {
-                await #expect(throws: SourceDown.self) { try await load(options, into: cell.groups) { "anew" } }
+                await #expect(throws: SourceDown.self) {
+                    try await load(options, into: cell.groups) { "anew" }
+                }
             } else {
                 try await expectAnew(cell, options)
             }
@@ -164,7 +213,9 @@ struct SharedHeardTests {
 
     private func expectAnew(_ cell: Cell, _ options: LoadOptions = LoadOptions()) async throws {
         let loaded = try await load(options, into: cell.groups) { "anew" }
-        #expect(loaded == (cell.write.isRemoval ? Loaded("anew", .loaded) : Loaded("written", .cached)))
+        #expect(
+            loaded == (cell.write.isRemoval ? Loaded("anew", .loaded) : Loaded("written", .cached))
+        )
     }
 
     /// Who waited before gets its value; who comes after the write does not wait for it.
@@ -184,7 +235,11 @@ struct SharedHeardTests {
         store.keepExpired(forMilliseconds: 500_000)
         try await recordOld(.seconds(isAhead ? 90 : 110), cell.groups)
         let options = LoadOptions(refreshAhead: isAhead ? 0.8 : nil)
-        #expect(try await load(whileRevalidate: .seconds(500), options, into: cell.groups) { try await loader.load() }.value == "old")
+        #expect(
+            try await load(whileRevalidate: .seconds(500), options, into: cell.groups) {
+                try await loader.load()
+            }.value == "old"
+        )
         await loader.waitForCall()
         try await write(cell)
         loader.answer(.success("loaded"))
@@ -196,16 +251,23 @@ struct SharedHeardTests {
         store.keepExpired(forMilliseconds: 500_000)
         try await recordOld(.seconds(110), cell.groups)
         if cell.bystander == .laterFailure { try await write(cell) }
-        let loading = Task { try await load(ifError: .seconds(500), into: cell.groups) { try await loader.load() } }
+        let loading = Task {
+            try await load(ifError: .seconds(500), into: cell.groups) { try await loader.load() }
+        }
         if cell.bystander == .failureOfARunningLoad {
             await loader.waitForCall()
             try await write(cell)
         }
         loader.answer(.failure(SourceDown()))
         switch await loading.result {
-        case .success(let loaded): #expect(loaded == Loaded("written", .cached) && !cell.write.isRemoval)
+        case .success(let loaded):
+            #expect(loaded == Loaded("written", .cached) && !cell.write.isRemoval)
         // The near value is gone, and whoever asked before the write is not asked again.
-        case .failure(let error): #expect(error is SourceDown && (cell.write.isRemoval || cell.bystander == .failureOfARunningLoad))
+        case .failure(let error):
+            #expect(
+                error is SourceDown
+                    && (cell.write.isRemoval || cell.bystander == .failureOfARunningLoad)
+            )
         }
         try await expectStored(cell)
     }
@@ -216,7 +278,9 @@ struct SharedHeardTests {
     @Test func readersDoNotWaitForALoadAheadOfTheEndOfTheAge() async throws {
         try await recordOld(.seconds(90))
         let (loader, options) = (Loader(), LoadOptions(refreshAhead: 0.8))
-        func read() async throws -> Loaded<String?> { try await load(options) { try await loader.load() } }
+        func read() async throws -> Loaded<String?> {
+            try await load(options) { try await loader.load() }
+        }
         #expect(try await read() == Loaded("old", .cached))
         await loader.waitForCall()
         // The near value outlives the lease; who has lost it asks the server.
@@ -236,7 +300,9 @@ struct SharedHeardTests {
     /// FL1: it gives its lease back, and delays the others once.
     @Test func aLoaderThatHangsEndsWithItsTime() async throws {
         let backend = ScriptedBackend(clock: clock.steady, leaseDuration: 3000)
-        let (store, other) = (try Self.store(on: backend, clock), try Self.store(on: backend, clock))
+        let (store, other) = (
+            try Self.store(on: backend, clock), try Self.store(on: backend, clock)
+        )
         let (hanging, options) = (Loader(), LoadOptions(loadTimeout: .seconds(10)))
         let late = Task { try await load(options, in: store) { try await hanging.load() } }
         await hanging.waitForCall()
@@ -257,7 +323,12 @@ struct SharedHeardTests {
 
     /// FL3.
     @Test func aLoadBesideTheOneOfAnotherMachineIsCounted() async throws {
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false, atReply: {})
+        _ = try await backend.entryOrLease(
+            forKey: "a",
+            token: LeaseToken("other"),
+            ignoresEntry: false,
+            atReply: {}
+        )
         let loading = Task { try await load { "mine" } }
         // A loader may run for 30 seconds.
         await clock.waitForSleeper(until: clock.now.advanced(byMilliseconds: 31_000))
@@ -278,13 +349,21 @@ struct SharedHeardTests {
     /// The lease, 2 s, the time of a loader, and the wait for another's loader, in this order.
     @Test(
         arguments: [
-            (nil, .seconds(30), true), (nil, nil, true), (nil, .seconds(3600), true), (30_000, .seconds(30), true),
+            (nil, .seconds(30), true), (nil, nil, true), (nil, .seconds(3600), true),
+            (30_000, .seconds(30), true),
             (29_999, .seconds(30), false), (1500, .seconds(1), false), (1, nil, true),
-        ] as [(Int64?, Duration?, Bool)])
-    func limitsThatContradictEachOtherAreAnError(_ longestWait: Int64?, _ loadTimeout: Duration?, _ isPossible: Bool) async throws {
+        ] as [(Int64?, Duration?, Bool)]
+    )
+    func limitsThatContradictEachOtherAreAnError(
+        _ longestWait: Int64?,
+        _ loadTimeout: Duration?,
+        _ isPossible: Bool
+    ) async throws {
         let backend = ScriptedBackend(clock: clock.steady, leaseDuration: 2000)
         let store = try Self.store(on: backend, clock, longestWait: longestWait)
-        let loading = Task { try await load(LoadOptions(loadTimeout: loadTimeout), in: store) { "loaded" } }
+        let loading = Task {
+            try await load(LoadOptions(loadTimeout: loadTimeout), in: store) { "loaded" }
+        }
         #expect(await Self.code(loading) == (isPossible ? nil : .contradiction))
         #expect(store.times.longestWait(for: 60_000) == longestWait ?? 61_000)
     }

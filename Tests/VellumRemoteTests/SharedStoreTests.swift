@@ -36,7 +36,11 @@ struct SharedStoreTests {
         }
     }
 
-    private static func store(on backend: ScriptedBackend, _ time: ManualTime, _ pauses: Pauses) throws -> SharedStore<String> {
+    private static func store(
+        on backend: ScriptedBackend,
+        _ time: ManualTime,
+        _ pauses: Pauses
+    ) throws -> SharedStore<String> {
         let trust = Trust(for: 100, clock: time.clock)
         trust.begin(ServerTime(milliseconds: 0, sent: 0, received: 0))
         var times = SharedStore<String>.Times()
@@ -51,10 +55,16 @@ struct SharedStoreTests {
         }
         times.pause = { _ in await pauses.wait() }
         return SharedStore(
-            name: "test", near: NearCache(capacity: try Capacity(1.megaByte), trust: trust), backend: backend,
+            name: "test",
+            near: NearCache(capacity: try Capacity(1.megaByte), trust: trust),
+            backend: backend,
             coding: SharedStore.Coding(
-                typeVersion: 0, encode: { Data($0.utf8) }, decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }),
-            times: times)
+                typeVersion: 0,
+                encode: { Data($0.utf8) },
+                decode: { bytes, _, _ in String(decoding: bytes, as: UTF8.self) }
+            ),
+            times: times
+        )
     }
 
     /// A sum that closures share.
@@ -70,18 +80,30 @@ struct SharedStoreTests {
     }
 
     private func load(
-        _ key: EntryKey, whileRevalidate: Duration = .zero, ifError: Duration = .zero, age: Int64 = 1_000_000,
+        _ key: EntryKey,
+        whileRevalidate: Duration = .zero,
+        ifError: Duration = .zero,
+        age: Int64 = 1_000_000,
         _ loader: @escaping @Sendable () async throws -> String?
     ) async throws -> Loaded<String?> {
         try await store.load(
             LoadRequest(
-                key: key, under: Expiration(age: age), staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
-                options: LoadOptions(loadTimeout: nil), loader: .plain(loader)))
+                key: key,
+                under: Expiration(age: age),
+                staleness: Staleness(whileRevalidate: whileRevalidate, ifError: ifError),
+                options: LoadOptions(loadTimeout: nil),
+                loader: .plain(loader)
+            )
+        )
     }
 
     @Test func oneOfManySetsWhatIsAbsent() async throws {
         let set = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for number in 0..<8 { group.addTask { try await store.setIfAbsent("\(number)", forKey: "a", under: .never) } }
+            for number in 0..<8 {
+                group.addTask {
+                    try await store.setIfAbsent("\(number)", forKey: "a", under: .never)
+                }
+            }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(set == 1)
@@ -89,10 +111,16 @@ struct SharedStoreTests {
     }
 
     @Test func manyKeysAreOneCommand() async throws {
-        for key in ["a", "b", "c"] { try await store.set(key, forKey: EntryKey(key), under: .never) }
+        for key in ["a", "b", "c"] {
+            try await store.set(key, forKey: EntryKey(key), under: .never)
+        }
         _ = try await store.value(forKey: "b", asksServer: false)
         let before = backend.calls.count
-        #expect(try await store.values(forKeys: ["a", "nothing", "b", "c", "a"], asksServer: false) == ["a", nil, "b", "c", "a"])
+        #expect(
+            try await store.values(forKeys: ["a", "nothing", "b", "c", "a"], asksServer: false) == [
+                "a", nil, "b", "c", "a",
+            ]
+        )
         #expect(Array(backend.calls.dropFirst(before)) == ["entries"])
         #expect(try await store.values(forKeys: ["a", "c"], asksServer: false) == ["a", "c"])
         #expect(backend.calls.count == before + 1)
@@ -111,23 +139,39 @@ struct SharedStoreTests {
         // Another process that never ends.
         let backend = ScriptedBackend(clock: time.clock, leaseDuration: 1 << 40)
         let store = try Self.store(on: backend, time, pauses)
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("other"), ignoresEntry: false, atReply: {})
+        _ = try await backend.entryOrLease(
+            forKey: "a",
+            token: LeaseToken("other"),
+            ignoresEntry: false,
+            atReply: {}
+        )
         let request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(loadTimeout: nil),
-            loader: .plain { "mine" })
+            key: "a",
+            under: .never,
+            staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+            options: LoadOptions(loadTimeout: nil),
+            loader: .plain { "mine" }
+        )
         #expect(try await store.load(request) == Loaded("mine", .loaded))
         #expect(time.clock.now() >= 31_000)
         #expect(backend.record("a") == nil)
     }
 
     @Test func aLeaseThatIsNotRenewedIsTakenOver() async throws {
-        _ = try await backend.entryOrLease(forKey: "a", token: LeaseToken("dead"), ignoresEntry: false, atReply: {})
+        _ = try await backend.entryOrLease(
+            forKey: "a",
+            token: LeaseToken("dead"),
+            ignoresEntry: false,
+            atReply: {}
+        )
         #expect(try await load("a") { "mine" } == Loaded("mine", .loaded))
         #expect(backend.record("a")?.value == Data("mine".utf8))
     }
 
     @Test func aCancelledCallerLeavesNoLease() async throws {
-        let (started, stop) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let (started, stop) = (
+            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+        )
         let caller = Task {
             try await load("a") {
                 started.continuation.yield()
@@ -156,7 +200,9 @@ struct SharedStoreTests {
 
     @Test func aSetThatCannotBeSentIsNotRepeated() async throws {
         backend.fail(.unreachable("cut"))
-        await #expect(throws: VellumError.self) { try await store.set("1", forKey: "a", under: .never) }
+        await #expect(throws: VellumError.self) {
+            try await store.set("1", forKey: "a", under: .never)
+        }
         backend.fail(nil)
         store.sendPendingRemovals()
         #expect(try await store.value(forKey: "a", asksServer: false) == nil)
@@ -171,9 +217,11 @@ struct SharedStoreTests {
         #expect(backend.record("a") == nil)
     }
 
-    /// A pause of the store, so that what fails is sent again; what the server says meanwhile changes nothing.
+    /// A pause of the store, so that what fails is sent again; what the server says meanwhile
+    /// changes nothing.
     @Test(arguments: [
-        RemoteFailure.unanswered("silent"), .unreachable("cut"), .overloaded, .cancelled, .full, .refused("no"), .tooLarge,
+        RemoteFailure.unanswered("silent"), .unreachable("cut"), .overloaded, .cancelled, .full,
+        .refused("no"), .tooLarge,
         .failed("BUSY"), .failed("MISCONF"), .failed("READONLY"),
     ])
     func aRemovalThatFailedIsSentAgainUntilItArrives(_ failure: RemoteFailure) async throws {
@@ -216,7 +264,9 @@ struct SharedStoreTests {
 
     /// What is on its way has begun before the second removal of the key.
     @Test func aRemovalIsSentThoughOneOfItAndOneOfEverythingAreOnTheirWay() async throws {
-        let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let (reached, released) = (
+            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+        )
         backend.beforeDrop {
             reached.continuation.yield()
             for await _ in released.stream { break }
@@ -239,7 +289,9 @@ struct SharedStoreTests {
 
     @Test func aRemovalThatJoinsOneThatFailsIsSentByItself() async throws {
         try await store.set("1", forKey: "b", under: .never)
-        let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let (reached, released) = (
+            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+        )
         backend.beforeDrop {
             reached.continuation.yield()
             for await _ in released.stream { break }
@@ -271,12 +323,16 @@ struct SharedStoreTests {
         try await store.set("1", forKey: "kept", under: .never)
         backend.fail(.unreachable("cut"))
         for number in 0...PendingRemovals.mostKeys {
-            await #expect(throws: VellumError.self) { try await store.removeValue(forKey: EntryKey("\(number)")) }
+            await #expect(throws: VellumError.self) {
+                try await store.removeValue(forKey: EntryKey("\(number)"))
+            }
         }
         let before = backend.calls.count { $0 == "dropAll" }
         backend.fail(nil)
         try await withThrowingTaskGroup(of: String?.self) { group in
-            for _ in 0..<20 { group.addTask { [store] in try await store.value(forKey: "kept", asksServer: true) } }
+            for _ in 0..<20 {
+                group.addTask { [store] in try await store.value(forKey: "kept", asksServer: true) }
+            }
             for try await value in group { #expect(value == nil) }
         }
         #expect(backend.calls.count { $0 == "dropAll" } == before + 1)
@@ -285,7 +341,9 @@ struct SharedStoreTests {
     @Test func removalsThatCouldNotBeSentAreSentInOneCommand() async throws {
         backend.fail(.unreachable("cut"))
         for key in ["a", "b", "c"] {
-            await #expect(throws: VellumError.self) { try await store.removeValue(forKey: EntryKey(key)) }
+            await #expect(throws: VellumError.self) {
+                try await store.removeValue(forKey: EntryKey(key))
+            }
         }
         let before = backend.calls.count { $0 == "drop" }
         backend.fail(nil)
@@ -299,7 +357,9 @@ struct SharedStoreTests {
         backend.fail(.unreachable("cut"))
         await #expect(throws: VellumError.self) { try await store.removeValue(forKey: "a") }
         backend.fail(nil)
-        let (reached, released) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let (reached, released) = (
+            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+        )
         backend.beforeDrop {
             reached.continuation.yield()
             for await _ in released.stream { break }
@@ -317,7 +377,9 @@ struct SharedStoreTests {
     }
 
     @Test func withoutAServerAnOldValueIsForCallersThatTakeOne() async throws {
-        #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
+        #expect(
+            try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded)
+        )
         #expect(try await store.value(forKey: "a", asksServer: true) == "1")
         backend.fail(.unreachable("cut"))
         // The value is older than its age.
@@ -326,9 +388,12 @@ struct SharedStoreTests {
         #expect(try await load("a") { "3" } == Loaded("3", .loaded))
     }
 
-    /// Also what is set before any load accepts an old value. The longest that was asked for counts.
+    /// Also what is set before any load accepts an old value. The longest that was asked for
+    /// counts.
     @Test func theServerKeepsExpiredValuesForAsLongAsTheCacheSays() async throws {
-        for (asked, kept) in [(0, 0), (500, 500), (200, 500), (-1, 500), (1000, 1000), (Int64.max, nil)] as [(Int64, Int64?)] {
+        for (asked, kept) in [
+            (0, 0), (500, 500), (200, 500), (-1, 500), (1000, 1000), (Int64.max, nil),
+        ] as [(Int64, Int64?)] {
             store.keepExpired(forMilliseconds: asked)
             try await store.set("1", forKey: "a", under: .after(.milliseconds(50)))
             #expect(backend.lifetime == kept.map { $0 + 50 })
@@ -336,14 +401,22 @@ struct SharedStoreTests {
     }
 
     @Test func nothingInPlaceOfAValueHidesTheOldOne() async throws {
-        #expect(try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded))
+        #expect(
+            try await load("a", ifError: .seconds(600), age: 50) { "1" } == Loaded("1", .loaded)
+        )
         // The value is older than its age.
         time.set(100_000)
         var request = try LoadRequest<String>(
-            key: "a", under: .never, staleness: Staleness(whileRevalidate: .zero, ifError: .zero), options: LoadOptions(loadTimeout: nil),
-            loader: .plain { nil })
+            key: "a",
+            under: .never,
+            staleness: Staleness(whileRevalidate: .zero, ifError: .zero),
+            options: LoadOptions(loadTimeout: nil),
+            loader: .plain { nil }
+        )
         request.acceptsNil = true
         #expect(try await store.load(request) == Loaded(nil, .loaded))
-        await #expect(throws: SourceDown.self) { try await load("a", ifError: .seconds(600)) { throw SourceDown() } }
+        await #expect(throws: SourceDown.self) {
+            try await load("a", ifError: .seconds(600)) { throw SourceDown() }
+        }
     }
 }

@@ -41,7 +41,10 @@ struct TrustTests {
         // Ages still need the server's time.
         #expect(trust.time() != nil)
         trust.begin(ServerTime(milliseconds: 10, sent: 1000, received: 1000))
-        #expect(trust.timeIfTrusted() == WallInstant(rawValue: 1000) && trust.time() == WallInstant(rawValue: 10))
+        #expect(
+            trust.timeIfTrusted() == WallInstant(rawValue: 1000)
+                && trust.time() == WallInstant(rawValue: 10)
+        )
     }
 
     /// A time that was underway for long says little.

@@ -24,7 +24,11 @@ package final class ArchiveHarness: ArchiveOwner {
         }
     }
 
-    package init(_ archive: DiskArchive, clock: ManualClock = ManualClock(), isDelegate: Bool = true) {
+    package init(
+        _ archive: DiskArchive,
+        clock: ManualClock = ManualClock(),
+        isDelegate: Bool = true
+    ) {
         self.archive = archive
         self.clock = clock
         if isDelegate { archive.attach(to: self) }
@@ -32,7 +36,11 @@ package final class ArchiveHarness: ArchiveOwner {
 
     @discardableResult
     package func store(
-        _ bytes: some Sequence<UInt8>, _ key: EntryKey, expires: WallInstant? = nil, idle: Int64? = nil, onlyIfAbsent: Bool = false
+        _ bytes: some Sequence<UInt8>,
+        _ key: EntryKey,
+        expires: WallInstant? = nil,
+        idle: Int64? = nil,
+        onlyIfAbsent: Bool = false
     ) throws(VellumError) -> WriteOutcome {
         let entry = Entry(bytes: Data(bytes), written: clock.now, expires: expires, idle: idle)
         return try write(key, onlyIfAbsent ? .storeIfAbsent(entry) : .store(entry))
@@ -45,36 +53,70 @@ package final class ArchiveHarness: ArchiveOwner {
     }
 
     @discardableResult
-    package func write(_ key: EntryKey, _ operation: ArchiveWrite.Operation) throws(VellumError) -> WriteOutcome {
+    package func write(
+        _ key: EntryKey,
+        _ operation: ArchiveWrite.Operation
+    ) throws(VellumError) -> WriteOutcome {
         try write([(key, operation)])[0]
     }
 
-    /// Applies all changes in one transaction, if the entry under the key of the first is unchanged or invalid.
+    /// Applies all changes in one transaction, if the entry under the key of the first is unchanged
+    /// or invalid.
     func write(
-        _ operations: [(EntryKey, ArchiveWrite.Operation)], ifUnchangedSince version: EntryVersion?, isOvertaken: Bool = false
+        _ operations: [(EntryKey, ArchiveWrite.Operation)],
+        ifUnchangedSince version: EntryVersion?,
+        isOvertaken: Bool = false
     ) throws(VellumError) -> [WriteOutcome] {
-        let condition = WriteCondition(unchangedSince: .version(version), at: clock.now, under: .never) {
+        let condition = WriteCondition(
+            unchangedSince: .version(version),
+            at: clock.now,
+            under: .never
+        ) {
             isOvertaken ? .changed : .unchanged
         }
         return try commit(
             operations.enumerated().map { index, operation in
                 let condition = index == 0 ? condition : WriteCondition(following: condition)
                 return ArchiveWrite(
-                    archive: archive.archive, key: operation.0, operation: operation.1, stamp: stamp(), condition: condition)
-            })
+                    archive: archive.archive,
+                    key: operation.0,
+                    operation: operation.1,
+                    stamp: stamp(),
+                    condition: condition
+                )
+            }
+        )
     }
 
     /// Stores a value in place of an entry that memory is said to know.
-    package func store(count: Int, _ key: EntryKey, inPlaceOf known: KnownEntry) throws(VellumError) -> WriteOutcome {
-        let entry = Entry(bytes: Data(repeating: UInt8(ascii: "x"), count: count), written: clock.now)
-        var write = ArchiveWrite(archive: archive.archive, key: key, operation: .store(entry), stamp: stamp())
+    package func store(
+        count: Int,
+        _ key: EntryKey,
+        inPlaceOf known: KnownEntry
+    ) throws(VellumError) -> WriteOutcome {
+        let entry = Entry(
+            bytes: Data(repeating: UInt8(ascii: "x"), count: count),
+            written: clock.now
+        )
+        var write = ArchiveWrite(
+            archive: archive.archive,
+            key: key,
+            operation: .store(entry),
+            stamp: stamp()
+        )
         write.known = known
         return try commit([write])[0]
     }
 
     /// Applies all changes in one transaction.
-    package func write(_ operations: [(EntryKey, ArchiveWrite.Operation)]) throws(VellumError) -> [WriteOutcome] {
-        try commit(operations.map { ArchiveWrite(archive: archive.archive, key: $0.0, operation: $0.1, stamp: stamp()) })
+    package func write(
+        _ operations: [(EntryKey, ArchiveWrite.Operation)]
+    ) throws(VellumError) -> [WriteOutcome] {
+        try commit(
+            operations.map {
+                ArchiveWrite(archive: archive.archive, key: $0.0, operation: $0.1, stamp: stamp())
+            }
+        )
     }
 
     private func commit(_ writes: [ArchiveWrite]) throws(VellumError) -> [WriteOutcome] {
@@ -82,7 +124,9 @@ package final class ArchiveHarness: ArchiveOwner {
         state.withLock { $0.removed = [] }
         try archive.file.commit(writes, durability: .crashSafe) { outcomes = $0 }
         state.withLock { state in
-            for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 { state.uses[outcome.entryID] = write.stamp }
+            for (write, outcome) in zip(writes, outcomes) where outcome.entryID != 0 {
+                state.uses[outcome.entryID] = write.stamp
+            }
         }
         return outcomes
     }
@@ -101,7 +145,9 @@ package final class ArchiveHarness: ArchiveOwner {
 
     // MARK: ArchiveOwner
 
-    package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { state.withLock { $0.uses[entryID] } }
+    package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
+        state.withLock { $0.uses[entryID] }
+    }
 
     package func raiseStamp(to stamp: UseStamp) { uses.withLock { $0.raise(to: stamp) } }
 
@@ -109,7 +155,9 @@ package final class ArchiveHarness: ArchiveOwner {
 
     package func finishTouches(written: Bool) {}
 
-    package func pendingTouches() -> [Touch] { state.withLock { $0.uses.map { Touch(entryID: $0.key, stamp: $0.value) } } }
+    package func pendingTouches() -> [Touch] {
+        state.withLock { $0.uses.map { Touch(entryID: $0.key, stamp: $0.value) } }
+    }
 
     package var pendingTouchCount: Int { 0 }
 

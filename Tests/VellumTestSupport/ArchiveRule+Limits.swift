@@ -11,13 +11,25 @@ extension ArchiveRule {
                 let capacity = try Capacity(1000, entries: 20)
                 let driver = ArchiveHarness(try make(capacity))
                 for _ in 0..<200 {
-                    try driver.store(count: .random(in: 0..<400, using: &random), EntryKey("\(Int.random(in: 0..<50, using: &random))"))
+                    try driver.store(
+                        count: .random(in: 0..<400, using: &random),
+                        EntryKey("\(Int.random(in: 0..<50, using: &random))")
+                    )
                     let totals = try driver.archive.totals()
-                    try expect(capacity.isExceeded(byBytes: totals.bytes, entries: totals.entries), false, "over the limit, seed \(seed)")
+                    try expect(
+                        capacity.isExceeded(byBytes: totals.bytes, entries: totals.entries),
+                        false,
+                        "over the limit, seed \(seed)"
+                    )
                 }
             }
         },
-        ArchiveRule("an entry larger than the limit is not stored, evicts nothing, and removes the entry it was to replace") { make in
+        ArchiveRule(
+            """
+            an entry larger than the limit is not stored, evicts nothing, and removes the entry it \
+            was to replace
+            """
+        ) { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             try driver.store(count: 40, "a")
             try driver.store(count: 40, "b")
@@ -35,19 +47,29 @@ extension ArchiveRule {
             try expect(driver.removed, ["a"], "evicted")
             try expect(driver.archive.totals(), StorageUsage(entries: 1, bytes: 100), "totals")
         },
-        ArchiveRule("growing an entry evicts others, the least recently used first, and not itself") { make in
+        ArchiveRule("growing an entry evicts others, the least recently used first, and not itself")
+        { make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
             try driver.store(count: 60, "a")
             try expect(driver.removed, ["b", "c"], "evicted")
             try expect(driver.keys(), ["a", "d"], "left")
         },
-        ArchiveRule("a lowered limit applies synchronously, and a raised limit makes room") { make in
+        ArchiveRule("a lowered limit applies synchronously, and a raised limit makes room") {
+            make in
             let driver = ArchiveHarness(try make(try Capacity(100)))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 25, EntryKey(key)) }
-            try expect(driver.archive.resize(to: try Capacity(50)).map(\.key), ["a", "b"], "had to leave")
+            try expect(
+                driver.archive.resize(to: try Capacity(50)).map(\.key),
+                ["a", "b"],
+                "had to leave"
+            )
             try expect(driver.archive.totals(), StorageUsage(entries: 2, bytes: 50), "totals")
-            try expect(driver.archive.resize(to: try Capacity(75)).map(\.key), [], "had to leave for more room")
+            try expect(
+                driver.archive.resize(to: try Capacity(75)).map(\.key),
+                [],
+                "had to leave for more room"
+            )
             try driver.store(count: 25, "e")
             try expect(driver.removed, [], "evicted")
             try expect(driver.archive.capacity, try Capacity(75), "capacity")

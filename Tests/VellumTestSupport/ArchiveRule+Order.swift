@@ -5,14 +5,23 @@ internal import VellumEngine
 extension ArchiveRule {
     /// An archive keeps the order of use.
     static let order: [ArchiveRule] = [
-        ArchiveRule("keys are listed most recently used first; storing affects the order, reading the archive does not") { make in
+        ArchiveRule(
+            """
+            keys are listed most recently used first; storing affects the order, reading the \
+            archive does not
+            """
+        ) { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for key in ["a", "b", "c", "d"] { try driver.store(count: 1, EntryKey(key)) }
             try driver.store(count: 2, "b")
             _ = try driver.archive.entry(forKey: "a")
             _ = try driver.archive.lastUse(ofKey: "a")
             try expect(driver.keys(), ["b", "d", "c", "a"], "keys")
-            let two = try driver.archive.keysByUse(limit: 2, validAt: driver.clock.now, under: .never).map(\.key)
+            let two = try driver.archive.keysByUse(
+                limit: 2,
+                validAt: driver.clock.now,
+                under: .never
+            ).map(\.key)
             try expect(two, ["b", "d"], "the first two")
         },
         ArchiveRule("the order is exact while the clock stands still or goes back") { make in
@@ -29,7 +38,9 @@ extension ArchiveRule {
             driver.clock.advance(by: .seconds(1))
             try expect(driver.keys(), ["b"], "keys")
         },
-        ArchiveRule("removing unused entries removes only older ones, the least recently used first") { make in
+        ArchiveRule(
+            "removing unused entries removes only older ones, the least recently used first"
+        ) { make in
             let driver = ArchiveHarness(try make(.unlimited))
             for key in ["a", "b", "c"] { try driver.store(count: 1, EntryKey(key)) }
             driver.clock.advance(by: .seconds(10))

@@ -41,5 +41,7 @@ package struct ArchiveRule: Sendable, CustomStringConvertible {
 
 /// Throws unless the two are equal.
 func expect<Value: Equatable>(_ value: Value, _ expected: Value, _ what: String) throws {
-    guard value == expected else { throw ArchiveRule.Violation(description: "\(what): \(value), expected \(expected)") }
+    guard value == expected else {
+        throw ArchiveRule.Violation(description: "\(what): \(value), expected \(expected)")
+    }
 }

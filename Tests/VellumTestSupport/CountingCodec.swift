@@ -16,12 +16,16 @@ package final class CountingCodec<Value>: Codec {
     }
 
     private let base: any Codec<Value>
-    private let state = Locked((counts: Counts(), failure: (any Error)?.none, step: (@Sendable () -> Void)?.none))
+    private let state = Locked(
+        (counts: Counts(), failure: (any Error)?.none, step: (@Sendable () -> Void)?.none)
+    )
 
     /// Retained while the codec is used.
     private let folder: TemporaryDirectory?
 
-    package init(_ base: any Codec<Value>, in folder: TemporaryDirectory? = nil) { (self.base, self.folder) = (base, folder) }
+    package init(_ base: any Codec<Value>, in folder: TemporaryDirectory? = nil) {
+        (self.base, self.folder) = (base, folder)
+    }
 
     package var counts: Counts { state.withLock { $0.counts } }
 
@@ -31,7 +35,9 @@ package final class CountingCodec<Value>: Codec {
     package func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
 
     /// Runs a step of a test before the next decoding.
-    package func beforeDecoding(_ step: @escaping @Sendable () -> Void) { state.withLock { $0.step = step } }
+    package func beforeDecoding(_ step: @escaping @Sendable () -> Void) {
+        state.withLock { $0.step = step }
+    }
 
     package func encode(_ value: Value) throws -> Data {
         try note { $0.encodes += 1 }

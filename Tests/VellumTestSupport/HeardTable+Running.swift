@@ -10,7 +10,9 @@ package protocol HeardSubject: Sendable {
     var waiters: Int { get }
 
     func load(
-        whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
+        whileRevalidate: Duration,
+        ifError: Duration,
+        options: LoadOptions,
         _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
     ) async throws -> Loaded<String?>
 
@@ -46,7 +48,9 @@ private final class Asked: Sendable {
     }
 
     var hasEnded: Bool { ended.withLock { $0 } }
-    var answer: LoadingCell.Result.Answer { get async { await task.withLock { $0 }?.value ?? .cancelled } }
+    var answer: LoadingCell.Result.Answer {
+        get async { await task.withLock { $0 }?.value ?? .cancelled }
+    }
 }
 
 extension HeardCell {
@@ -93,7 +97,12 @@ extension HeardCell {
         if write == .removeUndecodable { try await subject.setUndecodable() }
         if present == .absent { return }
         _ = await LoadingCell.Result.Answer {
-            try await subject.load(whileRevalidate: .seconds(1000), ifError: .seconds(1000), options: options, loader)
+            try await subject.load(
+                whileRevalidate: .seconds(1000),
+                ifError: .seconds(1000),
+                options: options,
+                loader
+            )
         }
         switch present {
         case .expired: subject.clock.advance(by: .seconds(110))
@@ -104,8 +113,12 @@ extension HeardCell {
     }
 
     private func ask(_ subject: some HeardSubject, _ source: NumberedSource) -> Asked {
-        let isRevalidated = [.revalidation, .unchangedRevalidation, .lateRevalidation].contains(bystander)
-        let isStale = [.staleIfError, .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate].contains(bystander)
+        let isRevalidated = [.revalidation, .unchangedRevalidation, .lateRevalidation].contains(
+            bystander
+        )
+        let isStale = [
+            .staleIfError, .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate,
+        ].contains(bystander)
         var options = LoadOptions(negativeMaxAge: .seconds(60), errorMaxAge: .seconds(60))
         switch bystander {
         case .refreshAhead, .unchangedRefreshAhead: options.refreshAhead = 0.8
@@ -116,7 +129,9 @@ extension HeardCell {
         }
         return Asked { [options] in
             try await subject.load(
-                whileRevalidate: isRevalidated ? .seconds(20) : .zero, ifError: isStale ? .seconds(20) : .zero, options: options
+                whileRevalidate: isRevalidated ? .seconds(20) : .zero,
+                ifError: isStale ? .seconds(20) : .zero,
+                options: options
             ) { try await source.load($0) }
         }
     }
@@ -174,7 +189,8 @@ extension HeardCell {
 
     private var ending: Result<LoadResult<String>, any Error> {
         switch bystander {
-        case .unchangedLoad, .unchangedRevalidation, .unchangedRefreshAhead: .success(.unchanged(maxAge: .seconds(100)))
+        case .unchangedLoad, .unchangedRevalidation, .unchangedRefreshAhead:
+            .success(.unchanged(maxAge: .seconds(100)))
         case .emptyLoad, .emptyLoadOfExpired: .success(.none())
         case .failingLoad, .staleIfErrorOfLoad: .failure(SourceDown())
         default: .success(.value("loaded", maxAge: .seconds(100)))
@@ -184,7 +200,8 @@ extension HeardCell {
     /// Makes a call whose loader fails or returns "new".
     private func next(_ subject: some HeardSubject, _ before: Outcome) async -> Outcome {
         let fails = bystander == .staleIfError
-        let result: Result<LoadResult<String>, any Error> = fails ? .failure(SourceDown()) : .success(.value("new"))
+        let result: Result<LoadResult<String>, any Error> =
+            fails ? .failure(SourceDown()) : .success(.value("new"))
         let source = NumberedSource()
         let asked = ask(subject, source)
         await until("the next call has its answer") {

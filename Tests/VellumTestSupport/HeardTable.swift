@@ -1,7 +1,8 @@
 internal import VellumCore
 
-/// The table "every write is heard" (decision 75), cell by cell: who writes, from where, and whom it concerns. The same for archives and caches; a
-/// kind of store says which writes it has (``rows(of:by:from:recordsAbsence:)``).
+/// The table "every write is heard" (decision 75), cell by cell: who writes, from where, and whom
+/// it concerns. The same for archives and caches; a kind of store says which writes it has
+/// (``rows(of:by:from:recordsAbsence:)``).
 package struct HeardCell: Sendable, CustomStringConvertible {
     /// A write of the key that a bystander depends on.
     package enum Write: CaseIterable, Sendable {
@@ -11,12 +12,14 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         /// By the loader of another process.
         case loadElsewhere
         case remove, subscriptNil, removeMany, updateToNil, transactionRemove, transactionRemoveAll
-        case removeAll, removePrefix, removeEmptyPrefix, removeGroup, removeWhere, removeUndecodable, clearAll
+        case removeAll, removePrefix, removeEmptyPrefix, removeGroup, removeWhere,
+            removeUndecodable, clearAll
         /// Removes the archive or cache, which this process has open.
         case drop
         /// Replaces the cache by one of another version.
         case otherVersion
-        /// No caller's removals of the key: what has not been used for long, and what another process finds expired.
+        /// No caller's removals of the key: what has not been used for long, and what another
+        /// process finds expired.
         case removeUnused, expire
     }
 
@@ -34,7 +37,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         case earlyCaller
         /// A load in the background.
         case revalidation, unchangedRevalidation, refreshAhead, unchangedRefreshAhead
-        /// An expired value that a failure may bring back: of a load that begins after the write, and of one that runs.
+        /// An expired value that a failure may bring back: of a load that begins after the write,
+        /// and of one that runs.
         case staleIfError, staleIfErrorOfLoad, staleIfSlow, staleIfTimedOut, staleIfLate
         /// A remembered answer.
         case absence, failure
@@ -83,14 +87,24 @@ package struct HeardCell: Sendable, CustomStringConvertible {
 
     /// The rows of a kind of store.
     package static func rows(
-        of writes: [Write], by bystanders: [Bystander] = Bystander.allCases, from origins: [Origin] = Origin.allCases,
+        of writes: [Write],
+        by bystanders: [Bystander] = Bystander.allCases,
+        from origins: [Origin] = Origin.allCases,
         recordsAbsence: Bool = false
     ) -> [Row] {
         writes.flatMap { write in
             origins.map { origin in
                 Row(
-                    cells: bystanders.map { HeardCell(write: write, origin: origin, bystander: $0, recordsAbsence: recordsAbsence) }
-                        .filter(\.isPossible))
+                    cells: bystanders.map {
+                        HeardCell(
+                            write: write,
+                            origin: origin,
+                            bystander: $0,
+                            recordsAbsence: recordsAbsence
+                        )
+                    }
+                    .filter(\.isPossible)
+                )
             }
         }.filter { !$0.cells.isEmpty }
     }
@@ -99,7 +113,8 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         switch write {
         case .loadElsewhere, .expire, .drop: origin == .otherProcess
         // What cannot be decoded is no value, and a load that returns none removes it.
-        case .removeUndecodable: [.load, .failingLoad, .lateCaller, .earlyCaller, .failure].contains(bystander)
+        case .removeUndecodable:
+            [.load, .failingLoad, .lateCaller, .earlyCaller, .failure].contains(bystander)
         default: true
         }
     }
@@ -109,8 +124,10 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     var present: Present {
         switch bystander {
         case .load, .emptyLoad, .failingLoad, .lateCaller, .earlyCaller: .absent
-        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired, .lateRevalidation, .revalidation,
-            .unchangedRevalidation, .staleIfError, .staleIfErrorOfLoad, .staleIfSlow, .staleIfTimedOut, .staleIfLate:
+        case .loadOfExpired, .unchangedLoad, .emptyLoadOfExpired, .lateCallerOfExpired,
+            .lateRevalidation, .revalidation,
+            .unchangedRevalidation, .staleIfError, .staleIfErrorOfLoad, .staleIfSlow,
+            .staleIfTimedOut, .staleIfLate:
             .expired
         case .refreshAhead, .unchangedRefreshAhead, .memory, .observer, .observerOfAll: .valid
         case .absence: .absence
@@ -121,8 +138,10 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     var effect: Effect {
         if let exception { return exception }
         return switch write {
-        case .set, .subscriptSet, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere: .sets
-        case .remove, .subscriptNil, .removeMany, .updateToNil, .transactionRemove, .transactionRemoveAll, .removeAll, .removePrefix,
+        case .set, .subscriptSet, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere:
+            .sets
+        case .remove, .subscriptNil, .removeMany, .updateToNil, .transactionRemove,
+            .transactionRemoveAll, .removeAll, .removePrefix,
             .removeEmptyPrefix, .removeGroup, .removeWhere, .removeUndecodable, .clearAll, .drop:
             .removes
         case .setExpired: .setsExpired
@@ -133,15 +152,19 @@ package struct HeardCell: Sendable, CustomStringConvertible {
 
     /// What is not promised, with the sentence that says so.
     private var exception: Effect? {
-        let hasRow = present == .expired || present == .valid || present == .absence && recordsAbsence
+        let hasRow =
+            present == .expired || present == .valid || present == .absence && recordsAbsence
         return switch write {
-        // `recordIfAbsent`: "unless there is a valid one, which then stays". `loadElsewhere` finds it, too.
+        // `recordIfAbsent`: "unless there is a valid one, which then stays". `loadElsewhere` finds
+        // it, too.
         case .setIfAbsent, .loadElsewhere: present == .valid ? .nothing : nil
         // `update`: "`nil` deletes the one it got", and if it got none, nothing is written.
         case .updateToNil: present == .valid ? nil : .nothing
-        // Decision 75: "`deleteAll(where:)` cannot match what has no row: a load of an object that was never recorded is not declined by it."
+        // Decision 75: "`deleteAll(where:)` cannot match what has no row: a load of an object that
+        // was never recorded is not declined by it."
         case .removeWhere: hasRow ? nil : .nothing
-        // Decision 75: "Evictions decline nothing." `deleteAll(lastUsedBefore:)`: "Loads that run record their objects: these are newer."
+        // Decision 75: "Evictions decline nothing." `deleteAll(lastUsedBefore:)`: "Loads that run
+        // record their objects: these are newer."
         case .removeUnused, .expire: hasRow ? nil : .nothing
         default: nil
         }
@@ -150,18 +173,37 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     package var expected: Outcome {
         let stored = stored(afterLoading: "loaded")
         switch bystander {
-        case .load, .loadOfExpired: return Outcome(answers: [.value("loaded", .loaded)], stored: stored, calls: 1)
-        case .unchangedLoad: return Outcome(answers: [.value("old", .loaded)], stored: self.stored(afterLoading: "old"), calls: 1)
-        case .emptyLoad, .emptyLoadOfExpired: return next(after: .value(nil, .loaded), remembered: .value(nil, .cached))
+        case .load, .loadOfExpired:
+            return Outcome(answers: [.value("loaded", .loaded)], stored: stored, calls: 1)
+        case .unchangedLoad:
+            return Outcome(
+                answers: [.value("old", .loaded)],
+                stored: self.stored(afterLoading: "old"),
+                calls: 1
+            )
+        case .emptyLoad, .emptyLoadOfExpired:
+            return next(after: .value(nil, .loaded), remembered: .value(nil, .cached))
         case .failingLoad: return next(after: .sourceDown, remembered: .sourceDown)
         case .lateCaller, .lateCallerOfExpired:
             switch effect {
-            case .sets: return Outcome(answers: [.value("loaded", .loaded), .value("written", .cached)], stored: stored, calls: 1)
+            case .sets:
+                return Outcome(
+                    answers: [.value("loaded", .loaded), .value("written", .cached)],
+                    stored: stored,
+                    calls: 1
+                )
             case .setsExpired, .removes, .replaces:
                 return Outcome(
-                    answers: [.value("loaded", .loaded), .value("new", .loaded)], stored: effect == .replaces ? nil : "new", calls: 2)
+                    answers: [.value("loaded", .loaded), .value("new", .loaded)],
+                    stored: effect == .replaces ? nil : "new",
+                    calls: 2
+                )
             case .evicts, .nothing:
-                return Outcome(answers: [.value("loaded", .loaded), .value("loaded", .loaded)], stored: stored, calls: 1)
+                return Outcome(
+                    answers: [.value("loaded", .loaded), .value("loaded", .loaded)],
+                    stored: stored,
+                    calls: 1
+                )
             }
         case .lateRevalidation:
             let late: LoadingCell.Result.Answer =
@@ -174,19 +216,60 @@ package struct HeardCell: Sendable, CustomStringConvertible {
                 }
             let isOvertaken = [.setsExpired, .removes, .replaces].contains(effect)
             return Outcome(
-                answers: [.value("old", .staleWhileRevalidate), late], stored: isOvertaken && effect != .replaces ? "new" : stored,
-                calls: isOvertaken ? 2 : 1)
-        case .earlyCaller: return Outcome(answers: [.value("loaded", .loaded), .value("loaded", .loaded)], stored: stored, calls: 1)
-        case .revalidation: return Outcome(answers: [.value("old", .staleWhileRevalidate)], stored: stored, calls: 1)
+                answers: [.value("old", .staleWhileRevalidate), late],
+                stored: isOvertaken && effect != .replaces ? "new" : stored,
+                calls: isOvertaken ? 2 : 1
+            )
+        case .earlyCaller:
+            return Outcome(
+                answers: [.value("loaded", .loaded), .value("loaded", .loaded)],
+                stored: stored,
+                calls: 1
+            )
+        case .revalidation:
+            return Outcome(
+                answers: [.value("old", .staleWhileRevalidate)],
+                stored: stored,
+                calls: 1
+            )
         case .unchangedRevalidation:
-            return Outcome(answers: [.value("old", .staleWhileRevalidate)], stored: self.stored(afterLoading: "old"), calls: 1)
-        case .refreshAhead: return Outcome(answers: [.value("old", .cached)], stored: stored, calls: 1)
-        case .unchangedRefreshAhead: return Outcome(answers: [.value("old", .cached)], stored: self.stored(afterLoading: "old"), calls: 1)
+            return Outcome(
+                answers: [.value("old", .staleWhileRevalidate)],
+                stored: self.stored(afterLoading: "old"),
+                calls: 1
+            )
+        case .refreshAhead:
+            return Outcome(answers: [.value("old", .cached)], stored: stored, calls: 1)
+        case .unchangedRefreshAhead:
+            return Outcome(
+                answers: [.value("old", .cached)],
+                stored: self.stored(afterLoading: "old"),
+                calls: 1
+            )
         case .staleIfError:
-            return Outcome(answers: [stale(.sourceDown)], stored: self.stored(afterLoading: nil), calls: effect == .sets ? 0 : 1)
-        case .staleIfErrorOfLoad: return Outcome(answers: [stale(.sourceDown)], stored: self.stored(afterLoading: nil), calls: 1)
-        case .staleIfSlow: return Outcome(answers: [stale(.value("loaded", .loaded), as: .staleIfSlow)], stored: stored, calls: 1)
-        case .staleIfTimedOut, .staleIfLate: return Outcome(answers: [stale(.timedOut)], stored: self.stored(afterLoading: nil), calls: 1)
+            return Outcome(
+                answers: [stale(.sourceDown)],
+                stored: self.stored(afterLoading: nil),
+                calls: effect == .sets ? 0 : 1
+            )
+        case .staleIfErrorOfLoad:
+            return Outcome(
+                answers: [stale(.sourceDown)],
+                stored: self.stored(afterLoading: nil),
+                calls: 1
+            )
+        case .staleIfSlow:
+            return Outcome(
+                answers: [stale(.value("loaded", .loaded), as: .staleIfSlow)],
+                stored: stored,
+                calls: 1
+            )
+        case .staleIfTimedOut, .staleIfLate:
+            return Outcome(
+                answers: [stale(.timedOut)],
+                stored: self.stored(afterLoading: nil),
+                calls: 1
+            )
         case .absence: return next(remembered: .value(nil, .cached))
         case .failure: return next(remembered: .sourceDown)
         case .memory: return Outcome(stored: remaining)
@@ -215,7 +298,10 @@ package struct HeardCell: Sendable, CustomStringConvertible {
     }
 
     /// The answer to a caller that would take an old value, which gets `other` if there is none.
-    private func stale(_ other: LoadingCell.Result.Answer, as source: LoadSource = .staleIfError) -> LoadingCell.Result.Answer {
+    private func stale(
+        _ other: LoadingCell.Result.Answer,
+        as source: LoadSource = .staleIfError
+    ) -> LoadingCell.Result.Answer {
         switch effect {
         case .sets: .value("written", .cached)
         case .setsExpired: .value("written", source)
@@ -224,13 +310,18 @@ package struct HeardCell: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The next call, whose loader returns "new", after a load that returned nothing to store, or after none.
+    /// The next call, whose loader returns "new", after a load that returned nothing to store, or
+    /// after none.
     private func next(
-        after first: LoadingCell.Result.Answer? = nil, remembered: LoadingCell.Result.Answer
+        after first: LoadingCell.Result.Answer? = nil,
+        remembered: LoadingCell.Result.Answer
     ) -> Outcome {
         var outcome = Outcome(answers: first.map { [$0] } ?? [], calls: first == nil ? 0 : 1)
         switch effect {
-        case .sets: (outcome.answers, outcome.stored) = (outcome.answers + [.value("written", .cached)], "written")
+        case .sets:
+            (outcome.answers, outcome.stored) = (
+                outcome.answers + [.value("written", .cached)], "written"
+            )
         // Of a row that says that there is no value, nothing is left.
         case .evicts where first == nil, .setsExpired, .removes, .replaces:
             outcome.answers.append(.value("new", .loaded))

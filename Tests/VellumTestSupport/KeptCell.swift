@@ -1,7 +1,7 @@
 package import VellumCore
 
-/// What was written before any load asked for an old value, and has expired: how it was written, whose age it had, how durably, and whether
-/// the file was opened again since, without the setting.
+/// What was written before any load asked for an old value, and has expired: how it was written,
+/// whose age it had, how durably, and whether the file was opened again since, without the setting.
 package struct KeptCell: Sendable, CustomStringConvertible {
     package enum Write: CaseIterable, Sendable { case set, setIfAbsent, update, load }
 
@@ -14,12 +14,22 @@ package struct KeptCell: Sendable, CustomStringConvertible {
     package static let all = Write.allCases.flatMap { write in
         [false, true].flatMap { hasOwnAge in
             [Durability.relaxed, .crashSafe].flatMap { durability in
-                [false, true].map { KeptCell(write: write, hasOwnAge: hasOwnAge, durability: durability, isReopened: $0) }
+                [false, true].map {
+                    KeptCell(
+                        write: write,
+                        hasOwnAge: hasOwnAge,
+                        durability: durability,
+                        isReopened: $0
+                    )
+                }
             }
         }
     }
 
     package var description: String {
-        "\(write), \(hasOwnAge ? "own" : "handle's") age, \(durability)\(isReopened ? ", reopened" : "")"
+        """
+        \(write), \(hasOwnAge ? "own" : "handle's") age, \
+        \(durability)\(isReopened ? ", reopened" : "")
+        """
     }
 }

@@ -2,8 +2,8 @@ internal import TestThreads
 internal import Testing
 package import VellumCore
 
-/// The table of the guide "Loading", cell by cell: what is under the key, times what the loader does. The same for archives, caches and shared
-/// caches.
+/// The table of the guide "Loading", cell by cell: what is under the key, times what the loader
+/// does. The same for archives, caches and shared caches.
 package struct LoadingCell: Sendable, CustomStringConvertible {
     /// What is under the key. Ages are 100 seconds; old values are accepted for 20 more.
     package enum Present: CaseIterable, Sendable {
@@ -54,7 +54,9 @@ package struct LoadingCell: Sendable, CustomStringConvertible {
     package var present: Present
     package var loader: Loader
 
-    package static let all = Present.allCases.flatMap { present in Loader.allCases.map { LoadingCell(present: present, loader: $0) } }
+    package static let all = Present.allCases.flatMap { present in
+        Loader.allCases.map { LoadingCell(present: present, loader: $0) }
+    }
 
     package var description: String { "\(present), \(loader)" }
 
@@ -65,12 +67,18 @@ package struct LoadingCell: Sendable, CustomStringConvertible {
         case .fresh: Result(answer: .value("old", .cached), stored: "old", calls: 0)
         case .due: Result(answer: .value("old", .cached), stored: inBackground, calls: 1)
         case .staleWhileRevalidate:
-            Result(answer: .value("old", .staleWhileRevalidate), stored: loader == .fails ? nil : inBackground, calls: 1)
+            Result(
+                answer: .value("old", .staleWhileRevalidate),
+                stored: loader == .fails ? nil : inBackground,
+                calls: 1
+            )
         case .staleIfError:
             switch loader {
             case .quick: Result(answer: .value("new", .loaded), stored: "new", calls: 1)
-            case .slow: Result(answer: .value("old", .staleIfSlow), after: 1000, stored: "new", calls: 1)
-            case .tooSlow: Result(answer: .value("old", .staleIfError), after: 5000, stored: nil, calls: 1)
+            case .slow:
+                Result(answer: .value("old", .staleIfSlow), after: 1000, stored: "new", calls: 1)
+            case .tooSlow:
+                Result(answer: .value("old", .staleIfError), after: 5000, stored: nil, calls: 1)
             case .fails: Result(answer: .value("old", .staleIfError), stored: nil, calls: 1)
             case .saysUnchanged: Result(answer: .value("old", .loaded), stored: "old", calls: 1)
             case .isCancelled: Result(answer: .cancelled, stored: nil, calls: 1)
@@ -107,7 +115,9 @@ package protocol LoadingSubject: Sendable {
     var clock: ManualClock { get }
 
     func load(
-        whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
+        whileRevalidate: Duration,
+        ifError: Duration,
+        options: LoadOptions,
         _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
     ) async throws -> Loaded<String?>
 
@@ -180,16 +190,23 @@ extension LoadingCell {
         if loader == .tooSlow { options.timeout = .seconds(5) }
         let (source, begin) = (Source(loader), clock.now)
         let whileRevalidate: Duration = present == .staleWhileRevalidate ? .seconds(20) : .zero
-        let ifError: Duration = present == .staleIfError || present == .expired ? .seconds(20) : .zero
+        let ifError: Duration =
+            present == .staleIfError || present == .expired ? .seconds(20) : .zero
         let call = Task { [options] in
-            try await subject.load(whileRevalidate: whileRevalidate, ifError: ifError, options: options) { try await source.load($0) }
+            try await subject.load(
+                whileRevalidate: whileRevalidate,
+                ifError: ifError,
+                options: options
+            ) { try await source.load($0) }
         }
         if isWaiting {
             await source.waitForCall()
             switch loader {
             case .slow:
                 // A caller without an old value does not wait for its soft timeout.
-                if present == .staleIfError { await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000)) }
+                if present == .staleIfError {
+                    await clock.waitForSleeper(until: begin.advanced(byMilliseconds: 1000))
+                }
                 clock.advance(by: .seconds(1))
                 if present != .staleIfError { source.open() }
             case .tooSlow:
@@ -199,13 +216,20 @@ extension LoadingCell {
             case .quick, .fails, .saysUnchanged: break
             }
         }
-        var result = Result(answer: await Result.Answer { try await call.value }, stored: nil, calls: 0)
+        var result = Result(
+            answer: await Result.Answer { try await call.value },
+            stored: nil,
+            calls: 0
+        )
         result.after = clock.now.rawValue - begin.rawValue
         // The soft timeout may find what was recorded a moment ago.
-        if present == .expired, loader == .slow, result.answer == .value("new", .cached) { result.answer = .value("new", .loaded) }
+        if present == .expired, loader == .slow, result.answer == .value("new", .cached) {
+            result.answer = .value("new", .loaded)
+        }
         source.open()
         if expected.calls > 0 { await source.waitForCall() }
-        // A load that was cancelled stores nothing, and what one in the background stores comes soon.
+        // A load that was cancelled stores nothing, and what one in the background stores comes
+        // soon.
         try await until("there is what the table says") {
             result.stored = try await subject.stored()
             return result.stored == expected.stored
@@ -233,16 +257,26 @@ extension LoadingCell {
         case .rememberedFailure:
             do {
                 _ = try await subject.load(
-                    whileRevalidate: .zero, ifError: .zero, options: LoadOptions(errorMaxAge: .seconds(60))
+                    whileRevalidate: .zero,
+                    ifError: .zero,
+                    options: LoadOptions(errorMaxAge: .seconds(60))
                 ) { _ in throw SourceDown() }
             } catch is SourceDown {}
             return
         case .rememberedAbsence:
-            _ = try await subject.load(whileRevalidate: .zero, ifError: .zero, options: LoadOptions()) { _ in .none(maxAge: .seconds(60)) }
+            _ = try await subject.load(
+                whileRevalidate: .zero,
+                ifError: .zero,
+                options: LoadOptions()
+            ) { _ in .none(maxAge: .seconds(60)) }
             return
         case .fresh, .due, .staleWhileRevalidate, .staleIfError, .expired:
             // So that what has expired is kept.
-            _ = try await subject.load(whileRevalidate: .seconds(1000), ifError: .seconds(1000), options: LoadOptions()) { _ in
+            _ = try await subject.load(
+                whileRevalidate: .seconds(1000),
+                ifError: .seconds(1000),
+                options: LoadOptions()
+            ) { _ in
                 .value("old", maxAge: .seconds(100))
             }
         }

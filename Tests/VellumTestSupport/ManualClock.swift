@@ -15,7 +15,9 @@ package final class ManualClock: Sendable {
     private let step = Locked<(readings: Int, step: @Sendable () -> Void)?>(nil)
 
     /// - Parameter now: The initial time; 2026-01-01T00:00:00Z by default.
-    package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) { clock = TestClock(now.date) }
+    package init(now: WallInstant = WallInstant(rawValue: 1_767_225_600_000)) {
+        clock = TestClock(now.date)
+    }
 
     package var now: WallInstant {
         get { clock.instant }
@@ -29,7 +31,9 @@ package final class ManualClock: Sendable {
     package var wallClock: WallClock { WallClock(instants: { self.read() }, timer: timer) }
 
     /// Runs a step of a test before the wall clock is read for so many times more.
-    package func beforeReading(_ readings: Int, _ step: @escaping @Sendable () -> Void) { self.step.withLock { $0 = (readings, step) } }
+    package func beforeReading(_ readings: Int, _ step: @escaping @Sendable () -> Void) {
+        self.step.withLock { $0 = (readings, step) }
+    }
 
     private func read() -> WallInstant {
         let due = step.withLock { step -> (@Sendable () -> Void)? in

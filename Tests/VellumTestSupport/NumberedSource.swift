@@ -14,7 +14,9 @@ package final class NumberedSource: Sendable {
     private let ignoresCancellation: Bool
 
     /// - Parameter ignoresCancellation: Whether calls that are cancelled go on. Others throw.
-    package init(ignoresCancellation: Bool = false) { self.ignoresCancellation = ignoresCancellation }
+    package init(ignoresCancellation: Bool = false) {
+        self.ignoresCancellation = ignoresCancellation
+    }
 
     package var calls: Int { state.withLock { $0.calls } }
     /// The numbers of the calls that have no answer yet.
@@ -53,7 +55,9 @@ package final class NumberedSource: Sendable {
         state.withLock { $0.open.removeValue(forKey: call) }?.resume(with: result)
     }
 
-    package func answer(_ call: Int, _ text: String) { answer(call, .success(.value(text, maxAge: .seconds(100)))) }
+    package func answer(_ call: Int, _ text: String) {
+        answer(call, .success(.value(text, maxAge: .seconds(100))))
+    }
 
     /// Returns once there is such a call without an answer.
     package func waitForCall(_ number: Int = 1) async {

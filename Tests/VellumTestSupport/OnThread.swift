@@ -1,7 +1,8 @@
 internal import Foundation
 internal import VellumCore
 
-/// A function that runs on a thread of its own. A test that blocks must not hold a thread that others need to go on.
+/// A function that runs on a thread of its own. A test that blocks must not hold a thread that
+/// others need to go on.
 package final class OnThread<Result: Sendable>: Sendable {
     private let finished = DispatchSemaphore(value: 0)
     private let stored = Locked<Result?>(nil)
@@ -17,7 +18,9 @@ package final class OnThread<Result: Sendable>: Sendable {
     /// Waits for the function, and returns its result. Called once.
     package func result() -> Result {
         finished.wait()
-        guard let result = stored.withLock({ $0 }) else { fatalError("The function has not ended.") }
+        guard let result = stored.withLock({ $0 }) else {
+            fatalError("The function has not ended.")
+        }
         return result
     }
 }

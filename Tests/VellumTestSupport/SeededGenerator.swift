@@ -14,13 +14,17 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// Returns one of the choices, of which there must be one.
     package mutating func element<Choices: Collection>(of choices: Choices) -> Choices.Element {
-        guard let element = choices.randomElement(using: &self) else { preconditionFailure("There is nothing to choose from.") }
+        guard let element = choices.randomElement(using: &self) else {
+            preconditionFailure("There is nothing to choose from.")
+        }
         return element
     }
 }
 
 extension Array {
-    package func random(_ generator: inout SeededGenerator) -> Element { self[Int.random(in: 0..<count, using: &generator)] }
+    package func random(_ generator: inout SeededGenerator) -> Element {
+        self[Int.random(in: 0..<count, using: &generator)]
+    }
 
     package func randomOrNil(_ generator: inout SeededGenerator) -> Element? {
         Int.random(in: 0..<4, using: &generator) == 0 ? nil : random(&generator)

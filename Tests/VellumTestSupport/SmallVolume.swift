@@ -23,7 +23,9 @@ package final class SmallVolume: Sendable {
     deinit {
         #if os(Linux)
             // A file that is still open is released later; the volume is unmounted then.
-            if umount2(url.path, Int32(MNT_DETACH)) != 0 { print("A volume could not be unmounted.") }
+            if umount2(url.path, Int32(MNT_DETACH)) != 0 {
+                print("A volume could not be unmounted.")
+            }
         #endif
     }
 
@@ -32,7 +34,13 @@ package final class SmallVolume: Sendable {
     /// Makes it read-only, or writable again.
     package func allowWriting(_ isAllowed: Bool, megabytes: Int) -> Bool {
         #if os(Linux)
-            mount("none", url.path, "tmpfs", UInt(MS_REMOUNT | (isAllowed ? 0 : MS_RDONLY)), "size=\(megabytes)m") == 0
+            mount(
+                "none",
+                url.path,
+                "tmpfs",
+                UInt(MS_REMOUNT | (isAllowed ? 0 : MS_RDONLY)),
+                "size=\(megabytes)m"
+            ) == 0
         #else
             false
         #endif
@@ -41,7 +49,9 @@ package final class SmallVolume: Sendable {
     /// Uses up every block that is left.
     package func fill() throws {
         let path = file("filler").path
-        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
+        guard FileManager.default.createFile(atPath: path, contents: nil) else {
+            throw CocoaError(.fileWriteUnknown)
+        }
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { handle.closeFile() }
         let block = [UInt8](repeating: 7, count: 4096)

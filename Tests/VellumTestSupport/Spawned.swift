@@ -13,21 +13,33 @@ package final class Spawned {
 
     /// Returns the path of a program in the folder of the tests.
     private static func path(of program: String) -> String? {
-        let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [Bundle.main.bundleURL]
-        return beside.map { $0.appendingPathComponent(program).path }.first(where: FileManager.default.isExecutableFile)
+        let beside =
+            Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [
+                Bundle.main.bundleURL
+            ]
+        return beside.map { $0.appendingPathComponent(program).path }.first(
+            where: FileManager.default.isExecutableFile
+        )
     }
 
     /// - Parameters:
     ///   - program: Its name, in the folder of the tests.
     ///   - logs: Whether its log messages are among its lines.
     package init(
-        _ arguments: [String], of program: String = "CrashChild", environment: [String: String] = [:], logs: Bool = false
+        _ arguments: [String],
+        of program: String = "CrashChild",
+        environment: [String: String] = [:],
+        logs: Bool = false
     ) throws {
         Work.kills.count()
         guard let program = Self.path(of: program) else { throw CocoaError(.fileNoSuchFile) }
         let errors: Child.Errors = logs ? .withOutput : .shown
         (identifier, output, input) = try Child.start(
-            program, arguments, environment: environment, errors: errors)
+            program,
+            arguments,
+            environment: environment,
+            errors: errors
+        )
     }
 
     deinit {
@@ -83,7 +95,9 @@ package final class Spawned {
     /// Waits until the process has stopped, or has ended. One that has ended stays a zombie.
     package func waitUntilStopped() {
         var state = siginfo_t()
-        while waitid(P_PID, id_t(identifier), &state, WSTOPPED | WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        while waitid(P_PID, id_t(identifier), &state, WSTOPPED | WEXITED | WNOWAIT) < 0,
+            errno == EINTR
+        {}
     }
 
     /// Lets a stopped process go on.

@@ -10,7 +10,10 @@ package final class TemporaryDirectory: Sendable {
     package let url: URL
 
     package init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)", isDirectory: true)
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "vellum-\(UUID().uuidString)",
+            isDirectory: true
+        )
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

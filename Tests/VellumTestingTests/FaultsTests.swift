@@ -10,18 +10,28 @@ import VellumTesting
 struct FaultsTests {
     let faults = Faults()
 
-    private func notes() throws -> ArchiveStore<Note> { try ArchivesFactory.inMemory(faults: faults).store() }
+    private func notes() throws -> ArchiveStore<Note> {
+        try ArchivesFactory.inMemory(faults: faults).store()
+    }
 
     private func cache() -> MiniCache<String, Int> {
-        MiniCacheManager.inMemory(faults: faults).cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))
+        MiniCacheManager.inMemory(faults: faults).cache(
+            cacheName: "a",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
     }
 
     /// What a fault does to records, and with which error.
-    static let faultsOfRecords: [(name: String, begin: @Sendable (Faults) -> Void, code: VellumError.Code)] = [
-        ("full", { $0.fillDisk() }, .diskFull), ("locked", { $0.lockFile() }, .busy), ("broken", { $0.fail() }, .inputOutput),
-    ]
+    static let faultsOfRecords:
+        [(name: String, begin: @Sendable (Faults) -> Void, code: VellumError.Code)] = [
+            ("full", { $0.fillDisk() }, .diskFull), ("locked", { $0.lockFile() }, .busy),
+            ("broken", { $0.fail() }, .inputOutput),
+        ]
 
-    @Test(arguments: 0..<faultsOfRecords.count) func aRecordFailsUntilItIsMended(_ number: Int) throws {
+    @Test(arguments: 0..<faultsOfRecords.count) func aRecordFailsUntilItIsMended(
+        _ number: Int
+    ) throws {
         let fault = Self.faultsOfRecords[number]
         let notes = try notes()
         try notes.record(Note(title: "before"))
@@ -115,7 +125,9 @@ struct FaultsTests {
     }
 
     @Test func thoseOfOneFactoryAreNotThoseOfAnother() throws {
-        let (notes, others) = (try notes(), try ArchivesFactory.inMemory(faults: Faults()).store(for: Note.self))
+        let (notes, others) = (
+            try notes(), try ArchivesFactory.inMemory(faults: Faults()).store(for: Note.self)
+        )
         faults.fillDisk()
         try others.record(Note(title: "a"))
         #expect(throws: VellumError.self) { try notes.record(Note(title: "a")) }
@@ -134,7 +146,9 @@ struct LoaderGateTests {
             let options = LoadOptions(loadTimeout: nil)
             for _ in 0..<50 {
                 group.addTask {
-                    try await cache.value(forKey: "a", options: options) { try await gate.load("a") }
+                    try await cache.value(forKey: "a", options: options) {
+                        try await gate.load("a")
+                    }
                 }
             }
             return try await group.reduce(0, +)
@@ -166,7 +180,11 @@ struct LoaderGateTests {
         for round in 1...1000 {
             let call = Task { try await gate.load("\(round)") }
             await gate.waitForCalls(round)
-            if round.isMultiple(of: 3) { gate.fail("\(round)", with: Slow()) } else { gate.release("\(round)", with: round) }
+            if round.isMultiple(of: 3) {
+                gate.fail("\(round)", with: Slow())
+            } else {
+                gate.release("\(round)", with: round)
+            }
             if round.isMultiple(of: 3) {
                 await #expect(throws: Slow.self) { try await call.value }
             } else {
@@ -195,7 +213,9 @@ struct LoaderGateTests {
 
     @Test func anObjectOfAnOldProgramIsMigrated() throws {
         let invoices: ArchiveStore<Invoice> = try ArchivesFactory.inMemory().store()
-        try invoices.record(StoredObject(version: 0, key: "7", value: ["number": "7", "customer": "Ann"]))
+        try invoices.record(
+            StoredObject(version: 0, key: "7", value: ["number": "7", "customer": "Ann"])
+        )
         #expect(try invoices.access(archiveWithKey: "7") == Invoice(number: "7", client: "Ann"))
         #expect(try invoices.fetch(where: #Predicate { $0.client == "Ann" }).count == 1)
         // A program that is newer than this one.
@@ -208,7 +228,10 @@ struct LoaderGateTests {
         let invoices: MiniCache<Int, Invoice> = MiniCacheManager.inMemory()
             .cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))
         try invoices.set(Invoice(number: "7", client: "Bob"), forKey: 7)
-        try invoices.set(StoredObject(version: 0, key: "", value: ["number": "7", "customer": "Ann"]), forKey: 7)
+        try invoices.set(
+            StoredObject(version: 0, key: "", value: ["number": "7", "customer": "Ann"]),
+            forKey: 7
+        )
         #expect(try invoices.value(forKey: 7) == Invoice(number: "7", client: "Ann"))
     }
 
@@ -218,13 +241,23 @@ struct LoaderGateTests {
             for number in 0..<50 { try notes.record(Note(title: "b", number: number)) }
         }
         await #expect(throws: UnexpectedAnswer.self) {
-            try await notes.expectNoAnswer(from: notes.observe(archiveWithKey: "a")) { try notes.record(Note(title: "a")) }
+            try await notes.expectNoAnswer(from: notes.observe(archiveWithKey: "a")) {
+                try notes.record(Note(title: "a"))
+            }
         }
-        try await cache.expectNoAnswer(from: cache.observe(forKey: "a")) { try cache.set(1, forKey: "b") }
+        try await cache.expectNoAnswer(from: cache.observe(forKey: "a")) {
+            try cache.set(1, forKey: "b")
+        }
         await #expect(throws: UnexpectedAnswer.self) {
-            try await cache.expectNoAnswer(from: cache.observe(forKey: "a")) { try cache.set(1, forKey: "a") }
+            try await cache.expectNoAnswer(from: cache.observe(forKey: "a")) {
+                try cache.set(1, forKey: "a")
+            }
         }
-        await #expect(throws: Slow.self) { try await notes.expectNoAnswer(from: notes.observeCount()) { throw Slow() } }
-        await #expect(throws: UnexpectedAnswer.self) { try await notes.expectNoAnswer(from: AsyncStream<Int> { $0.finish() }) {} }
+        await #expect(throws: Slow.self) {
+            try await notes.expectNoAnswer(from: notes.observeCount()) { throw Slow() }
+        }
+        await #expect(throws: UnexpectedAnswer.self) {
+            try await notes.expectNoAnswer(from: AsyncStream<Int> { $0.finish() }) {}
+        }
     }
 }

@@ -38,8 +38,10 @@ struct Notebook: Sendable {
 
     init(_ items: ArchiveStore<Item>) {
         open = ArchiveResults(
-            items, where: #Predicate { !$0.isDone },
-            sortedBy: [SortDescriptor(\.title)])
+            items,
+            where: #Predicate { !$0.isDone },
+            sortedBy: [SortDescriptor(\.title)]
+        )
     }
 }
 
@@ -60,8 +62,11 @@ typealias Rates = MiniCache<String, Double>
 
 func rates(_ clock: TestClock) -> Rates {
     MiniCacheManager.inMemory(clock: clock.wallClock).cache(
-        cacheName: "rates", cacheVersion: .custom("1"),
-        maxAge: .minutes(10), keepExpiredFor: .seconds(86_400))
+        cacheName: "rates",
+        cacheVersion: .custom("1"),
+        maxAge: .minutes(10),
+        keepExpiredFor: .seconds(86_400)
+    )
 }
 
 @Test func aRateIsOldAfterTenMinutes() async throws {
@@ -95,7 +100,9 @@ func rates(_ clock: TestClock) -> Rates {
     await clock.advance(by: .seconds(3600))
     let soon = LoadOptions(softTimeout: .milliseconds(200))
     async let rate = rates.load(
-        "USD", staleIfError: .seconds(86_400), options: soon
+        "USD",
+        staleIfError: .seconds(86_400),
+        options: soon
     ) {
         try await gate.load()
     }
@@ -141,8 +148,11 @@ struct Bill: ArchiveCodable, VersionedArchive, Equatable, Sendable {
     let bills: ArchiveStore<Bill> = try ArchivesFactory.inMemory().store()
     try bills.record(
         StoredObject(
-            version: 0, key: "7",
-            value: ["number": "7", "customer": "Ann"]))
+            version: 0,
+            key: "7",
+            value: ["number": "7", "customer": "Ann"]
+        )
+    )
     let bill = try bills.access(archiveWithKey: "7")
     #expect(bill == Bill(number: "7", client: "Ann"))
 }

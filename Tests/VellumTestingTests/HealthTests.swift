@@ -16,7 +16,8 @@ struct HealthTests {
     /// machine takes.
     private static let long = Duration.seconds(3600)
 
-    @Test(arguments: 0..<faultsOfWrites.count) func aFileThatCannotBeWrittenIsReportedUntilItIsMended(_ number: Int) throws {
+    @Test(arguments: 0..<faultsOfWrites.count)
+    func aFileThatCannotBeWrittenIsReportedUntilItIsMended(_ number: Int) throws {
         let (begin, code) = Self.faultsOfWrites[number]
         let (faults, others) = (Faults(), Faults())
         let factory = ArchivesFactory.inMemory(faults: faults)
@@ -51,7 +52,9 @@ struct HealthTests {
                 if let failure = try factory.check(timeout: Self.long).writeFailure {
                     #expect(failure.code == .inputOutput, "\(calls): \(failure)")
                 }
-            } catch { #expect([.inputOutput, .cannotOpen].contains(error.code), "\(calls): \(error)") }
+            } catch {
+                #expect([.inputOutput, .cannotOpen].contains(error.code), "\(calls): \(error)")
+            }
             faults.heal()
             let health = try factory.check(timeout: Self.long)
             #expect(health.isHealthy, "\(calls): \(health)")
@@ -86,7 +89,9 @@ struct HealthTests {
     }
 
     @Test func aFactoryThatOnlyReadsIsHealthyWithoutWriting() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Health-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "Health-\(UUID().uuidString)"
+        )
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
         #expect(try factory.check(timeout: Self.long).isHealthy)
@@ -94,11 +99,19 @@ struct HealthTests {
         try factory.close()
         let file = folder.appendingPathComponent("Archives.sqlite")
         for mode in [0o700, 0o500] {
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode],
+                ofItemAtPath: folder.path
+            )
             let reading = ArchivesFactory(readingOnly: file)
             let health = try reading.check()
-            #expect(health.isHealthy && health.writeTime == nil && health.description.contains("only read"))
-            #expect(throws: VellumError.self) { try reading.store(for: Note.self).record(Note(title: "b")) }
+            #expect(
+                health.isHealthy && health.writeTime == nil
+                    && health.description.contains("only read")
+            )
+            #expect(throws: VellumError.self) {
+                try reading.store(for: Note.self).record(Note(title: "b"))
+            }
             #expect(try reading.check().lastFailure == nil)
             try reading.close()
         }
@@ -127,8 +140,12 @@ struct HealthTests {
         #expect(try notes.count() == 2)
     }
 
-    @Test(arguments: [Durability.relaxed, .crashSafe]) func manyChecksBesideManyWritersLoseNoWrite(_ durability: Durability) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Health-\(UUID().uuidString)")
+    @Test(arguments: [Durability.relaxed, .crashSafe]) func manyChecksBesideManyWritersLoseNoWrite(
+        _ durability: Durability
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "Health-\(UUID().uuidString)"
+        )
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder, durability: durability)
         let notes: ArchiveStore<Note> = try factory.store(diskLimit: .unlimited)
@@ -136,7 +153,9 @@ struct HealthTests {
             for writer in 0..<4 {
                 group.addTask {
                     try await notes.perform { notes in
-                        for number in 0..<100 { try notes.record(Note(title: "\(writer) \(number)")) }
+                        for number in 0..<100 {
+                            try notes.record(Note(title: "\(writer) \(number)"))
+                        }
                     }
                 }
             }

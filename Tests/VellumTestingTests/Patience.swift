@@ -5,7 +5,9 @@ import Testing
 /// What waits for code of the test waits until that has ended, however busy the machine is.
 struct Patience: TestTrait, TestScoping {
     func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         try await Settling.$patience.withValue(1 << 40) { try await function() }
     }

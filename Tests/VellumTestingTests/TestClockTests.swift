@@ -13,22 +13,32 @@ struct TestClockTests {
 
     init() { archives = .inMemory(clock: clock.wallClock) }
 
-    private func notes(_ expiration: Expiration? = .after(.seconds(10))) throws -> ArchiveStore<Note> {
+    private func notes(
+        _ expiration: Expiration? = .after(.seconds(10))
+    ) throws -> ArchiveStore<Note> {
         try archives.store(expiration: expiration)
     }
 
     private func rates(_ maxAge: CacheMaxAge = .minutes(10)) -> MiniCache<String, Double> {
         MiniCacheManager.inMemory(clock: clock.wallClock)
-            .cache(cacheName: "rates", cacheVersion: .custom("1"), maxAge: maxAge, keepExpiredFor: .seconds(86_400))
+            .cache(
+                cacheName: "rates",
+                cacheVersion: .custom("1"),
+                maxAge: maxAge,
+                keepExpiredFor: .seconds(86_400)
+            )
     }
 
     @Test(arguments: [
-        (Duration.zero, 0.0), (.seconds(-5), 0), (.seconds(3), 3), (.microseconds(1), 0.001), (.seconds(Int64.max), 0),
+        (Duration.zero, 0.0), (.seconds(-5), 0), (.seconds(3), 3), (.microseconds(1), 0.001),
+        (.seconds(Int64.max), 0),
     ])
     func itMovesForwardsAndNeverTraps(_ duration: Duration, _ seconds: Double) async {
         let before = clock.now
         await clock.advance(by: duration)
-        if duration < .seconds(1_000_000_000) { #expect(abs(clock.now.timeIntervalSince(before) - seconds) < 0.0005) }
+        if duration < .seconds(1_000_000_000) {
+            #expect(abs(clock.now.timeIntervalSince(before) - seconds) < 0.0005)
+        }
         #expect(clock.now >= before)
     }
 
@@ -53,7 +63,9 @@ struct TestClockTests {
     @MainActor @Test(arguments: 1...LongRun.number(20, usually: 5))
     func modelsOnTheMainActorHaveFollowed(_ round: Int) async throws {
         let notes = try notes()
-        let (all, one, count) = (ArchiveResults(notes), ArchiveResult(notes, archiveWithKey: "a"), ArchiveCount(notes))
+        let (all, one, count) = (
+            ArchiveResults(notes), ArchiveResult(notes, archiveWithKey: "a"), ArchiveCount(notes)
+        )
         try notes.record(Note(title: "a"))
         await notes.observersSettled()
         #expect(all.value.map(\.title) == ["a"] && one.value != nil && count.value == 1)
@@ -123,8 +135,12 @@ struct TestClockTests {
         await clock.advance(by: .seconds(3600))
         let gate = LoaderGate<Double>()
         let options = LoadOptions(softTimeout: .milliseconds(200), timeout: .seconds(2))
-        async let old = rates.load("USD", staleIfError: .seconds(86_400), options: options) { try await gate.load() }
-        let none = Task { try await rates.load("EUR", options: options) { try await gate.load("EUR") } }
+        async let old = rates.load("USD", staleIfError: .seconds(86_400), options: options) {
+            try await gate.load()
+        }
+        let none = Task {
+            try await rates.load("EUR", options: options) { try await gate.load("EUR") }
+        }
         await gate.waitForCalls(2)
         await clock.advance(by: .milliseconds(200))
         #expect(try await old.source == .staleIfSlow)
@@ -152,7 +168,11 @@ struct TestClockTests {
     @Test func aLateLoaderEndsWithItsTime() async throws {
         let rates = rates()
         let gate = LoaderGate<Double>()
-        let rate = Task { try await rates.value(forKey: "USD", options: LoadOptions(loadTimeout: .seconds(5))) { try await gate.load() } }
+        let rate = Task {
+            try await rates.value(forKey: "USD", options: LoadOptions(loadTimeout: .seconds(5))) {
+                try await gate.load()
+            }
+        }
         await gate.waitForCalls()
         await clock.advance(by: .seconds(5))
         await #expect(throws: MiniCacheError.self) { try await rate.value }

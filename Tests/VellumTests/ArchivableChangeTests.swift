@@ -40,10 +40,14 @@ struct ArchivableChangeTests {
     let temporary = TemporaryArchives()
 
     @Test func aNewOptionalPropertyIsNil() throws {
-        try temporary.factory.store(for: Yesterday.Account.self).record(Yesterday.Account(primaryKey: "ann"))
+        try temporary.factory.store(for: Yesterday.Account.self).record(
+            Yesterday.Account(primaryKey: "ann")
+        )
         try temporary.factory.close()
 
-        let account = try #require(try temporary.factory.store(for: Today.Account.self).access(archiveWithKey: "ann"))
+        let account = try #require(
+            try temporary.factory.store(for: Today.Account.self).access(archiveWithKey: "ann")
+        )
 
         #expect((account.nickname, account.email) == ("old", nil))
     }
@@ -68,7 +72,10 @@ struct ArchivableChangeTests {
 
         // The object is still stored: a type with the case can decode it.
         try temporary.factory.close()
-        #expect(try temporary.factory.store(for: Today.Paint.self).access(archiveWithKey: "b")?.colour == .blue)
+        #expect(
+            try temporary.factory.store(for: Today.Paint.self).access(archiveWithKey: "b")?.colour
+                == .blue
+        )
     }
 
     @Test func twoTypesCannotShareAnOpenArchive() throws {

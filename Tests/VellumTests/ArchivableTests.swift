@@ -64,8 +64,10 @@ struct ArchivableTests {
             var primaryKey = "local"
         }
         let attempts: [() throws -> Void] = [
-            { _ = try temporary.factory.store(for: Hidden.self) }, { _ = try temporary.factory.archives(for: Hidden.self) },
-            { _ = try temporary.factory.store(for: Local.self) }, { _ = try temporary.factory.archives(for: Local.self) },
+            { _ = try temporary.factory.store(for: Hidden.self) },
+            { _ = try temporary.factory.archives(for: Hidden.self) },
+            { _ = try temporary.factory.store(for: Local.self) },
+            { _ = try temporary.factory.archives(for: Local.self) },
             { _ = try temporary.factory.store(for: Wrapper<Hidden>.self) },
         ]
         for attempt in attempts {
@@ -104,7 +106,8 @@ struct ArchivableTests {
     }
 
     @Test(arguments: [
-        (Float.nan, Double.nan), (.infinity, -.infinity), (-.infinity, .infinity), (-0.0, 0.1 + 0.2), (.leastNonzeroMagnitude, .ulpOfOne),
+        (Float.nan, Double.nan), (.infinity, -.infinity), (-.infinity, .infinity),
+        (-0.0, 0.1 + 0.2), (.leastNonzeroMagnitude, .ulpOfOne),
         (.greatestFiniteMagnitude, .greatestFiniteMagnitude),
     ])
     func numbersComeBackAsTheyWere(float: Float, double: Double) throws {
@@ -115,13 +118,19 @@ struct ArchivableTests {
         #expect(found.double == double || (found.double.isNaN && double.isNaN))
     }
 
-    @Test(arguments: [0, 0.1, 1e-9, -1e-300, 781_234_567.123456789, 1 / 3, .pi * 1e9, 63_113_904_000] as [Double])
+    @Test(
+        arguments: [0, 0.1, 1e-9, -1e-300, 781_234_567.123456789, 1 / 3, .pi * 1e9, 63_113_904_000]
+            as [Double]
+    )
     func datesAreDecodedExactly(seconds: Double) throws {
         let date = Date(timeIntervalSinceReferenceDate: seconds)
 
         let found = try roundTrip(Reading(float: 0, double: 0, date: date))
 
-        #expect(found.date.timeIntervalSinceReferenceDate.bitPattern == date.timeIntervalSinceReferenceDate.bitPattern)
+        #expect(
+            found.date.timeIntervalSinceReferenceDate.bitPattern
+                == date.timeIntervalSinceReferenceDate.bitPattern
+        )
     }
 
     private func roundTrip(_ reading: Reading) throws -> Reading {

@@ -48,7 +48,14 @@ struct ArchiveDiskLimitTests {
                 Issue.record("\(event)")
                 break
             }
-            #expect(change == LimitChange(from: 1.megaByte, to: 20_000, removed: StorageUsage(entries: 80, bytes: 80_000)))
+            #expect(
+                change
+                    == LimitChange(
+                        from: 1.megaByte,
+                        to: 20_000,
+                        removed: StorageUsage(entries: 80, bytes: 80_000)
+                    )
+            )
             break
         }
         // The least recently used parcels were evicted.
@@ -67,7 +74,11 @@ struct ArchiveDiskLimitTests {
     @Test func anOpenArchiveAcceptsALargerLimit() throws {
         let first = try factory.store(for: Parcel.self, memoryLimit: 5.kiloByte, diskLimit: 10_000)
 
-        let second = try temporary.anotherFactory().store(for: Parcel.self, memoryLimit: 6.kiloByte, diskLimit: 30_000)
+        let second = try temporary.anotherFactory().store(
+            for: Parcel.self,
+            memoryLimit: 6.kiloByte,
+            diskLimit: 30_000
+        )
 
         #expect(first.limits == StorageLimits(memory: 6.kiloByte, disk: 30_000))
         try first.record(contentsOf: (0..<30).map { Parcel("\($0)", size: 1000) })
@@ -81,17 +92,23 @@ struct ArchiveDiskLimitTests {
     @Test func aSmallerLimitForAnOpenArchiveThrowsAnErrorThatNamesBothLimits() throws {
         let first = try factory.store(for: Parcel.self, diskLimit: 100.kiloByte)
 
-        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 20.kiloByte) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try factory.store(for: Parcel.self, diskLimit: 20.kiloByte)
+        }
 
         #expect(error?.code == .contradiction)
-        for part in [Parcel.archiveName, "100 kB", "20 kB"] { #expect(error?.description.contains(part) == true, "\(part)") }
+        for part in [Parcel.archiveName, "100 kB", "20 kB"] {
+            #expect(error?.description.contains(part) == true, "\(part)")
+        }
         #expect(first.limits.disk == 100.kiloByte)
     }
 
     /// The factory retains the archives that it has opened.
     @Test func releasingAllHandlesLeavesTheArchiveOpen() throws {
         _ = try factory.store(for: Parcel.self, diskLimit: 50_000)
-        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: Parcel.self, diskLimit: 5000) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try factory.store(for: Parcel.self, diskLimit: 5000)
+        }
         #expect(error?.code == .contradiction)
         try factory.close()
         #expect(try factory.store(for: Parcel.self, diskLimit: 5000).limits.disk == 5000)
@@ -103,7 +120,9 @@ struct ArchiveDiskLimitTests {
             ArchivesFactory(directory: temporary.factory.directory, defaultMaxDiskSize: size)
         }
         let large = factory(100_000)
-        try large.store(for: Parcel.self).record(contentsOf: (0..<90).map { Parcel("\($0)", size: 1000) })
+        try large.store(for: Parcel.self).record(
+            contentsOf: (0..<90).map { Parcel("\($0)", size: 1000) }
+        )
         try large.close()
 
         let small = factory(5000)
@@ -150,7 +169,11 @@ struct ArchiveDiskLimitTests {
     @Test func aLimitCanBeRaisedAfterAPropertyWrapperWasRead() throws {
         let settings = Settings("0", in: factory)
         #expect(settings.parcel == nil)
-        let store = try factory.store(for: Parcel.self, memoryLimit: 2.megaByte, diskLimit: 100.megaByte)
+        let store = try factory.store(
+            for: Parcel.self,
+            memoryLimit: 2.megaByte,
+            diskLimit: 100.megaByte
+        )
         #expect(store.limits == StorageLimits(memory: 2.megaByte, disk: 100.megaByte))
     }
 
@@ -167,9 +190,17 @@ struct ArchiveDiskLimitTests {
             var primaryKey: String
             var sender: User
         }
-        try factory.store(for: Letter.self).record(Letter(primaryKey: "a", sender: User(name: "ann")))
-        let open = try temporary.anotherFactory().store(for: User.self, memoryLimit: 5.megaByte, diskLimit: 20.megaByte)
-        let error = #expect(throws: VellumError.self) { _ = try factory.store(for: User.self, diskLimit: 1.kiloByte) }
+        try factory.store(for: Letter.self).record(
+            Letter(primaryKey: "a", sender: User(name: "ann"))
+        )
+        let open = try temporary.anotherFactory().store(
+            for: User.self,
+            memoryLimit: 5.megaByte,
+            diskLimit: 20.megaByte
+        )
+        let error = #expect(throws: VellumError.self) {
+            _ = try factory.store(for: User.self, diskLimit: 1.kiloByte)
+        }
         #expect(error?.code == .contradiction)
         _ = try factory.store(for: User.self)
         #expect(open.limits == StorageLimits(memory: 5.megaByte, disk: 20.megaByte))
@@ -181,7 +212,9 @@ struct ArchiveDiskLimitTests {
             var primaryKey: String
             var sender: User
         }
-        try factory.store(for: Letter.self).record(Letter(primaryKey: "a", sender: User(name: "ann")))
+        try factory.store(for: Letter.self).record(
+            Letter(primaryKey: "a", sender: User(name: "ann"))
+        )
         #expect(try factory.store(for: User.self, diskLimit: 1.kiloByte).limits.disk == 1.kiloByte)
         #expect(try factory.store(for: User.self).count() == 1)
     }

@@ -13,7 +13,9 @@ struct ArchiveFormatTests {
         var day = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
 
         static func == (left: Note, right: Note) -> Bool {
-            (left.title, left.weight.bitPattern, left.day) == (right.title, right.weight.bitPattern, right.day)
+            (left.title, left.weight.bitPattern, left.day) == (
+                right.title, right.weight.bitPattern, right.day
+            )
         }
     }
 
@@ -32,7 +34,9 @@ struct ArchiveFormatTests {
         let primaryKey: String
 
         func archive() throws -> Data { Data(primaryKey.utf8) }
-        static func deArchive(fromData data: Data) throws -> any Archivable { Raw(primaryKey: String(decoding: data, as: UTF8.self)) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Raw(primaryKey: String(decoding: data, as: UTF8.self))
+        }
     }
 
     private let archives = TemporaryArchives()
@@ -57,7 +61,9 @@ struct ArchiveFormatTests {
         try store.record(Note(title: "new"))
         #expect(try store.access(archiveWithKey: "old")?.weight == 1.5)
         #expect(try store.access(archiveWithKey: "new") == Note(title: "new"))
-        #expect(Set(try store.fetch(where: #Predicate { _ in true }).map(\.title)) == ["old", "new"])
+        #expect(
+            Set(try store.fetch(where: #Predicate { _ in true }).map(\.title)) == ["old", "new"]
+        )
     }
 
     @Test func aTypeThatWritesJSONReadsCBOR() throws {

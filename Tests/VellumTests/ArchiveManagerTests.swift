@@ -52,7 +52,11 @@ struct ArchiveManagerTests {
     }
 
     @Test func successfulOperationsReportNoFailures() async throws {
-        let manager = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 200)
+        let manager = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 100,
+            trySetMaxDiskSize: 200
+        )
         let failures = manager.failures
 
         manager.insert(all: ["a", "b", "c"].map { Parcel($0) })
@@ -88,7 +92,11 @@ struct ArchiveManagerTests {
     }
 
     @Test func sizesAreSumsOfMemoryAndDisk() throws {
-        let manager = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 150, trySetMaxDiskSize: 1000)
+        let manager = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 150,
+            trySetMaxDiskSize: 1000
+        )
         manager.insert(all: ["a", "b", "c"].map { Parcel($0) })
 
         #expect(manager.maxSize == 1150)

@@ -58,7 +58,9 @@ struct ArchiveStoreEventTests {
             for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }
         }
 
-        #expect(Set(received) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"])
+        #expect(
+            Set(received) == ["recorded a", "recorded b", "recorded c", "recorded d", "evicted a"]
+        )
     }
 
     @Test func deletionsOfUnusedObjectsAreReported() async throws {
@@ -98,7 +100,8 @@ struct ArchiveStoreEventTests {
     }
 
     @Test func statisticsCountOperations() throws {
-        for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }  // Memory holds c and d, the disk b, too.
+        // Memory holds c and d, the disk b, too.
+        for key in ["a", "b", "c", "d"] { try store.record(Parcel(key)) }
         _ = try store.access(archiveWithKey: "d")
         _ = try store.access(archiveWithKey: "b")
         _ = try store.access(archiveWithKey: "a")

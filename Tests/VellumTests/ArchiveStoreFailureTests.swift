@@ -18,9 +18,12 @@ struct ArchiveStoreFailureTests {
         let operations: [() throws -> Void] = [
             { _ = try store.access(archiveWithKey: "a") }, { try store.record(Parcel("b")) },
             { try store.record(contentsOf: [Parcel("b")]) },
-            { _ = try store.accessAll() }, { _ = try store.contains(archiveWithKey: "a") }, { _ = try store.metadata(forKey: "a") },
-            { _ = try store.keys() }, { _ = try store.count() }, { try store.delete(archiveWithKey: "a") },
-            { try store.delete(allKeys: ["a"]) }, { try store.deleteAll() }, { try store.deleteAll(lastUsedBefore: .now) },
+            { _ = try store.accessAll() }, { _ = try store.contains(archiveWithKey: "a") },
+            { _ = try store.metadata(forKey: "a") },
+            { _ = try store.keys() }, { _ = try store.count() },
+            { try store.delete(archiveWithKey: "a") },
+            { try store.delete(allKeys: ["a"]) }, { try store.deleteAll() },
+            { try store.deleteAll(lastUsedBefore: .now) },
             { _ = try store.statistics() }, { try store.flush() },
             {
                 try temporary.factory.transaction {
@@ -47,7 +50,9 @@ struct ArchiveStoreFailureTests {
 
     @Test func aDamagedEntryThrowsAndIsLeftOutOfLists() async throws {
         let words = "these words will be changed on disk"
-        try temporary.factory.store(for: Note.self).record(contentsOf: [Note("a", text: "1"), Note("b", text: words), Note("c", text: "3")])
+        try temporary.factory.store(for: Note.self).record(contentsOf: [
+            Note("a", text: "1"), Note("b", text: words), Note("c", text: "3"),
+        ])
         try temporary.factory.close()
         try temporary.damage(words)
         let notes = try temporary.factory.store(for: Note.self)
@@ -71,7 +76,9 @@ struct ArchiveStoreFailureTests {
 
     @Test func theManagerReturnsNilForADamagedEntryAndReportsIt() async throws {
         let words = "these words will be changed on disk"
-        try temporary.factory.store(for: Note.self).record(contentsOf: [Note("a", text: "1"), Note("b", text: words)])
+        try temporary.factory.store(for: Note.self).record(contentsOf: [
+            Note("a", text: "1"), Note("b", text: words),
+        ])
         try temporary.factory.close()
         try temporary.damage(words)
         let notes = try temporary.factory.archives(for: Note.self)
@@ -91,7 +98,10 @@ struct ArchiveStoreFailureTests {
     /// The lines that `body` logs.
     private func linesLogged(by body: () throws -> Void) rethrows -> [String] {
         let lines = Locked<[String]>([])
-        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+        try LoggedLines.$observer.withValue(
+            { line in lines.withLock { $0.append(line) } },
+            operation: body
+        )
         return lines.withLock { $0 }
     }
 
@@ -113,7 +123,11 @@ struct ArchiveStoreFailureTests {
 
         #expect(lines.count == 2)
         #expect(lines.first?.hasPrefix("suspended: ") == true)
-        let end = "The file could be written again; 1001 calls failed meanwhile with the code suspended. (archive Stamps, file "
+        let end =
+            """
+            The file could be written again; 1001 calls failed meanwhile with the code suspended. \
+            (archive Stamps, file 
+            """
         #expect(lines.last?.hasPrefix(end) == true)
         #expect(Set(try stamps.store.keys()) == ["a", "c", "d"])
     }
@@ -133,7 +147,11 @@ struct ArchiveStoreFailureTests {
 
         #expect(lines.count == 2)
         #expect(lines.first?.hasPrefix("An archive cannot be opened. notADatabase: ") == true)
-        let end = "The file could be opened again; 1000 calls failed meanwhile with the code notADatabase. (archive Letters, file "
+        let end =
+            """
+            The file could be opened again; 1000 calls failed meanwhile with the code \
+            notADatabase. (archive Letters, file 
+            """
         #expect(lines.last?.hasPrefix(end) == true)
     }
 
@@ -162,7 +180,9 @@ struct ArchiveStoreFailureTests {
         try store.record(Wrong())
         store.trimMemory(to: .zero)
 
-        let error = #expect(throws: VellumError.self) { _ = try store.access(archiveWithKey: "wrong") }
+        let error = #expect(throws: VellumError.self) {
+            _ = try store.access(archiveWithKey: "wrong")
+        }
 
         #expect(error?.code == .notDecodable)
     }

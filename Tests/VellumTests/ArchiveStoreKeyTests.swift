@@ -19,9 +19,11 @@ struct ArchiveStoreKeyTests {
     }
 
     static let keys = [
-        "", "\0", "a\0b", "a", "/", "..", "../a", "a/b", " ", "a ", "\n", "👩‍👩‍👧‍👦", "🇪🇺", "'; DROP TABLE archives; --", "%", "_", "\u{FEFF}a",
+        "", "\0", "a\0b", "a", "/", "..", "../a", "a/b", " ", "a ", "\n", "👩‍👩‍👧‍👦", "🇪🇺",
+        "'; DROP TABLE archives; --", "%", "_", "\u{FEFF}a",
         "\u{FFFD}",
-        "A", "ä", "ß", "ss", "ﬁ", "fi", String(repeating: "k", count: 65536), String(repeating: "é", count: 32768),
+        "A", "ä", "ß", "ss", "ﬁ", "fi", String(repeating: "k", count: 65536),
+        String(repeating: "é", count: 32768),
     ]
 
     @Test(arguments: keys)
@@ -46,7 +48,8 @@ struct ArchiveStoreKeyTests {
     }
 
     @Test(arguments: [
-        ("\u{E9}", "e\u{301}"), ("\u{212B}", "A\u{30A}"), ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("\u{AC00}", "\u{1100}\u{1161}"),
+        ("\u{E9}", "e\u{301}"), ("\u{212B}", "A\u{30A}"),
+        ("\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"), ("\u{AC00}", "\u{1100}\u{1161}"),
     ])
     func bothNormalFormsAreOneKey(composed: String, decomposed: String) throws {
         try store.record(Item(primaryKey: composed, text: "first"))

@@ -54,7 +54,9 @@ struct ArchiveStoreLimitTests {
     @Test func anObjectThatBecomesTooLargeForTheDiskIsRemovedFromIt() throws {
         try store(memory: 1000, disk: 300).record(Parcel("a", size: 100))
         try store(memory: 1000, disk: 300).record(Parcel("a", size: 301))
-        #expect(try store(memory: 1000, disk: 300).access(archiveWithKey: "a") == Parcel("a", size: 301))
+        #expect(
+            try store(memory: 1000, disk: 300).access(archiveWithKey: "a") == Parcel("a", size: 301)
+        )
         try temporary.factory.close()
 
         #expect(try store(memory: 1000, disk: 300).access(archiveWithKey: "a") == nil)

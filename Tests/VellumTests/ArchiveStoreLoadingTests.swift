@@ -24,9 +24,14 @@ struct ArchiveStoreLoadingTests {
     private func fail() async throws -> User { throw Outage() }
 
     @Test func aMissingObjectIsLoadedAndRecorded() async throws {
-        #expect(try await users.load("ann") { User(name: "ann", age: 1) } == Loaded(User(name: "ann", age: 1), .loaded))
+        #expect(
+            try await users.load("ann") { User(name: "ann", age: 1) }
+                == Loaded(User(name: "ann", age: 1), .loaded)
+        )
         #expect(try users.access(archiveWithKey: "ann")?.age == 1)
-        #expect(try await users.load("ann", orLoad: fail) == Loaded(User(name: "ann", age: 1), .cached))
+        #expect(
+            try await users.load("ann", orLoad: fail) == Loaded(User(name: "ann", age: 1), .cached)
+        )
     }
 
     @Test func concurrentLoadsOfOneKeyRunOneLoader() async throws {
@@ -59,12 +64,20 @@ struct ArchiveStoreLoadingTests {
         temporary.clock.advance(bySeconds: 70)
         let safe = try await users.load("ann", staleIfError: .seconds(60), orLoad: fail)
         #expect(safe == Loaded(User(name: "ann", age: 1), .staleIfError))
-        await #expect(throws: Outage.self) { try await users.value(forKey: "ann", staleIfError: .seconds(5), orLoad: fail) }
-        let stale = try await users.load("ann", staleWhileRevalidate: .seconds(60)) { User(name: "ann", age: 2) }
+        await #expect(throws: Outage.self) {
+            try await users.value(forKey: "ann", staleIfError: .seconds(5), orLoad: fail)
+        }
+        let stale = try await users.load("ann", staleWhileRevalidate: .seconds(60)) {
+            User(name: "ann", age: 2)
+        }
         #expect(stale == Loaded(User(name: "ann", age: 1), .staleWhileRevalidate))
         try await until("the refreshed object is there") {
             let minute = Duration.seconds(60)
-            let user = try await users.value(forKey: "ann", staleWhileRevalidate: minute, orLoad: fail)
+            let user = try await users.value(
+                forKey: "ann",
+                staleWhileRevalidate: minute,
+                orLoad: fail
+            )
             return user.age == 2
         }
     }
@@ -72,7 +85,9 @@ struct ArchiveStoreLoadingTests {
     @Test func loadedObjectsHaveTheExpirationOfTheHandleByDefault() async throws {
         let aging = try temporary.factory.store(for: User.self, expiration: .after(.seconds(60)))
         _ = try await aging.value(forKey: "ann") { User(name: "ann", age: 1) }
-        _ = try await aging.value(forKey: "bob", options: LoadOptions(expiration: .never)) { User(name: "bob", age: 1) }
+        _ = try await aging.value(forKey: "bob", options: LoadOptions(expiration: .never)) {
+            User(name: "bob", age: 1)
+        }
         temporary.clock.advance(bySeconds: 60)
         #expect(try aging.access(archiveWithKey: "ann") == nil)
         #expect(try aging.access(archiveWithKey: "bob") != nil)
@@ -80,13 +95,21 @@ struct ArchiveStoreLoadingTests {
 
     @Test func aLoaderMayReturnNilAndTheResultMayBeCached() async throws {
         let options = LoadOptions(negativeMaxAge: .seconds(10))
-        #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .loaded))
-        #expect(try await users.load("ann", options: options) { () async throws -> User? in nil } == Loaded(nil, .cached))
+        #expect(
+            try await users.load("ann", options: options) { () async throws -> User? in nil }
+                == Loaded(nil, .loaded)
+        )
+        #expect(
+            try await users.load("ann", options: options) { () async throws -> User? in nil }
+                == Loaded(nil, .cached)
+        )
         #expect(try await users.value(forKey: "ann") { User(name: "ann") } == User(name: "ann"))
     }
 
     @Test func anObjectOfAnotherKeyIsAnError() async throws {
-        let error = await #expect(throws: VellumError.self) { try await users.value(forKey: "ann") { User(name: "bob") } }
+        let error = await #expect(throws: VellumError.self) {
+            try await users.value(forKey: "ann") { User(name: "bob") }
+        }
         #expect(error?.code == .otherKey)
         #expect(error?.description.contains("bob") == false)
         #expect(try users.count() == 0)
@@ -94,11 +117,16 @@ struct ArchiveStoreLoadingTests {
 
     @Test func loadingThrowsVellumError() async throws {
         let noAge = await #expect(throws: VellumError.self) {
-            try await users.value(forKey: "ann", options: LoadOptions(expiration: .after(seconds: .nan))) { User(name: "ann") }
+            try await users.value(
+                forKey: "ann",
+                options: LoadOptions(expiration: .after(seconds: .nan))
+            ) { User(name: "ann") }
         }
         #expect(noAge?.code == .invalidDuration)
         let recursive = await #expect(throws: VellumError.self) {
-            try await users.value(forKey: "ann") { [users] in try await users.value(forKey: "ann") { User(name: "ann") } }
+            try await users.value(forKey: "ann") { [users] in
+                try await users.value(forKey: "ann") { User(name: "ann") }
+            }
         }
         #expect(recursive?.code == .recursiveLoad)
     }

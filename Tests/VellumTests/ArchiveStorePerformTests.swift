@@ -22,7 +22,9 @@ struct ArchiveStorePerformTests {
     @Test func performThrowsTheErrorOfItsClosure() async throws {
         try store.close()
 
-        let error = await #expect(throws: VellumError.self) { try await store.perform { try $0.count() } }
+        let error = await #expect(throws: VellumError.self) {
+            try await store.perform { try $0.count() }
+        }
 
         #expect(error?.code == .closed)
     }
@@ -53,11 +55,14 @@ struct ArchiveStorePerformTests {
     @TaskLocal private static var request = 0
 
     @Test func taskLocalValuesReachTheClosure() async throws {
-        let seen = try await Self.$request.withValue(7) { try await store.perform { _ in Self.request } }
+        let seen = try await Self.$request.withValue(7) {
+            try await store.perform { _ in Self.request }
+        }
         #expect(seen == 7)
     }
 
-    /// Threads that run tasks are as many as there are processors: with these blocked, nothing else would go on.
+    /// Threads that run tasks are as many as there are processors: with these blocked, nothing else
+    /// would go on.
     @Test func aClosureThatBlocksHoldsNoThreadOfTheTasks() async throws {
         let (store, gate) = (store, DispatchSemaphore(value: 0))
         let count = ProcessInfo.processInfo.activeProcessorCount

@@ -8,7 +8,10 @@ import Vellum
 struct ArchiveStoreRecencyTests {
     let temporary = TemporaryArchives()
 
-    private func store(memory: DataSize = 1000, disk: DataSize = 1000) throws -> ArchiveStore<Parcel> {
+    private func store(
+        memory: DataSize = 1000,
+        disk: DataSize = 1000
+    ) throws -> ArchiveStore<Parcel> {
         try temporary.factory.store(memoryLimit: memory, diskLimit: disk)
     }
 
@@ -46,7 +49,9 @@ struct ArchiveStoreRecencyTests {
         _ = try store.statistics()
         _ = try store.access(archiveWithKey: "nothing")
 
-        #expect(try ["a", "b", "c", "d"].map { try store.metadata(forKey: $0)?.lastUsed } == before)
+        #expect(
+            try ["a", "b", "c", "d"].map { try store.metadata(forKey: $0)?.lastUsed } == before
+        )
         try store.record(Parcel("e"))
         #expect(try store.keys() == ["e", "d", "c", "b"])
         let statistics = try store.statistics()

@@ -39,9 +39,13 @@ struct ArchiveStoreReopeningTests {
 
     @Test func releasingLosesNothingWithAnyDurability() throws {
         for durability in Durability.allCases {
-            try temporary.anotherFactory(durability: durability).store(for: User.self).record(User(name: "\(durability)"))
+            try temporary.anotherFactory(durability: durability).store(for: User.self).record(
+                User(name: "\(durability)")
+            )
             let store = try temporary.anotherFactory(durability: durability).store(for: User.self)
-            #expect(try store.access(archiveWithKey: "\(durability)") == User(name: "\(durability)"))
+            #expect(
+                try store.access(archiveWithKey: "\(durability)") == User(name: "\(durability)")
+            )
         }
     }
 
@@ -64,11 +68,15 @@ struct ArchiveStoreReopeningTests {
         try parcels.close()
 
         #expect(try users.access(archiveWithKey: "ann") == User(name: "ann"))
-        #expect(try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a"))
+        #expect(
+            try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a")
+        )
     }
 
     @Test func aSmallerLimitAppliesAsSoonAsTheArchiveIsReopened() throws {
-        try temporary.factory.store(for: Parcel.self).record(contentsOf: ["a", "b", "c", "d"].map { Parcel($0) })
+        try temporary.factory.store(for: Parcel.self).record(
+            contentsOf: ["a", "b", "c", "d"].map { Parcel($0) }
+        )
         try temporary.factory.close()
 
         let store = try temporary.factory.store(for: Parcel.self, diskLimit: 250)

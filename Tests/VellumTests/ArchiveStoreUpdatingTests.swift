@@ -90,7 +90,10 @@ struct ArchiveStoreUpdatingTests {
         #expect(try counters.metadata(forKey: "a")?.written == written)
 
         try counters.update(archiveWithKey: "a", expiration: .after(.seconds(60))) { _ in }
-        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(60))
+        #expect(
+            try counters.metadata(forKey: "a")?.expires
+                == temporary.clock.now.addingTimeInterval(60)
+        )
     }
 
     @Test func anObjectOfAClassIsFreshAndEncodedAgain() throws {
@@ -102,12 +105,17 @@ struct ArchiveStoreUpdatingTests {
         }
         #expect(note.text == "old")
         #expect(try notes.access(archiveWithKey: "title")?.text == "new")
-        #expect(try temporary.anotherFactory().store(for: Note.self).access(archiveWithKey: "title")?.text == "new")
+        #expect(
+            try temporary.anotherFactory().store(for: Note.self).access(archiveWithKey: "title")?
+                .text == "new"
+        )
     }
 
     @Test func anObjectWithAnotherKeyIsAnError() throws {
         try countUp("a")
-        #expect(code { try counters.update(archiveWithKey: "a") { $0 = Counter(id: "b") } } == .otherKey)
+        #expect(
+            code { try counters.update(archiveWithKey: "a") { $0 = Counter(id: "b") } } == .otherKey
+        )
         #expect(try counters.keys() == ["a"])
     }
 
@@ -115,7 +123,10 @@ struct ArchiveStoreUpdatingTests {
         try counters.record(Counter(id: "a"), expiration: .after(.seconds(60)))
         temporary.clock.advance(bySeconds: 50)
         try countUp("a")
-        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(10))
+        #expect(
+            try counters.metadata(forKey: "a")?.expires
+                == temporary.clock.now.addingTimeInterval(10)
+        )
         temporary.clock.advance(bySeconds: 10)
         // Expired is absent.
         #expect(try countUp("a") == 1)
@@ -126,9 +137,15 @@ struct ArchiveStoreUpdatingTests {
     }
 
     @Test func aNewObjectHasTheAgeOfItsHandle() throws {
-        let handle = try temporary.factory.store(for: Counter.self, expiration: .after(.seconds(60)))
+        let handle = try temporary.factory.store(
+            for: Counter.self,
+            expiration: .after(.seconds(60))
+        )
         try countUp("a", in: handle)
-        #expect(try counters.metadata(forKey: "a")?.expires == temporary.clock.now.addingTimeInterval(60))
+        #expect(
+            try counters.metadata(forKey: "a")?.expires
+                == temporary.clock.now.addingTimeInterval(60)
+        )
     }
 
     @Test func aSlidingAgeIsKept() throws {
@@ -146,10 +163,15 @@ struct ArchiveStoreUpdatingTests {
         try parcels.record(Parcel("a"))
         try parcels.close()
         let users: ArchiveStore<Stranger> = try temporary.factory.store()
-        #expect(code { try users.update(archiveWithKey: "a") { $0 = Stranger(name: "a") } } == .notDecodable)
+        #expect(
+            code { try users.update(archiveWithKey: "a") { $0 = Stranger(name: "a") } }
+                == .notDecodable
+        )
         #expect(code { try users.recordIfAbsent(Stranger(name: "a")) } == .notDecodable)
         try users.close()
-        #expect(try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a"))
+        #expect(
+            try temporary.factory.store(for: Parcel.self).access(archiveWithKey: "a") == Parcel("a")
+        )
     }
 
     @Test func anUpdateThroughAClosedHandleIsAnError() throws {
@@ -190,12 +212,16 @@ struct ArchiveStoreUpdatingTests {
 
     @Test func archivablePropertiesAreRecordedWithTheirObject() throws {
         let orders = try temporary.factory.store(for: Order.self)
-        try orders.update(archiveWithKey: "1") { $0 = Order(id: "1", counter: Counter(id: "a", count: 3)) }
+        try orders.update(archiveWithKey: "1") {
+            $0 = Order(id: "1", counter: Counter(id: "a", count: 3))
+        }
         #expect(try counters.access(archiveWithKey: "a")?.count == 3)
         try orders.update(archiveWithKey: "1") { $0?.counter.count = 4 }
         #expect(try counters.access(archiveWithKey: "a")?.count == 4)
         // It stays as it is if the object does, and is not recorded if the object is not.
-        #expect(try orders.recordIfAbsent(Order(id: "1", counter: Counter(id: "a", count: 9))) == false)
+        #expect(
+            try orders.recordIfAbsent(Order(id: "1", counter: Counter(id: "a", count: 9))) == false
+        )
         #expect(try counters.access(archiveWithKey: "a")?.count == 4)
     }
 
@@ -203,10 +229,19 @@ struct ArchiveStoreUpdatingTests {
 
     @Test func aClosureThatWritesItsOwnKeyGetsAnError() throws {
         for call in [
-            { try self.counters.record(Counter(id: "a")) }, { try self.counters.delete(archiveWithKey: "a") },
-            { try self.countUp("a") }, { try self.temporary.factory.transaction { try $0.record(Counter(id: "a"), in: self.counters) } },
+            { try self.counters.record(Counter(id: "a")) },
+            { try self.counters.delete(archiveWithKey: "a") },
+            { try self.countUp("a") },
+            {
+                try self.temporary.factory.transaction {
+                    try $0.record(Counter(id: "a"), in: self.counters)
+                }
+            },
         ] as [() throws -> Void] {
-            #expect(code { try counters.update(archiveWithKey: "a") { _ in try call() } } == .recursiveUpdate)
+            #expect(
+                code { try counters.update(archiveWithKey: "a") { _ in try call() } }
+                    == .recursiveUpdate
+            )
         }
         #expect(try counters.count() == 0)
         #expect(try countUp("a") == 1)
@@ -221,7 +256,9 @@ struct ArchiveStoreUpdatingTests {
         }
         #expect(error.map { "\($0)" }?.contains(other.factory.directory.path) == true)
         let own = #expect(throws: VellumError.self) {
-            try counters.update(archiveWithKey: "a") { _ in throw VellumError(.cancelled, "Never mind.") }
+            try counters.update(archiveWithKey: "a") { _ in
+                throw VellumError(.cancelled, "Never mind.")
+            }
         }
         #expect(own.map { "\($0)" }?.contains("Counter") == false)
     }
@@ -255,8 +292,12 @@ struct ArchiveStoreUpdatingTests {
         var seen: [Int?] = []
         try counters.update(archiveWithKey: "a") { counter in
             seen.append(counter?.count)
-            if seen.count == 1 { OnAnotherThread { try? writer.record(Counter(id: "a", count: 10)) }.wait() }
-            if seen.count == 2 { OnAnotherThread { _ = try? writer.delete(archiveWithKey: "a") }.wait() }
+            if seen.count == 1 {
+                OnAnotherThread { try? writer.record(Counter(id: "a", count: 10)) }.wait()
+            }
+            if seen.count == 2 {
+                OnAnotherThread { _ = try? writer.delete(archiveWithKey: "a") }.wait()
+            }
             counter = Counter(id: "a", count: (counter?.count ?? 0) + 1)
         }
         #expect(seen == [1, 10, nil])
@@ -268,7 +309,9 @@ struct ArchiveStoreUpdatingTests {
         let result = code {
             try counters.update(archiveWithKey: "a") { counter in
                 runs += 1
-                OnAnotherThread { [counters, runs] in try? counters.record(Counter(id: "a", count: runs * 10)) }.wait()
+                OnAnotherThread { [counters, runs] in
+                    try? counters.record(Counter(id: "a", count: runs * 10))
+                }.wait()
                 counter = Counter(id: "a")
             }
         }
@@ -283,7 +326,9 @@ struct ArchiveStoreUpdatingTests {
     func noUpdateIsLostAmongThreads(durability: Durability) async throws {
         let temporary = TemporaryArchives()
         let times = LongRun.number(200, usually: 60)
-        let stores = try (0..<3).map { _ in try temporary.anotherFactory(durability: durability).store(for: Counter.self) }
+        let stores = try (0..<3).map { _ in
+            try temporary.anotherFactory(durability: durability).store(for: Counter.self)
+        }
         let runs = Runs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
@@ -300,12 +345,14 @@ struct ArchiveStoreUpdatingTests {
         }
         let counts = try (0..<3).map { try stores[0].access(archiveWithKey: "\($0)")?.count ?? 0 }
         #expect(counts.reduce(0, +) == 8 * times)
-        // They took turns, so that none lost a race to another of its key. One that memory answered may have lost one of another key, once:
-        // relaxed ones, too, when their transaction was committed between two of them.
+        // They took turns, so that none lost a race to another of its key. One that memory answered
+        // may have lost one of another key, once: relaxed ones, too, when their transaction was
+        // committed between two of them.
         #expect((8 * times...16 * times).contains(runs.count))
     }
 
-    private static func countUp(_ times: Int, in store: ArchiveStore<Counter>, _ runs: Runs) throws {
+    private static func countUp(_ times: Int, in store: ArchiveStore<Counter>, _ runs: Runs) throws
+    {
         for round in 0..<times {
             try store.update(archiveWithKey: "\(round % 3)") { counter in
                 runs.add()
@@ -322,7 +369,9 @@ struct ArchiveStoreUpdatingTests {
                     try await counters.perform { store in
                         for _ in 0..<100 {
                             try store.update(archiveWithKey: outer) { counter in
-                                try store.update(archiveWithKey: inner) { $0 = Counter(id: inner, count: ($0?.count ?? 0) + 1) }
+                                try store.update(archiveWithKey: inner) {
+                                    $0 = Counter(id: inner, count: ($0?.count ?? 0) + 1)
+                                }
                                 counter = Counter(id: outer, count: (counter?.count ?? 0))
                             }
                         }
@@ -332,14 +381,21 @@ struct ArchiveStoreUpdatingTests {
             try await group.waitForAll()
         }
         // A closure that ran again counted again.
-        #expect(try ["a", "b"].map { try counters.access(archiveWithKey: $0)?.count ?? 0 }.reduce(0, +) >= 200)
+        #expect(
+            try ["a", "b"].map { try counters.access(archiveWithKey: $0)?.count ?? 0 }.reduce(0, +)
+                >= 200
+        )
     }
 
     @Test func oneOfManyRecordsWhatIsAbsent() async throws {
         let counters = counters
         let recorded = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<8 {
-                group.addTask { try await counters.perform { try $0.recordIfAbsent(Counter(id: "a", count: number)) } }
+                group.addTask {
+                    try await counters.perform {
+                        try $0.recordIfAbsent(Counter(id: "a", count: number))
+                    }
+                }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -348,7 +404,11 @@ struct ArchiveStoreUpdatingTests {
     }
 
     @Test func anObjectThatIsOnlyInMemoryIsUpdated() throws {
-        let store = try temporary.factory.store(for: Parcel.self, memoryLimit: 1.megaByte, diskLimit: DataSize(bytes: 100))
+        let store = try temporary.factory.store(
+            for: Parcel.self,
+            memoryLimit: 1.megaByte,
+            diskLimit: DataSize(bytes: 100)
+        )
         try store.record(Parcel("a", size: 1000))
         try store.update(archiveWithKey: "a") { parcel in
             #expect(parcel?.size == 1000)
@@ -357,7 +417,10 @@ struct ArchiveStoreUpdatingTests {
         #expect(try store.access(archiveWithKey: "a")?.size == 500)
         try store.update(archiveWithKey: "a") { $0?.size = 50 }
         #expect(try store.access(archiveWithKey: "a")?.size == 50)
-        #expect(try temporary.anotherFactory().store(for: Parcel.self).access(archiveWithKey: "a")?.size == 50)
+        #expect(
+            try temporary.anotherFactory().store(for: Parcel.self).access(archiveWithKey: "a")?.size
+                == 50
+        )
     }
 }
 

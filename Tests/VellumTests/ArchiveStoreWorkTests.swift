@@ -22,10 +22,14 @@ struct ArchiveStoreWorkTests {
         try structs.record(contentsOf: [CountedStruct(primaryKey: key)])
         #expect(work == .init(encodes: 2, decodes: 0))
 
-        try temporary.factory.transaction { try $0.record(CountedStruct(primaryKey: key), in: structs) }
+        try temporary.factory.transaction {
+            try $0.record(CountedStruct(primaryKey: key), in: structs)
+        }
         #expect(work == .init(encodes: 3, decodes: 0))
 
-        try temporary.factory.archives(for: CountedStruct.self).update(CountedStruct(primaryKey: key))
+        try temporary.factory.archives(for: CountedStruct.self).update(
+            CountedStruct(primaryKey: key)
+        )
         #expect(work == .init(encodes: 4, decodes: 0))
     }
 
@@ -61,7 +65,9 @@ struct ArchiveStoreWorkTests {
         let classes = try temporary.factory.store(for: CountedSendableClass.self)
         try classes.record(CountedSendableClass(key))
 
-        let (first, second) = (try classes.access(archiveWithKey: key), try classes.access(archiveWithKey: key))
+        let (first, second) = (
+            try classes.access(archiveWithKey: key), try classes.access(archiveWithKey: key)
+        )
 
         #expect(first !== second)
         #expect(work == .init(encodes: 1, decodes: 2))

@@ -180,14 +180,20 @@ struct ArchiveTransactionTests {
         /// Signalled when the update waits for a turn, and at its end.
         let waits = DispatchSemaphore(value: 0)
 
-        func begin(of key: String, in parcels: ArchiveStore<Parcel>, patience: DispatchTimeInterval) -> OnThread<Result<Void, any Error>> {
+        func begin(
+            of key: String,
+            in parcels: ArchiveStore<Parcel>,
+            patience: DispatchTimeInterval
+        ) -> OnThread<Result<Void, any Error>> {
             OnThread { [self] in
                 defer { waits.signal() }
                 let mark = ReentrancyGuard(.load(0)) { [waits] in waits.signal() }
                 return Result {
                     try mark.run {
                         try UpdateTurn.$patience.withValue(patience) {
-                            try parcels.update(archiveWithKey: key) { $0 = Parcel(key, size: ($0?.size ?? 0) + 1) }
+                            try parcels.update(archiveWithKey: key) {
+                                $0 = Parcel(key, size: ($0?.size ?? 0) + 1)
+                            }
                         }
                     }
                     hasUpdated.withLock { $0 = true }
@@ -226,7 +232,8 @@ struct ArchiveTransactionTests {
             let size = try transaction.access(archiveWithKey: "a", in: parcels)?.size ?? 0
             switch runs {
             case 1: try byAnother { try $0.record(Parcel("a", size: 50)) }
-            case 2: try Update().begin(of: "a", in: parcels, patience: .milliseconds(20)).result().get()
+            case 2:
+                try Update().begin(of: "a", in: parcels, patience: .milliseconds(20)).result().get()
             default: break
             }
             try transaction.record(Parcel("a", size: size + 10), in: parcels)
@@ -238,7 +245,9 @@ struct ArchiveTransactionTests {
     /// It has a turn already, for which a transaction may wait in some other way.
     @Test func anUpdateInsideAnotherWaitsForNoTransaction() throws {
         let parcels = parcels
-        let (began, goOn, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (began, goOn, ended) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
         let outer = OnThread {
             Result {
                 try UpdateTurn.$patience.withValue(.never) {
@@ -275,7 +284,11 @@ struct ArchiveTransactionTests {
         try temporary.factory.transaction { transaction in
             runs += 1
             let one = try transaction.access(archiveWithKey: "a", in: parcels)?.size ?? 0
-            if runs == 1 { try byAnother { try $0.record(contentsOf: [Parcel("a", size: 150), Parcel("b", size: 50)]) } }
+            if runs == 1 {
+                try byAnother {
+                    try $0.record(contentsOf: [Parcel("a", size: 150), Parcel("b", size: 50)])
+                }
+            }
             let other = try transaction.access(archiveWithKey: "b", in: parcels)?.size ?? 0
             guard one + other == 200 else { throw Refusal(words: "The sum is wrong.") }
         }
@@ -284,7 +297,9 @@ struct ArchiveTransactionTests {
         #expect(throws: Refusal.self) {
             try temporary.factory.transaction { transaction in
                 runs += 1
-                for key in ["a", "b"] { _ = try transaction.access(archiveWithKey: key, in: parcels) }
+                for key in ["a", "b"] {
+                    _ = try transaction.access(archiveWithKey: key, in: parcels)
+                }
                 throw Refusal(words: "never mind")
             }
         }
@@ -298,7 +313,9 @@ struct ArchiveTransactionTests {
         let error = #expect(throws: VellumError.self) {
             try temporary.factory.transaction { transaction in
                 runs += 1
-                for key in ["a", "b"] { _ = try transaction.access(archiveWithKey: key, in: others) }
+                for key in ["a", "b"] {
+                    _ = try transaction.access(archiveWithKey: key, in: others)
+                }
                 try transaction.record(Note("note"), in: notes)
                 // What was read is outdated, and the commit fails all the same.
                 try byAnother { try $0.record(Parcel("a", size: 150)) }
@@ -314,7 +331,9 @@ struct ArchiveTransactionTests {
         let count = LongRun.number(20_000, usually: 5000)
         let sum = try temporary.factory.transaction { transaction in
             try (0..<count).reduce(0) { sum, number in
-                sum + (try transaction.access(archiveWithKey: "\(number % 200)", in: parcels)?.size ?? 0)
+                sum
+                    + (try transaction.access(archiveWithKey: "\(number % 200)", in: parcels)?.size
+                        ?? 0)
             }
         }
         #expect(sum == count * 10)
@@ -344,7 +363,9 @@ struct ArchiveTransactionTests {
                             for _ in 0..<100 {
                                 try factory.transaction { transaction in
                                     let both = try transaction.both(from, to, in: parcels)
-                                    guard var (source, target) = both, source.size > 5 else { return }
+                                    guard var (source, target) = both, source.size > 5 else {
+                                        return
+                                    }
                                     source.size -= 1
                                     target.size += 1
                                     try transaction.record(source, in: parcels)
@@ -367,7 +388,8 @@ struct ArchiveTransactionTests {
     }
 
     private static func sum(
-        of parcels: ArchiveStore<Parcel>, in factory: ArchivesFactory
+        of parcels: ArchiveStore<Parcel>,
+        in factory: ArchivesFactory
     ) throws -> Int {
         try UpdateTurn.$patience.withValue(.never) {
             try factory.transaction { transaction in
@@ -392,14 +414,22 @@ struct ArchiveTransactionTests {
     }
 
     /// Writes as another thread does while the closure of a transaction runs.
-    private func byAnother(_ write: @escaping @Sendable (ArchiveStore<Parcel>) throws -> Void) throws {
+    private func byAnother(
+        _ write: @escaping @Sendable (ArchiveStore<Parcel>) throws -> Void
+    ) throws {
         try OnThread { [parcels] in Result { try write(parcels) } }.result().get()
     }
 }
 
 extension ArchiveTransaction {
-    fileprivate mutating func both(_ one: String, _ other: String, in parcels: ArchiveStore<Parcel>) throws -> (Parcel, Parcel)? {
-        guard let one = try access(archiveWithKey: one, in: parcels), let other = try access(archiveWithKey: other, in: parcels) else {
+    fileprivate mutating func both(
+        _ one: String,
+        _ other: String,
+        in parcels: ArchiveStore<Parcel>
+    ) throws -> (Parcel, Parcel)? {
+        guard let one = try access(archiveWithKey: one, in: parcels),
+            let other = try access(archiveWithKey: other, in: parcels)
+        else {
             return nil
         }
         return (one, other)

@@ -17,8 +17,16 @@ struct ArchivesFactoryInputTests {
             { _ = try factory.store(for: User.self, diskLimit: limit) },
             { _ = try ArchiveManager<User>(maxMemorySize: limit, maxDiskSize: 1.megaByte) },
             { _ = try ArchiveManager<Note>(maxMemorySize: 1.megaByte, maxDiskSize: limit) },
-            { _ = try ArchivesFactory(directory: directory, defaultMaxMemorySize: limit).store(for: User.self) },
-            { _ = try ArchivesFactory(directory: directory, defaultMaxDiskSize: limit).archives(for: User.self) },
+            {
+                _ = try ArchivesFactory(directory: directory, defaultMaxMemorySize: limit).store(
+                    for: User.self
+                )
+            },
+            {
+                _ = try ArchivesFactory(directory: directory, defaultMaxDiskSize: limit).archives(
+                    for: User.self
+                )
+            },
         ]
         for attempt in attempts {
             let error = #expect(throws: VellumError.self) { try attempt() }
@@ -28,7 +36,10 @@ struct ArchivesFactoryInputTests {
     }
 
     @Test func aFolderThatCannotBeMadeIsAnError() throws {
-        try FileManager.default.createDirectory(at: temporary.directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: temporary.directory,
+            withIntermediateDirectories: true
+        )
         try Data("a file".utf8).write(to: temporary.directory.appendingPathComponent("file"))
         let factory = temporary.anotherFactory("file/below")
 
@@ -40,11 +51,17 @@ struct ArchivesFactoryInputTests {
             let error = #expect(throws: VellumError.self) { try attempt() }
             #expect(error?.code == .cannotOpen)
         }
-        #expect(try Data(contentsOf: temporary.directory.appendingPathComponent("file")) == Data("a file".utf8))
+        #expect(
+            try Data(contentsOf: temporary.directory.appendingPathComponent("file"))
+                == Data("a file".utf8)
+        )
     }
 
     @Test func aFolderInPlaceOfTheFileIsAnErrorAndIsKept() throws {
-        try FileManager.default.createDirectory(at: temporary.file, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: temporary.file,
+            withIntermediateDirectories: true
+        )
 
         #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: User.self) }
         #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: User.self) }
@@ -56,7 +73,9 @@ struct ArchivesFactoryInputTests {
 
     // MARK: Files that are not databases
 
-    private let letter = Data(String(repeating: "Dear Ann, this is a letter and no database. ", count: 100).utf8)
+    private let letter = Data(
+        String(repeating: "Dear Ann, this is a letter and no database. ", count: 100).utf8
+    )
 
     /// It is somebody else's: neither interface changes it, nor begins a file beside it.
     @Test func aFileThatIsNotADatabaseIsRefusedAndKept() throws {
@@ -65,14 +84,19 @@ struct ArchivesFactoryInputTests {
 
         let attempts: [() throws -> Void] = [
             { _ = try factory.store(for: User.self) }, { _ = try factory.archives(for: User.self) },
-            { _ = try factory.store(for: Note.self) }, { _ = try factory.archives(for: Note.self) }, { _ = try factory.archives().count },
+            { _ = try factory.store(for: Note.self) }, { _ = try factory.archives(for: Note.self) },
+            { _ = try factory.archives().count },
         ]
         for attempt in attempts {
             let error = #expect(throws: VellumError.self) { try attempt() }
             #expect(error?.code == .notADatabase)
         }
         #expect(try Data(contentsOf: temporary.file) == letter)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: factory.directory.path) == ["Archives.sqlite"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: factory.directory.path) == [
+                "Archives.sqlite"
+            ]
+        )
     }
 
     @Test func aPropertyWhoseFileIsNotADatabaseReadsNilAndKeepsIt() throws {
@@ -99,7 +123,8 @@ struct ArchivesFactoryInputTests {
         try damageHeader()
 
         let factory = temporary.factory
-        let users = try throwing ? factory.store(for: User.self) : factory.archives(for: User.self).store
+        let users =
+            try throwing ? factory.store(for: User.self) : factory.archives(for: User.self).store
         let events = users.events
         #expect(try users.access(archiveWithKey: "ann") == User(name: "ann"))
         try users.close()

@@ -17,7 +17,9 @@ struct ArchivesFactoryTests {
 
         let folder = temporary.factory.directory.path
         #expect(try mode(of: folder) == 0o700)
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder) { #expect(try mode(of: folder + "/" + file) == 0o600) }
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            #expect(try mode(of: folder + "/" + file) == 0o600)
+        }
     }
 
     /// P42.
@@ -54,7 +56,9 @@ struct ArchivesFactoryTests {
         // The store checks every few milliseconds whether its files still exist.
         var code: VellumError.Code?
         while code == nil {
-            do { try store.record(User(name: "bob")) } catch { code = (error as? VellumError)?.code }
+            do { try store.record(User(name: "bob")) } catch {
+                code = (error as? VellumError)?.code
+            }
         }
         #expect(code == .vanished)
         let new = try temporary.factory.store(for: User.self)
@@ -64,15 +68,22 @@ struct ArchivesFactoryTests {
     }
 
     private func mode(of path: String) throws -> Int? {
-        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?
+            .intValue
     }
 
     @Test func theDefaultLimitsOfAFactoryApply() throws {
         let factory = ArchivesFactory(
-            directory: temporary.factory.directory, defaultMaxMemorySize: 5.kiloByte, defaultMaxDiskSize: 7.kiloByte)
+            directory: temporary.factory.directory,
+            defaultMaxMemorySize: 5.kiloByte,
+            defaultMaxDiskSize: 7.kiloByte
+        )
 
         #expect(try factory.archives(for: User.self).maxSize == 12.kiloByte)
-        #expect(try factory.store(for: Parcel.self, diskLimit: 9.kiloByte).limits == StorageLimits(memory: 5.kiloByte, disk: 9.kiloByte))
+        #expect(
+            try factory.store(for: Parcel.self, diskLimit: 9.kiloByte).limits
+                == StorageLimits(memory: 5.kiloByte, disk: 9.kiloByte)
+        )
     }
 
     @Test func factoriesOfDifferentFoldersAreIndependent() throws {
@@ -86,17 +97,27 @@ struct ArchivesFactoryTests {
 
     // MARK: One store per file (C10)
 
-    @Test(arguments: ["archives", "archives/", "./archives", "other/../archives", "link", "link/", "../NAME/archives"])
+    @Test(arguments: [
+        "archives", "archives/", "./archives", "other/../archives", "link", "link/",
+        "../NAME/archives",
+    ])
     func differentSpellingsOfAPathShareOneStore(spelling: String) throws {
         let files = FileManager.default
-        try files.createDirectory(at: temporary.directory.appendingPathComponent("other"), withIntermediateDirectories: true)
+        try files.createDirectory(
+            at: temporary.directory.appendingPathComponent("other"),
+            withIntermediateDirectories: true
+        )
         try files.createSymbolicLink(
-            at: temporary.directory.appendingPathComponent("link"), withDestinationURL: temporary.factory.directory)
+            at: temporary.directory.appendingPathComponent("link"),
+            withDestinationURL: temporary.factory.directory
+        )
         let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte)
         try first.record(User(name: "ann"))
 
         let name = temporary.directory.lastPathComponent
-        let factory = temporary.anotherFactory(spelling.replacingOccurrences(of: "NAME", with: name))
+        let factory = temporary.anotherFactory(
+            spelling.replacingOccurrences(of: "NAME", with: name)
+        )
         let second = try factory.archives(for: User.self).store
 
         #expect(second.limits == first.limits)
@@ -105,31 +126,60 @@ struct ArchivesFactoryTests {
         #expect(try [first, second].map { try $0.statistics().memoryHits } == [1, 1])
     }
 
-    @Test(arguments: [(1.kiloByte, nil), (nil, 1.kiloByte), (1.kiloByte, 1.kiloByte)] as [(DataSize?, DataSize?)])
+    @Test(
+        arguments: [(1.kiloByte, nil), (nil, 1.kiloByte), (1.kiloByte, 1.kiloByte)]
+            as [(DataSize?, DataSize?)]
+    )
     func contradictingLimitsThrowOrAreIgnored(memory: DataSize?, disk: DataSize?) throws {
-        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+        let first = try temporary.factory.store(
+            for: User.self,
+            memoryLimit: 5.kiloByte,
+            diskLimit: 6.kiloByte
+        )
 
         for factory in [temporary.factory, temporary.anotherFactory()] {
             let error = #expect(throws: VellumError.self) {
-                _ = try factory.store(for: User.self, memoryLimit: memory ?? 5.kiloByte, diskLimit: disk ?? 6.kiloByte)
+                _ = try factory.store(
+                    for: User.self,
+                    memoryLimit: memory ?? 5.kiloByte,
+                    diskLimit: disk ?? 6.kiloByte
+                )
             }
             #expect(error?.code == .contradiction)
         }
-        let shared = try temporary.factory.archives(for: User.self, trySetMaxMemorySize: memory, trySetMaxDiskSize: disk)
+        let shared = try temporary.factory.archives(
+            for: User.self,
+            trySetMaxMemorySize: memory,
+            trySetMaxDiskSize: disk
+        )
         #expect(shared.store.limits == first.limits)
         #expect(first.limits == StorageLimits(memory: 5.kiloByte, disk: 6.kiloByte))
     }
 
     @Test func omittedLimitsDoNotContradict() throws {
-        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+        let first = try temporary.factory.store(
+            for: User.self,
+            memoryLimit: 5.kiloByte,
+            diskLimit: 6.kiloByte
+        )
 
         #expect(try temporary.factory.store(for: User.self).limits == first.limits)
-        #expect(try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte).limits == first.limits)
-        #expect(try temporary.factory.store(for: User.self, diskLimit: 6.kiloByte).limits == first.limits)
+        #expect(
+            try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte).limits
+                == first.limits
+        )
+        #expect(
+            try temporary.factory.store(for: User.self, diskLimit: 6.kiloByte).limits
+                == first.limits
+        )
     }
 
     @Test func omittedLimitsDoNotContradictAnotherFactory() throws {
-        let first = try temporary.factory.store(for: User.self, memoryLimit: 5.kiloByte, diskLimit: 6.kiloByte)
+        let first = try temporary.factory.store(
+            for: User.self,
+            memoryLimit: 5.kiloByte,
+            diskLimit: 6.kiloByte
+        )
 
         #expect(try temporary.anotherFactory().store(for: User.self).limits == first.limits)
     }
@@ -137,7 +187,9 @@ struct ArchivesFactoryTests {
     @Test func aDifferentDurabilityIsAContradiction() throws {
         _ = try temporary.factory.store(for: User.self)
 
-        let error = #expect(throws: VellumError.self) { _ = try temporary.anotherFactory(durability: .powerSafe).store(for: User.self) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try temporary.anotherFactory(durability: .powerSafe).store(for: User.self)
+        }
 
         #expect(error?.code == .contradiction)
     }
@@ -147,7 +199,9 @@ struct ArchivesFactoryTests {
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<20 {
-                group.addTask { try factories[number % 2].store(for: User.self).record(User(name: "\(number)")) }
+                group.addTask {
+                    try factories[number % 2].store(for: User.self).record(User(name: "\(number)"))
+                }
             }
             try await group.waitForAll()
         }
@@ -173,7 +227,10 @@ struct ArchivesFactoryTests {
 
     @Test func closingAFactoryKeepsItsSettingsAndThoseOfItsHandles() throws {
         let factory = ArchivesFactory(
-            directory: temporary.factory.directory, durability: .powerSafe, clock: temporary.clock.wallClock)
+            directory: temporary.factory.directory,
+            durability: .powerSafe,
+            clock: temporary.clock.wallClock
+        )
         factory.defaultMaxMemorySize = 5.kiloByte
         factory.defaultMaxDiskSize = 7.kiloByte
         let limits = StorageLimits(memory: 5.kiloByte, disk: 7.kiloByte)
@@ -184,7 +241,10 @@ struct ArchivesFactoryTests {
             let archives = try factory.archives(for: User.self)
             #expect(store.limits == limits && archives.store.limits == limits)
             try store.record(User(name: "ann"))
-            #expect(try store.metadata(forKey: "ann")?.expires == temporary.clock.now.addingTimeInterval(60))
+            #expect(
+                try store.metadata(forKey: "ann")?.expires
+                    == temporary.clock.now.addingTimeInterval(60)
+            )
             let other = temporary.anotherFactory(durability: .crashSafe)
             #expect(throws: VellumError.self) { _ = try other.store(for: User.self) }
             try other.close()
@@ -196,13 +256,19 @@ struct ArchivesFactoryTests {
             #expect(store.limits == limits && archives.maxSize == 12.kiloByte)
             #expect(factory.directory == temporary.factory.directory)
             #expect(factory.durability == .powerSafe)
-            #expect(factory.defaultMaxMemorySize == 5.kiloByte && factory.defaultMaxDiskSize == 7.kiloByte)
+            #expect(
+                factory.defaultMaxMemorySize == 5.kiloByte
+                    && factory.defaultMaxDiskSize == 7.kiloByte
+            )
         }
 
         // A setting of a closed factory applies to the next opening.
         factory.defaultMaxMemorySize = 6.kiloByte
         factory.defaultMaxDiskSize = 8.kiloByte
-        #expect(try factory.store(for: User.self).limits == StorageLimits(memory: 6.kiloByte, disk: 8.kiloByte))
+        #expect(
+            try factory.store(for: User.self).limits
+                == StorageLimits(memory: 6.kiloByte, disk: 8.kiloByte)
+        )
         try factory.close()
     }
 

@@ -23,12 +23,16 @@ struct AsyncArchiveStoreTests {
         #expect(
             try await async.update(archiveWithKey: "bob") {
                 $0?.age += 1; return 7
-            } == 7)
+            } == 7
+        )
         try await async.transaction { try $0.record(User(name: "dan", age: 50), in: users) }
 
         #expect(try await async.access(archiveWithKey: "bob") == User(name: "bob", age: 21))
         #expect(try await async.access(archiveWithKey: "eve") == nil)
-        #expect(try await async.access(allKeys: ["ann", "eve"]) == users.access(allKeys: ["ann", "eve"]))
+        #expect(
+            try await async.access(allKeys: ["ann", "eve"])
+                == users.access(allKeys: ["ann", "eve"])
+        )
         #expect(try await async.accessAll() == users.accessAll())
         #expect(try await async.contains(archiveWithKey: "ann"))
         #expect(try await async.metadata(forKey: "ann") == users.metadata(forKey: "ann"))
@@ -42,8 +46,13 @@ struct AsyncArchiveStoreTests {
         #expect(try await async.indexProgress() == users.indexProgress())
         #expect(try await async.statistics().disk == users.statistics().disk)
 
-        #expect(try await async.fetch(where: Self.old, sortedBy: [SortDescriptor(\.age)]).map(\.name) == ["ann", "cid", "dan"])
-        #expect(try await async.first(where: Self.old, sortedBy: [SortDescriptor(\.age)])?.name == "ann")
+        #expect(
+            try await async.fetch(where: Self.old, sortedBy: [SortDescriptor(\.age)]).map(\.name)
+                == ["ann", "cid", "dan"]
+        )
+        #expect(
+            try await async.first(where: Self.old, sortedBy: [SortDescriptor(\.age)])?.name == "ann"
+        )
         #expect(try await async.count(where: Self.old) == 3)
         #expect(try await async.exists(where: Self.old))
         #expect(try await async.explain(where: Self.old).results == 3)
@@ -65,7 +74,9 @@ struct AsyncArchiveStoreTests {
         #expect(try users.count() == 0)
         try await async.flush()
         try await async.close()
-        let error = await #expect(throws: VellumError.self) { try await async.record(User(name: "ann")) }
+        let error = await #expect(throws: VellumError.self) {
+            try await async.record(User(name: "ann"))
+        }
         #expect(error?.code == .closed)
     }
 
@@ -81,7 +92,9 @@ struct AsyncArchiveStoreTests {
 
     @Test func anErrorNamesTheArchiveAndTheFile() async throws {
         let parcels: ArchiveStore<Parcel> = try temporary.factory.store()
-        let asked = await #expect(throws: VellumError.self) { try await parcels.async.record(.refusing("secret")) }
+        let asked = await #expect(throws: VellumError.self) {
+            try await parcels.async.record(.refusing("secret"))
+        }
         let direct = #expect(throws: VellumError.self) { try parcels.record(.refusing("secret")) }
         #expect("\(asked as Any)" == "\(direct as Any)")
         #expect(asked?.code == .notEncodable)
@@ -99,11 +112,14 @@ struct AsyncArchiveStoreTests {
     @TaskLocal private static var request = 0
 
     @Test(arguments: [TaskPriority.high, .medium, .low, .background])
-    func theClosureHasTheTaskLocalValuesAndThePriorityOfItsTask(priority: TaskPriority) async throws {
+    func theClosureHasTheTaskLocalValuesAndThePriorityOfItsTask(priority: TaskPriority) async throws
+    {
         let users = users
         let seen = try await Task(priority: priority) {
             try await Self.$request.withValue(7) {
-                try await users.async.update(archiveWithKey: "ann") { _ in (Self.request, Task.currentPriority) }
+                try await users.async.update(archiveWithKey: "ann") { _ in
+                    (Self.request, Task.currentPriority)
+                }
             }
         }.value
         #expect(seen.0 == 7)
@@ -147,7 +163,8 @@ struct AsyncArchiveStoreTests {
         let decoded = Counted.Decodes()
         let task = Task {
             try await Counted.$decodes.withValue(decoded) {
-                readsAll ? try await store.async.accessAll().count : try await store.async.fetch().count
+                readsAll
+                    ? try await store.async.accessAll().count : try await store.async.fetch().count
             }
         }
         decoded.cancels = { task.cancel() }
@@ -192,12 +209,18 @@ struct AsyncArchiveStoreTests {
 
     // MARK: Batches
 
-    private static func users(_ count: Int) -> [User] { (0..<count).map { User(name: "\($0)", age: $0) } }
+    private static func users(_ count: Int) -> [User] {
+        (0..<count).map { User(name: "\($0)", age: $0) }
+    }
 
     @Test(arguments: [(0, 10), (1, 10), (10, 10), (25, 10), (3, 1), (3, 0), (3, -5), (3, .max)])
     func aCollectionIsRecordedInBatches(count: Int, size: Int) async throws {
         let progress = Progress(totalUnitCount: 0)
-        let recording = await users.async.record(contentsOf: Self.users(count), inBatchesOf: size, progress: progress)
+        let recording = await users.async.record(
+            contentsOf: Self.users(count),
+            inBatchesOf: size,
+            progress: progress
+        )
         #expect(try recording.get() == count)
         #expect(progress.completedUnitCount == count)
         #expect(progress.totalUnitCount == count)
@@ -246,9 +269,18 @@ struct AsyncArchiveStoreTests {
         let task = Task {
             await users.async.record(
                 contentsOf: stream.map { user in
-                    if user.age == 25 { if byProgress { progress.cancel() } else { withUnsafeCurrentTask { $0?.cancel() } } }
+                    if user.age == 25 {
+                        if byProgress {
+                            progress.cancel()
+                        } else {
+                            withUnsafeCurrentTask { $0?.cancel() }
+                        }
+                    }
                     return user
-                }, inBatchesOf: 10, progress: progress)
+                },
+                inBatchesOf: 10,
+                progress: progress
+            )
         }
         let recording = await task.value
         #expect(recording.failure is CancellationError)

@@ -26,7 +26,8 @@ final class WorkLog: @unchecked Sendable {
         return key
     }
 
-    /// A debug build decodes the first object of each type, to compare it. Called before the work of others is counted.
+    /// A debug build decodes the first object of each type, to compare it. Called before the work
+    /// of others is counted.
     static func warmUp() throws { try warmedUp.get() }
 
     private static let warmedUp = Result {
@@ -34,7 +35,9 @@ final class WorkLog: @unchecked Sendable {
         try factory.store(for: CountedStruct.self).record(CountedStruct(primaryKey: "first"))
         try factory.store(for: CountedClass.self).record(CountedClass("first"))
         try factory.store(for: CountedSendableClass.self).record(CountedSendableClass("first"))
-        try factory.store(for: CountedUnsendable.self).record(CountedUnsendable(note: Note("first")))
+        try factory.store(for: CountedUnsendable.self).record(
+            CountedUnsendable(note: Note("first"))
+        )
     }
 
     func of(_ key: String) -> Work { lock.withLock { counts[key] ?? Work() } }
@@ -46,7 +49,9 @@ struct CountedStruct: Archivable {
 
     func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
 
-    static func deArchive(fromData data: Data) throws -> any Archivable { CountedStruct(primaryKey: WorkLog.shared.decode(data)) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        CountedStruct(primaryKey: WorkLog.shared.decode(data))
+    }
 }
 
 /// A class: memory keeps its data.
@@ -57,7 +62,9 @@ class CountedClass: Archivable {
 
     func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
 
-    static func deArchive(fromData data: Data) throws -> any Archivable { CountedClass(WorkLog.shared.decode(data)) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        CountedClass(WorkLog.shared.decode(data))
+    }
 }
 
 /// A final class that is `Sendable`: memory keeps its data.
@@ -68,7 +75,9 @@ final class CountedSendableClass: Archivable, Sendable {
 
     func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
 
-    static func deArchive(fromData data: Data) throws -> any Archivable { CountedSendableClass(WorkLog.shared.decode(data)) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        CountedSendableClass(WorkLog.shared.decode(data))
+    }
 }
 
 /// A struct that is not `Sendable`: memory keeps its data.
@@ -78,5 +87,7 @@ struct CountedUnsendable: Archivable {
 
     func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
 
-    static func deArchive(fromData data: Data) throws -> any Archivable { CountedUnsendable(note: Note(WorkLog.shared.decode(data))) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        CountedUnsendable(note: Note(WorkLog.shared.decode(data)))
+    }
 }

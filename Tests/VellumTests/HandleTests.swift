@@ -11,7 +11,9 @@ struct HandleTests {
 
     @Test func closingAFactoryDoesNotCloseHandlesOfAnotherFactory() throws {
         let other = temporary.anotherFactory()
-        let (mine, theirs) = (try temporary.factory.store(for: User.self), try other.store(for: User.self))
+        let (mine, theirs) = (
+            try temporary.factory.store(for: User.self), try other.store(for: User.self)
+        )
         try mine.record(User(name: "ann"))
 
         try temporary.factory.close()
@@ -27,7 +29,10 @@ struct HandleTests {
     }
 
     @Test func closingAHandleDoesNotCloseOtherHandles() throws {
-        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.archives(for: User.self))
+        let (first, second) = (
+            try temporary.factory.store(for: User.self),
+            try temporary.factory.archives(for: User.self)
+        )
         try first.record(User(name: "ann"))
 
         try first.close()
@@ -40,7 +45,9 @@ struct HandleTests {
     }
 
     @Test func aTransactionWithAClosedHandleWritesNothing() throws {
-        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        let (first, second) = (
+            try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self)
+        )
         try first.close()
         let error = #expect(throws: VellumError.self) {
             try temporary.factory.transaction { transaction in
@@ -53,7 +60,9 @@ struct HandleTests {
     }
 
     @Test func theLastHandleClosesTheArchive() throws {
-        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        let (first, second) = (
+            try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self)
+        )
         try first.record(User(name: "ann"))
         try first.close()
         try second.close()
@@ -117,7 +126,9 @@ struct HandleTests {
     }
 
     @Test func closingAHandleEndsItsStreamsAndTransactions() async throws {
-        let (first, second) = (try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self))
+        let (first, second) = (
+            try temporary.factory.store(for: User.self), try temporary.factory.store(for: User.self)
+        )
         try first.record(contentsOf: (0..<1000).map { User(name: "\($0)") })
         var stream = first.stream().makeAsyncIterator()
         #expect(try await stream.next() != nil)
@@ -135,13 +146,21 @@ struct HandleTests {
     /// The target of a symbolic link may belong to another program.
     @Test func theTargetOfASymbolicLinkIsNotRenamed() throws {
         let diary = temporary.directory.appendingPathComponent("diary.txt")
-        try FileManager.default.createDirectory(at: temporary.factory.directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: temporary.factory.directory,
+            withIntermediateDirectories: true
+        )
         try Data("Dear diary, this is long enough to be looked at.".utf8).write(to: diary)
         try FileManager.default.createSymbolicLink(at: temporary.file, withDestinationURL: diary)
-        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: User.self) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try temporary.factory.archives(for: User.self)
+        }
         #expect(error?.code == .notADatabase)
         #expect(try Data(contentsOf: diary).starts(with: Data("Dear diary".utf8)))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path).sorted() == ["archives", "diary.txt"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path).sorted()
+                == ["archives", "diary.txt"]
+        )
     }
 
     // MARK: Kinds of files
@@ -152,7 +171,11 @@ struct HandleTests {
 
         for isOpen in [true, false] {
             let manager = MiniCacheManager(name: "Archives", directory: temporary.factory.directory)
-            let cache: MiniCache<String, Int> = manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .days(1))
+            let cache: MiniCache<String, Int> = manager.cache(
+                cacheName: "numbers",
+                cacheVersion: .custom("1"),
+                maxAge: .days(1)
+            )
             cache["a"] = 1
             #expect(cache["a"] == nil)
             let error = #expect(throws: MiniCacheError.self) { try cache.set(1, forKey: "a") }

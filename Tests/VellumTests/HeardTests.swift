@@ -36,11 +36,16 @@ struct ArchiveHeardTests {
         var waiters: Int { pages.store.loads.waiterCount }
 
         func load(
-            whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
+            whileRevalidate: Duration,
+            ifError: Duration,
+            options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
             let answer = try await pages.load(
-                HeardCell.key, staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options
+                HeardCell.key,
+                staleWhileRevalidate: whileRevalidate,
+                staleIfError: ifError,
+                options: options
             ) { previous in
                 switch try await loader(previous?.text) {
                 case .value(let text, let age): .value(Page(text: text), maxAge: age)
@@ -55,13 +60,17 @@ struct ArchiveHeardTests {
             let inMemory = try pages.access(archiveWithKey: HeardCell.key)?.text
             pages.trimMemory(to: .zero)
             let onDisk = try pages.access(archiveWithKey: HeardCell.key)?.text
-            return inMemory == onDisk ? onDisk : "\(inMemory ?? "nothing") in memory, \(onDisk ?? "nothing") on disk"
+            return inMemory == onDisk
+                ? onDisk : "\(inMemory ?? "nothing") in memory, \(onDisk ?? "nothing") on disk"
         }
 
         func set(_ text: String) throws { try pages.record(Page(text: text)) }
 
         func setUndecodable() throws {
-            try ArchiveHarness(pages.store.disk, clock: clock, isDelegate: false).store(Array("{".utf8), EntryKey(HeardCell.key))
+            try ArchiveHarness(pages.store.disk, clock: clock, isDelegate: false).store(
+                Array("{".utf8),
+                EntryKey(HeardCell.key)
+            )
         }
 
         func observe(all: Bool) -> () async throws -> String? {
@@ -109,7 +118,8 @@ struct ArchiveHeardTests {
             case .remove: try pages.delete(archiveWithKey: key)
             case .removeMany: try pages.delete(allKeys: [key])
             case .updateToNil: try pages.update(archiveWithKey: key) { $0 = nil }
-            case .transactionRemove: try factory.transaction { $0.delete(archiveWithKey: key, in: pages) }
+            case .transactionRemove:
+                try factory.transaction { $0.delete(archiveWithKey: key, in: pages) }
             case .transactionRemoveAll: try factory.transaction { $0.deleteAll(in: pages) }
             case .removeAll: try pages.deleteAll()
             case .removePrefix: try pages.deleteAll(prefix: HeardCell.prefix)
@@ -117,16 +127,23 @@ struct ArchiveHeardTests {
             case .removeWhere: try pages.deleteAll(where: #Predicate { $0.primaryKey == key })
             case .removeUndecodable: #expect(try pages.deleteUndecodable() == 1)
             case .removeUnused: try pages.deleteAll(lastUsedBefore: clock.now.date + 1)
-            case .expire: try ArchiveHarness(pages.store.disk, clock: clock, isDelegate: false).write(EntryKey(key), .removeExpired)
-            case .subscriptSet, .subscriptNil, .clearAll, .removeGroup, .drop, .otherVersion: Issue.record("Archives have no \(write).")
+            case .expire:
+                try ArchiveHarness(pages.store.disk, clock: clock, isDelegate: false).write(
+                    EntryKey(key),
+                    .removeExpired
+                )
+            case .subscriptSet, .subscriptNil, .clearAll, .removeGroup, .drop, .otherVersion:
+                Issue.record("Archives have no \(write).")
             }
         }
     }
 
     private static let rows = HeardCell.rows(of: [
-        .set, .setExpired, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere, .remove, .removeMany, .updateToNil,
+        .set, .setExpired, .setMany, .setIfAbsent, .update, .transactionSet, .loadElsewhere,
+        .remove, .removeMany, .updateToNil,
         .transactionRemove,
-        .transactionRemoveAll, .removeAll, .removePrefix, .removeEmptyPrefix, .removeWhere, .removeUndecodable, .drop, .removeUnused,
+        .transactionRemoveAll, .removeAll, .removePrefix, .removeEmptyPrefix, .removeWhere,
+        .removeUndecodable, .drop, .removeUnused,
         .expire,
     ])
 
@@ -137,7 +154,8 @@ struct ArchiveHeardTests {
 }
 
 extension DatabaseFile {
-    /// Lets the next opening of the file share nothing with this one but the file, as that of another process does.
+    /// Lets the next opening of the file share nothing with this one but the file, as that of
+    /// another process does.
     static func openSeparately(at url: URL) {
         if let file = opened(at: url) { FileRegistry.shared.remove(file) }
     }

@@ -6,7 +6,8 @@ import Testing
 import Vellum
 import VellumTestSupport
 
-/// Factories and managers that leave nothing behind, and folders with attributes of Apple platforms.
+/// Factories and managers that leave nothing behind, and folders with attributes of Apple
+/// platforms.
 @Suite(.ownThreads)
 struct InMemoryTests {
     @Test func handlesOfOneFactoryShareItsArchivesAndOthersDoNot() throws {
@@ -45,7 +46,12 @@ struct InMemoryTests {
     @Test func limitsAndAgesAreThoseOfFiles() throws {
         let clock = ManualClock()
         let factory = ArchivesFactory.inMemory(clock: clock.wallClock)
-        let store = try factory.store(for: User.self, memoryLimit: 1.byte, diskLimit: 1.kiloByte, expiration: .after(.seconds(10)))
+        let store = try factory.store(
+            for: User.self,
+            memoryLimit: 1.byte,
+            diskLimit: 1.kiloByte,
+            expiration: .after(.seconds(10))
+        )
         for number in 0..<100 { try store.record(User(name: "user \(number)")) }
         #expect(try store.statistics().disk.bytes <= 1.kiloByte.bytes)
         #expect(try store.access(archiveWithKey: "user 99") != nil)
@@ -75,16 +81,35 @@ struct InMemoryTests {
     /// What they do is shown on Apple platforms only; everything else is as without them.
     @Test func aFolderMayHaveAttributes() async throws {
         let folder = try TemporaryDirectory()
-        let factory = ArchivesFactory(directory: folder.file("archives"), fileProtection: .complete, excludedFromBackup: true)
+        let factory = ArchivesFactory(
+            directory: folder.file("archives"),
+            fileProtection: .complete,
+            excludedFromBackup: true
+        )
         try factory.store(for: User.self).record(User(name: "ann"))
         try factory.close()
-        #expect(try ArchivesFactory(directory: folder.file("archives"), excludedFromBackup: true).store(for: User.self).count() == 1)
-        let manager = MiniCacheManager(name: "Test", directory: folder.file("caches"), fileProtection: .completeUnlessOpen)
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .hours(1))
+        #expect(
+            try ArchivesFactory(directory: folder.file("archives"), excludedFromBackup: true).store(
+                for: User.self
+            ).count() == 1
+        )
+        let manager = MiniCacheManager(
+            name: "Test",
+            directory: folder.file("caches"),
+            fileProtection: .completeUnlessOpen
+        )
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
         try cache.set(1, forKey: "a")
         #expect(try cache.value(forKey: "a") == 1)
         let options = SQLiteStorageOptions(fileProtection: .complete, excludedFromBackup: true)
-        #expect(options.fileProtection?.rawValue == FileProtectionType.complete.rawValue && options.excludedFromBackup)
+        #expect(
+            options.fileProtection?.rawValue == FileProtectionType.complete.rawValue
+                && options.excludedFromBackup
+        )
         let storage = SQLiteStorage<Int>(fileURL: folder.file("storage.sqlite"), options: options)
         try await storage.set(1, forKey: "a")
         #expect(try await storage.retrieve(forKey: "a") == 1)

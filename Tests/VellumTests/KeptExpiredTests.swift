@@ -5,7 +5,8 @@ import VellumTestSupport
 
 @testable import Vellum
 
-/// How long an archive keeps expired objects for loads that accept old ones. Ages are 100 seconds, and objects are kept for 50 more.
+/// How long an archive keeps expired objects for loads that accept old ones. Ages are 100 seconds,
+/// and objects are kept for 50 more.
 @Suite(.ownThreads)
 struct ArchiveKeptExpiredTests {
     struct Page: ArchiveCodable, Equatable {
@@ -24,12 +25,19 @@ struct ArchiveKeptExpiredTests {
         ArchivesFactory(directory: folder.url, durability: durability, clock: clock.wallClock)
     }
 
-    private func sweep(_ factory: ArchivesFactory) throws { try #require(factory.openedFile).sweepEverything() }
+    private func sweep(_ factory: ArchivesFactory) throws {
+        try #require(factory.openedFile).sweepEverything()
+    }
 
-    @Test(arguments: KeptCell.all) func whatHasExpiredIsThereForAFailingLoader(_ cell: KeptCell) async throws {
+    @Test(arguments: KeptCell.all) func whatHasExpiredIsThereForAFailingLoader(
+        _ cell: KeptCell
+    ) async throws {
         var factory = factory(cell.durability)
         let handlesAge = cell.hasOwnAge ? nil : Expiration.after(.seconds(100))
-        var pages: ArchiveStore<Page> = try factory.store(expiration: handlesAge, keepExpiredFor: .seconds(50))
+        var pages: ArchiveStore<Page> = try factory.store(
+            expiration: handlesAge,
+            keepExpiredFor: .seconds(50)
+        )
         let age = cell.hasOwnAge ? Expiration.after(.seconds(100)) : nil
         switch cell.write {
         case .set: try pages.record(Page(), expiration: age)
@@ -44,7 +52,9 @@ struct ArchiveKeptExpiredTests {
         }
         clock.advance(by: .seconds(149))
         try sweep(factory)
-        let old = try await pages.load("a", staleIfError: .seconds(50)) { () async throws -> Page in throw SourceDown() }
+        let old = try await pages.load("a", staleIfError: .seconds(50)) { () async throws -> Page in
+            throw SourceDown()
+        }
         #expect(old == Loaded(Page(), .staleIfError))
         clock.advance(by: .seconds(1))
         try sweep(factory)
@@ -66,7 +76,8 @@ struct ArchiveKeptExpiredTests {
         #expect(try pages.store.count() == 0)
     }
 
-    /// What an earlier program has said ends after a week. An object without an age has none then, either.
+    /// What an earlier program has said ends after a week. An object without an age has none then,
+    /// either.
     @Test func whatNeverExpiresOutlivesTheProgramThatKeptWhatHas() throws {
         let before = factory()
         let pages: ArchiveStore<Page> = try before.store(keepExpiredFor: .seconds(50))
@@ -82,9 +93,13 @@ struct ArchiveKeptExpiredTests {
         #expect(try same.access(archiveWithKey: "a") == Page())
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)]) func nothingIsKeptForNoTime(_ window: Duration) throws {
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func nothingIsKeptForNoTime(_ window: Duration) throws {
         let factory = factory()
-        let pages: ArchiveStore<Page> = try factory.store(expiration: .after(.seconds(100)), keepExpiredFor: window)
+        let pages: ArchiveStore<Page> = try factory.store(
+            expiration: .after(.seconds(100)),
+            keepExpiredFor: window
+        )
         try pages.record(Page())
         clock.advance(by: .seconds(100))
         try sweep(factory)

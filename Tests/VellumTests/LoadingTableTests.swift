@@ -16,10 +16,17 @@ struct ArchiveLoadingTableTests {
         let pages: ArchiveStore<Page>
 
         func load(
-            whileRevalidate: Duration, ifError: Duration, options: LoadOptions,
+            whileRevalidate: Duration,
+            ifError: Duration,
+            options: LoadOptions,
             _ loader: @escaping @Sendable (String?) async throws -> LoadResult<String>
         ) async throws -> Loaded<String?> {
-            let answer = try await pages.load("a", staleWhileRevalidate: whileRevalidate, staleIfError: ifError, options: options) {
+            let answer = try await pages.load(
+                "a",
+                staleWhileRevalidate: whileRevalidate,
+                staleIfError: ifError,
+                options: options
+            ) {
                 previous in
                 switch try await loader(previous?.text) {
                 case .value(let text, let age): .value(Page(text: text), maxAge: age)
@@ -33,7 +40,9 @@ struct ArchiveLoadingTableTests {
         func stored() throws -> String? { try pages.access(archiveWithKey: "a")?.text }
     }
 
-    @Test(arguments: LoadingCell.all) func eachCellIsAsTheTableSays(_ cell: LoadingCell) async throws {
+    @Test(arguments: LoadingCell.all) func eachCellIsAsTheTableSays(
+        _ cell: LoadingCell
+    ) async throws {
         let (clock, folder) = (ManualClock(), try TemporaryDirectory())
         let factory = ArchivesFactory(directory: folder.url, clock: clock.wallClock)
         let result = try await cell.run(on: Subject(clock: clock, pages: try factory.store()))

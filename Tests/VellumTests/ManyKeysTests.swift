@@ -64,7 +64,11 @@ struct ManyKeysTests {
         try strangers.record(Stranger(name: "b"))
         let error = #expect(throws: VellumError.self) { try strangers.access(allKeys: ["a", "b"]) }
         #expect(error?.code == .notDecodable)
-        #expect(try strangers.access(allKeys: ["a", "b"], undecodable: .skip) == ["b": Stranger(name: "b")])
+        #expect(
+            try strangers.access(allKeys: ["a", "b"], undecodable: .skip) == [
+                "b": Stranger(name: "b")
+            ]
+        )
     }
 
     /// Memory keeps the bytes of instances of classes.
@@ -76,11 +80,15 @@ struct ManyKeysTests {
         if isTrimmed { notes.trimMemory(to: .zero) }
         let error = #expect(throws: VellumError.self) { try notes.access(allKeys: ["a", "b"]) }
         #expect(error?.code == .notDecodable)
-        #expect(try notes.access(allKeys: ["a", "b", "c"], undecodable: .skip).keys.sorted() == ["b"])
+        #expect(
+            try notes.access(allKeys: ["a", "b", "c"], undecodable: .skip).keys.sorted() == ["b"]
+        )
     }
 
     @Test func keysWithAPrefixAreListedAndDeleted() throws {
-        try users.record(contentsOf: (0..<600).map { User(name: ($0 % 2 == 0 ? "even " : "odd ") + "\($0)") })
+        try users.record(
+            contentsOf: (0..<600).map { User(name: ($0 % 2 == 0 ? "even " : "odd ") + "\($0)") }
+        )
         #expect(try users.keys(prefix: "odd").count == 300)
         #expect(try users.keys(prefix: "even", limit: 2) == ["even 598", "even 596"])
         #expect(try users.keys(prefix: "even", limit: 0) == [])

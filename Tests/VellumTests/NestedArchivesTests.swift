@@ -28,7 +28,9 @@ struct NestedArchivesTests {
         try orders.record(Order(buyer: User(name: "ann"), seller: nil, carrier: .some(nil)))
         #expect(try factory.store(for: User.self).keys() == ["ann"])
 
-        try orders.record(Order(buyer: User(name: "ann"), seller: User(name: "bob"), carrier: User(name: "cleo")))
+        try orders.record(
+            Order(buyer: User(name: "ann"), seller: User(name: "bob"), carrier: User(name: "cleo"))
+        )
         #expect(try Set(factory.store(for: User.self).keys()) == ["ann", "bob", "cleo"])
     }
 
@@ -81,7 +83,9 @@ struct NestedArchivesTests {
         var primaryKey = "badge"
         var owner: any Named
         func archive() throws -> Data { Data() }
-        static func deArchive(fromData data: Data) throws -> any Archivable { Badge(owner: Nobody()) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Badge(owner: Nobody())
+        }
     }
 
     struct Nobody: Named {}
@@ -105,7 +109,9 @@ struct NestedArchivesTests {
         let crates = try factory.store(for: Crate.self)
 
         let error = #expect(throws: VellumError.self) {
-            try crates.record(contentsOf: [Crate(primaryKey: "a"), Crate(primaryKey: "b", content: Parcel.refusing("c"))])
+            try crates.record(contentsOf: [
+                Crate(primaryKey: "a"), Crate(primaryKey: "b", content: Parcel.refusing("c")),
+            ])
         }
 
         #expect(error?.code == .notEncodable)
@@ -148,14 +154,19 @@ struct NestedArchivesTests {
         let store: ArchiveStore<CountedStruct> = try factory.store()
         for _ in 0..<3 { _ = try store.access(archiveWithKey: key) }
 
-        // Memory got its bytes before its static type was known to be Sendable. It is decoded once, and then memory keeps the value.
+        // Memory got its bytes before its static type was known to be Sendable. It is decoded once,
+        // and then memory keeps the value.
         #expect(WorkLog.shared.of(key) == .init(encodes: 1, decodes: 1))
     }
 
     @Test func recordingAPropertyFirstDoesNotDetermineTheLimits() throws {
         try factory.store(for: Crate.self).record(Crate(content: User(name: "ann")))
 
-        let users = try factory.store(for: User.self, memoryLimit: 10.kiloByte, diskLimit: 20.kiloByte)
+        let users = try factory.store(
+            for: User.self,
+            memoryLimit: 10.kiloByte,
+            diskLimit: 20.kiloByte
+        )
 
         #expect(users.limits == StorageLimits(memory: 10.kiloByte, disk: 20.kiloByte))
         #expect(try users.keys() == ["ann"])

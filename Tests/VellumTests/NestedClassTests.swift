@@ -15,7 +15,9 @@ struct NestedClassTests {
 
         func archive() throws -> Data { WorkLog.shared.encode(primaryKey) }
 
-        static func deArchive(fromData data: Data) throws -> any Archivable { Node(WorkLog.shared.decode(data)) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Node(WorkLog.shared.decode(data))
+        }
     }
 
     class Animal: Archivable {

@@ -7,12 +7,15 @@ import Testing
 import Vellum
 import VellumTestSupport
 
-/// Two spellings that Swift's `==` finds equal are one key, one indexed value and one name, wherever a string is given (FK1).
+/// Two spellings that Swift's `==` finds equal are one key, one indexed value and one name,
+/// wherever a string is given (FK1).
 @Suite(.ownThreads)
 struct NormalFormKindTests {
-    /// A Korean syllable and a final consonant, a syllable in parts, marks in another order, a letter and a mark, a singleton.
+    /// A Korean syllable and a final consonant, a syllable in parts, marks in another order, a
+    /// letter and a mark, a singleton.
     static let spellings = [
-        ("\u{AC01}", "\u{AC00}\u{11A8}"), ("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"), ("a\u{323}\u{301}", "a\u{301}\u{323}"),
+        ("\u{AC01}", "\u{AC00}\u{11A8}"), ("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"),
+        ("a\u{323}\u{301}", "a\u{301}\u{323}"),
         ("\u{E9}", "e\u{301}"), ("\u{3A9}", "\u{2126}"), ("\u{928}\u{93C}", "\u{929}"),
     ]
 
@@ -38,7 +41,10 @@ struct NormalFormKindTests {
             #expect(try store.fetch(where: #Predicate { $0.name == other }).count == 1)
             #expect(try store.fetch(where: #Predicate { $0.name.starts(with: other) }).count == 1)
             #expect(try store.fetch(where: #Predicate { $0.name != other }).isEmpty)
-            #expect(try store.fetch(where: #Predicate { $0.name >= other && $0.name <= other }).count == 1)
+            #expect(
+                try store.fetch(where: #Predicate { $0.name >= other && $0.name <= other }).count
+                    == 1
+            )
             #expect(try store.keys(prefix: other).count == 1)
         }
         #expect(try !store.recordIfAbsent(Place(name: other, primaryKey: other)))
@@ -56,19 +62,34 @@ struct NormalFormKindTests {
             try factory.store(for: Place.self).record(Place(name: "a", primaryKey: "a"))
             try factory.close()
         }
-        #expect(try Place.$archiveName.withValue(other) { try factory.store(for: Place.self).count() } == 1)
+        #expect(
+            try Place.$archiveName.withValue(other) { try factory.store(for: Place.self).count() }
+                == 1
+        )
     }
 
     @Test(arguments: spellings)
     func caches(_ one: String, _ other: String) throws {
         let manager = MiniCacheManager.inMemory()
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: one, cacheVersion: .custom(one), maxAge: .forever)
-        let same: MiniCache<String, Int> = manager.cache(cacheName: other, cacheVersion: .custom(other), maxAge: .forever)
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: one,
+            cacheVersion: .custom(one),
+            maxAge: .forever
+        )
+        let same: MiniCache<String, Int> = manager.cache(
+            cacheName: other,
+            cacheVersion: .custom(other),
+            maxAge: .forever
+        )
         try cache.set(1, forKey: one)
         #expect(try same.value(forKey: other) == 1)
         #expect(try same.keys(prefix: other).count == 1)
         #expect(try !same.setIfAbsent(2, forKey: other))
-        let nested: MiniCache<[String], Int> = manager.cache(cacheName: "nested", cacheVersion: .custom("1"), maxAge: .forever)
+        let nested: MiniCache<[String], Int> = manager.cache(
+            cacheName: "nested",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         try nested.set(1, forKey: [one])
         #expect(try nested.value(forKey: [other]) == 1)
         try same.removeValue(forKey: other)

@@ -14,7 +14,9 @@ struct Parcel: Archivable, Equatable {
     }
 
     func archive() throws -> Data {
-        guard size >= primaryKey.utf8.count else { throw Refusal(words: "\(primaryKey) does not fit into \(size)") }
+        guard size >= primaryKey.utf8.count else {
+            throw Refusal(words: "\(primaryKey) does not fit into \(size)")
+        }
         return Data(primaryKey.utf8) + Data(repeating: 0x20, count: size - primaryKey.utf8.count)
     }
 

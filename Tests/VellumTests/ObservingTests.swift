@@ -107,11 +107,16 @@ struct ObservingTests {
     }
 
     /// No object with NaN is equal to itself.
-    @Test(arguments: [1, Double.nan]) func anObjectThatWasNotWrittenIsNoOtherAnswer(_ number: Double) throws {
+    @Test(arguments: [1, Double.nan]) func anObjectThatWasNotWrittenIsNoOtherAnswer(
+        _ number: Double
+    ) throws {
         let store: ArchiveStore<Named> = try factory.store()
         func origins() throws -> [[EntryOrigin]] {
             let query = QueryDescription<Named>([.limit(1)])
-            return [try store.store.observed("a").origins, try store.store.observed(query, undecodable: .fail) { false }.origins]
+            return [
+                try store.store.observed("a").origins,
+                try store.store.observed(query, undecodable: .fail) { false }.origins,
+            ]
         }
         try store.record(Named(name: "a", number: number))
         let before = try origins()
@@ -145,7 +150,9 @@ struct ObservingTests {
         var answers = items.observeCount().makeAsyncIterator()
         #expect(try await answers.next() == 0)
         try factory.transaction { transaction in
-            for number in 0..<100 { try transaction.record(Item(name: "\(number)", number: number), in: items) }
+            for number in 0..<100 {
+                try transaction.record(Item(name: "\(number)", number: number), in: items)
+            }
             try transaction.record(Opaque(name: "a", number: 1), in: opaque)
         }
         #expect(try await answers.next() == 100)
@@ -153,8 +160,11 @@ struct ObservingTests {
     }
 
     @Test func relaxedWritesOfThisProcessCountAtOnce() async throws {
-        let relaxed: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "relaxed"), durability: .relaxed)
-            .store()
+        let relaxed: ArchiveStore<Item> = try ArchivesFactory(
+            directory: folder.url.appending(path: "relaxed"),
+            durability: .relaxed
+        )
+        .store()
         var answers = relaxed.observe(archiveWithKey: "a").makeAsyncIterator()
         #expect(try await answers.next() == .some(nil))
         try relaxed.record(Item(name: "a", number: 1))
@@ -182,9 +192,15 @@ struct ObservingTests {
 
     /// Too large for the disk, so only memory has it.
     @Test func theEndOfAnAgeOfAnObjectInMemoryIsAChange() async throws {
-        let small: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "small"), clock: clock.wallClock)
-            .store(memoryLimit: 1.megaByte, diskLimit: 1.kiloByte)
-        try small.record(Item(name: String(repeating: "a", count: 4000), number: 1), expiration: .after(.seconds(10)))
+        let small: ArchiveStore<Item> = try ArchivesFactory(
+            directory: folder.url.appending(path: "small"),
+            clock: clock.wallClock
+        )
+        .store(memoryLimit: 1.megaByte, diskLimit: 1.kiloByte)
+        try small.record(
+            Item(name: String(repeating: "a", count: 4000), number: 1),
+            expiration: .after(.seconds(10))
+        )
         let begin = clock.now
         var all = small.observe().makeAsyncIterator()
         var count = small.observeCount().makeAsyncIterator()
@@ -230,7 +246,10 @@ struct ObservingTests {
         init(name: String) { self.name = name }
 
         init(from decoder: any Decoder) throws {
-            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+            name = try decoder.container(keyedBy: CodingKeys.self).decode(
+                String.self,
+                forKey: .name
+            )
             Self.decoding.note()
         }
 
@@ -300,8 +319,10 @@ struct ObservingTests {
 
     /// What only memory had is gone when memory evicts it.
     @Test func anEvictionFromTheLastPlaceIsAChange() async throws {
-        let store: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url.appending(path: "small"))
-            .store(memoryLimit: 10.kiloByte, diskLimit: 2.kiloByte)
+        let store: ArchiveStore<Item> = try ArchivesFactory(
+            directory: folder.url.appending(path: "small")
+        )
+        .store(memoryLimit: 10.kiloByte, diskLimit: 2.kiloByte)
         for number in 0..<20 { try store.record(Item(name: "\(number)", number: number)) }
         var answers = store.observe(archiveWithKey: "0").makeAsyncIterator()
         #expect(try await answers.next() == Item(name: "0", number: 0))
@@ -356,8 +377,11 @@ struct ObservingTests {
         #expect(try await next.value == Item(name: "a", number: 1))
     }
 
-    /// A file that is deleted, or set aside, has no further answer; the archive that is opened in its place has.
-    @Test(arguments: [false, true]) func aFileThatIsGoneEndsTheSequenceWithItsError(_ isSetAside: Bool) async throws {
+    /// A file that is deleted, or set aside, has no further answer; the archive that is opened in
+    /// its place has.
+    @Test(arguments: [false, true]) func aFileThatIsGoneEndsTheSequenceWithItsError(
+        _ isSetAside: Bool
+    ) async throws {
         try items.record(Item(name: "a", number: 1))
         var answers = items.observe().makeAsyncIterator()
         #expect(try await answers.next()?.count == 1)
@@ -383,14 +407,18 @@ struct ObservingTests {
         }
         #expect(end?.code == .vanished)
         #expect(try await answers.next() == nil)
-        let again: ArchiveStore<Item> = try ArchivesFactory(directory: folder.url, clock: clock.wallClock).store()
+        let again: ArchiveStore<Item> = try ArchivesFactory(
+            directory: folder.url,
+            clock: clock.wallClock
+        ).store()
         var others = again.observe(archiveWithKey: "c").makeAsyncIterator()
         #expect(try await others.next() == .some(nil))
         try again.record(Item(name: "c", number: 3))
         #expect(try await others.next() == Item(name: "c", number: 3))
     }
 
-    /// Nobody in this process looks for the file, and whoever deleted it wakes nobody. The waiting thread looks when it wakes.
+    /// Nobody in this process looks for the file, and whoever deleted it wakes nobody. The waiting
+    /// thread looks when it wakes.
     @Test func aDeletedFileIsNoticedByTheWaitingThread() async throws {
         var answers = items.observe().makeAsyncIterator()
         #expect(try await answers.next() == [])

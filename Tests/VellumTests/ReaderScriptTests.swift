@@ -6,16 +6,25 @@ import Vellum
 /// `Scripts/read_archives.py`: it reads, and changes and creates nothing.
 @Suite(
     .ownThreads,
-    .enabled(if: ["/usr/bin", "/usr/local/bin"].contains { FileManager.default.fileExists(atPath: $0 + "/python3") }))
+    .enabled(
+        if: ["/usr/bin", "/usr/local/bin"].contains {
+            FileManager.default.fileExists(atPath: $0 + "/python3")
+        }
+    )
+)
 struct ReaderScriptTests {
     private let temporary = TemporaryArchives()
     private var folder: URL { temporary.factory.directory }
 
     /// Returns how the script ends, and what the script says: its output, or its error.
     private func read(_ path: String) throws -> (end: Child.End, text: String) {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Scripts/read_archives.py")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Scripts/read_archives.py")
         let (end, text) = try Child.run(
-            "python3", [script.standardizedFileURL.path, path], errors: .withOutput)
+            "python3",
+            [script.standardizedFileURL.path, path],
+            errors: .withOutput
+        )
         return (end, text)
     }
 
@@ -25,7 +34,8 @@ struct ReaderScriptTests {
             var isFolder: ObjCBool = false
             let path = folder.appendingPathComponent(name).path
             _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            files[name] = isFolder.boolValue ? Data() : try Data(contentsOf: URL(fileURLWithPath: path))
+            files[name] =
+                isFolder.boolValue ? Data() : try Data(contentsOf: URL(fileURLWithPath: path))
         }
     }
 
@@ -42,24 +52,33 @@ struct ReaderScriptTests {
 
     @Test(arguments: 0..<3)
     func aFeatureOfALaterVersionIsTreatedAsItSays(word: Int) throws {
-        let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Format1")
-        let (end, text) = try read(fixtures.appendingPathComponent("Features\(word).sqlite").standardizedFileURL.path)
+        let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fixtures/Format1")
+        let (end, text) = try read(
+            fixtures.appendingPathComponent("Features\(word).sqlite").standardizedFileURL.path
+        )
         #expect(end == .exited(word < 2 ? 0 : 2))
         #expect(text.contains(word < 2 ? "folder/b" : "features of a newer version"))
     }
 
     /// FN8: a path that was mistyped created an empty database, which the library took over.
     @Test(arguments: [
-        "missing", "missing/below", "folder", "text", "empty", "foreign", "link", "a?mode=rwc", "a#b", "file:missing?mode=rwc",
+        "missing", "missing/below", "folder", "text", "empty", "foreign", "link", "a?mode=rwc",
+        "a#b", "file:missing?mode=rwc",
     ])
     func whatCannotBeReadIsAnErrorAndNothingIsCreated(_ name: String) throws {
-        try FileManager.default.createDirectory(at: folder.appendingPathComponent("folder"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("folder"),
+            withIntermediateDirectories: true
+        )
         try Data(repeating: 0x41, count: 8192).write(to: folder.appendingPathComponent("text"))
         try Data().write(to: folder.appendingPathComponent("empty"))
         // The header of a database of another program, without a page.
         try Data("SQLite format 3\0".utf8).write(to: folder.appendingPathComponent("foreign"))
         try FileManager.default.createSymbolicLink(
-            at: folder.appendingPathComponent("link"), withDestinationURL: folder.appendingPathComponent("nowhere"))
+            at: folder.appendingPathComponent("link"),
+            withDestinationURL: folder.appendingPathComponent("nowhere")
+        )
         let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         let (end, text) = try read(folder.path + "/" + name)
         #expect(end == .exited(2))
@@ -71,7 +90,10 @@ struct ReaderScriptTests {
     /// As root, every file can be read.
     @Test(.enabled(if: getuid() != 0)) func aFileThatMayNotBeReadIsAnError() throws {
         try temporary.put(Data())
-        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: temporary.file.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0],
+            ofItemAtPath: temporary.file.path
+        )
         #expect(try read(temporary.file.path).end == .exited(2))
     }
 }

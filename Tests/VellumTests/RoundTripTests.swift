@@ -10,7 +10,8 @@
     import VellumCore
     import VellumTestSupport
 
-    /// In debug builds, the first object of a type is decoded and compared with what was recorded. Each type is used by one test only.
+    /// In debug builds, the first object of a type is decoded and compared with what was recorded.
+    /// Each type is used by one test only.
     @Suite(.ownThreads)
     struct RoundTripTests {
         private let temporary = TemporaryArchives()
@@ -18,7 +19,10 @@
         /// The warnings that recording logs.
         private func warnings(_ body: () throws -> Void) rethrows -> [String] {
             let lines = Locked<[String]>([])
-            try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+            try LoggedLines.$observer.withValue(
+                { line in lines.withLock { $0.append(line) } },
+                operation: body
+            )
             return lines.withLock { $0.filter { $0.contains("What decodes") } }
         }
 
@@ -31,23 +35,36 @@
         private func difference<Archive: Archivable>(of object: Archive) throws -> String? {
             let lines = try warnings(of: object)
             #expect(lines.count <= 1)
-            #expect(lines.allSatisfy { $0.contains("type \(Archive.self) ") && !$0.contains("secret") })
+            #expect(
+                lines.allSatisfy { $0.contains("type \(Archive.self) ") && !$0.contains("secret") }
+            )
             return lines.first.flatMap {
-                $0.components(separatedBy: "first at ").last?.components(separatedBy: " ").first.map { String($0.dropLast()) }
+                $0.components(separatedBy: "first at ").last?.components(separatedBy: " ").first.map
+                { String($0.dropLast()) }
             }
         }
 
         // MARK: What differs
 
-        @Test func aPropertyThatIsNotEncodedIsNamed() throws { #expect(try difference(of: Draft(id: "a", note: "secret")) == ".note") }
+        @Test func aPropertyThatIsNotEncodedIsNamed() throws {
+            #expect(try difference(of: Draft(id: "a", note: "secret")) == ".note")
+        }
 
-        @Test func aRoundedDateIsNamed() throws { #expect(try difference(of: Appointment()) == ".date") }
+        @Test func aRoundedDateIsNamed() throws {
+            #expect(try difference(of: Appointment()) == ".date")
+        }
 
-        @Test func aNestedOptionalIsNamed() throws { #expect(try difference(of: Answer()) == ".count") }
+        @Test func aNestedOptionalIsNamed() throws {
+            #expect(try difference(of: Answer()) == ".count")
+        }
 
-        @Test func aSubclassInsideAStructIsNamed() throws { #expect(try difference(of: Contract()) == ".person") }
+        @Test func aSubclassInsideAStructIsNamed() throws {
+            #expect(try difference(of: Contract()) == ".person")
+        }
 
-        @Test func aPropertyOfAClassInsideAStructIsNamed() throws { #expect(try difference(of: Order()) == ".buyer.rating") }
+        @Test func aPropertyOfAClassInsideAStructIsNamed() throws {
+            #expect(try difference(of: Order()) == ".buyer.rating")
+        }
 
         @Test func differencesInsideOfCollectionsAreNamedWithoutTheirKeys() throws {
             #expect(try difference(of: Lists()) == ".list[1].note")
@@ -67,11 +84,20 @@
 
         @Test func valuesOfCachesAndStoragesAreCompared() throws {
             let cache: MiniCache<String, InCache> = MiniCacheManager.inMemory().cache(
-                cacheName: "values", cacheVersion: .custom("1"), maxAge: .forever)
+                cacheName: "values",
+                cacheVersion: .custom("1"),
+                maxAge: .forever
+            )
             #expect(try warnings { try cache.set(InCache(note: "secret"), forKey: "a") }.count == 1)
             #expect(try warnings { try cache.set(InCache(note: "secret"), forKey: "a") }.isEmpty)
-            let storage = SQLiteStorage<InStorage>(fileURL: temporary.directory.appendingPathComponent("values.sqlite"))
-            #expect(try warnings { try storage.makeSyncStorage().set(InStorage(note: "secret"), forKey: "a") }.count == 1)
+            let storage = SQLiteStorage<InStorage>(
+                fileURL: temporary.directory.appendingPathComponent("values.sqlite")
+            )
+            #expect(
+                try warnings {
+                    try storage.makeSyncStorage().set(InStorage(note: "secret"), forKey: "a")
+                }.count == 1
+            )
             try storage.closeAndWait()
         }
 
@@ -79,15 +105,21 @@
 
         @Test func soundTypesAreNotReported() throws {
             let objects: [any Archivable] = [
-                Plain(), Unordered(), Numbers(), Texts(), Optionals(), Cases(), Reference(), Child(), Ring(), Lazy(), Clamped(), Watched(),
-                Tupled(), Hashed(), AsText(), Huge(), Closured(), Locking(), Guarded(), Calendars(), Shaped(), Loose(), Linked(), Slices(),
+                Plain(), Unordered(), Numbers(), Texts(), Optionals(), Cases(), Reference(),
+                Child(), Ring(), Lazy(), Clamped(), Watched(),
+                Tupled(), Hashed(), AsText(), Huge(), Closured(), Locking(), Guarded(), Calendars(),
+                Shaped(), Loose(), Linked(), Slices(),
                 Options(), Mirrored(), Identified(), Measured(), Deep(),
             ]
             #expect(objects.count >= 20)
-            for object in objects { #expect(try difference(of: object) == nil, "\(type(of: object))") }
+            for object in objects {
+                #expect(try difference(of: object) == nil, "\(type(of: object))")
+            }
         }
 
-        @Test func anObjectThatCannotBeDecodedIsNotReported() throws { #expect(try difference(of: Stuck()) == nil) }
+        @Test func anObjectThatCannotBeDecodedIsNotReported() throws {
+            #expect(try difference(of: Stuck()) == nil)
+        }
     }
 
     /// A type of the tests, whose archive is named as the type.
@@ -117,7 +149,11 @@
         var date = Date(timeIntervalSinceReferenceDate: 1.5)
         init() {}
         init(from decoder: any Decoder) throws {
-            date = Date(timeIntervalSinceReferenceDate: Double(try decoder.singleValueContainer().decode(Int.self)))
+            date = Date(
+                timeIntervalSinceReferenceDate: Double(
+                    try decoder.singleValueContainer().decode(Int.self)
+                )
+            )
         }
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
@@ -176,7 +212,9 @@
         var owner: String? = nil
         required init() {}
         required init(from decoder: any Decoder) throws {}
-        func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+        func encode(to encoder: any Encoder) throws {
+            _ = encoder.container(keyedBy: CodingKeys.self)
+        }
     }
 
     private final class Puppy: Dog {
@@ -190,7 +228,9 @@
     private struct Fewer: CodableSample {
         var numbers = [1, 2, 3]
         init() {}
-        init(from decoder: any Decoder) throws { numbers = Array(try decoder.singleValueContainer().decode([Int].self).dropLast()) }
+        init(from decoder: any Decoder) throws {
+            numbers = Array(try decoder.singleValueContainer().decode([Int].self).dropLast())
+        }
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(numbers)
@@ -207,7 +247,9 @@
     private struct Laboured: Sample {
         var tags: Set = ["secret", "b"]
         func archive() throws -> Data { Data() }
-        static func deArchive(fromData data: Data) throws -> any Archivable { Laboured(tags: ["a", "b"]) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Laboured(tags: ["a", "b"])
+        }
     }
 
     private struct Once: CodableSample {
@@ -306,7 +348,9 @@
     private final class Watched: CodableSample {
         var name = "a"
         init() { withObservationTracking({ _ = name }, onChange: {}) }
-        init(from decoder: any Decoder) throws { name = try decoder.singleValueContainer().decode(String.self) }
+        init(from decoder: any Decoder) throws {
+            name = try decoder.singleValueContainer().decode(String.self)
+        }
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(name)
@@ -324,7 +368,9 @@
         var table: [AnyHashable: Any] = ["a": 1, 2: "b"]
         var set: Set<AnyHashable> = [1, "a", Part()]
         func archive() throws -> Data { Data() }
-        static func deArchive(fromData data: Data) throws -> any Archivable { Hashed(one: Int8(1), table: ["a": Int8(1), 2: "b"]) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Hashed(one: Int8(1), table: ["a": Int8(1), 2: "b"])
+        }
     }
 
     private struct AsText: CodableSample {
@@ -393,7 +439,9 @@
         var any: Any = Int8(1)
         var list: [Any] = [Float(1), "a"]
         func archive() throws -> Data { Data() }
-        static func deArchive(fromData data: Data) throws -> any Archivable { Loose(any: 1, list: [1.0, "a"]) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Loose(any: 1, list: [1.0, "a"])
+        }
     }
 
     private final class Linked: Sample {

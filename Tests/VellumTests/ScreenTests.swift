@@ -23,7 +23,9 @@ struct ScreenTests {
         static var decoded: Int { counter.withLock { $0 } }
         private static let counter = Locked(0)
 
-        init(name: String, people: Int, note: String? = nil) { (self.name, self.people, self.note) = (name, people, note) }
+        init(name: String, people: Int, note: String? = nil) {
+            (self.name, self.people, self.note) = (name, people, note)
+        }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -53,10 +55,17 @@ struct ScreenTests {
     // MARK: The present answer
 
     @Test func aScreenHasThePresentAnswer() async throws {
-        let results = ArchiveResults(cities, where: #Predicate { $0.people > 0 }, sortedBy: [SortDescriptor(\.name)])
+        let results = ArchiveResults(
+            cities,
+            where: #Predicate { $0.people > 0 },
+            sortedBy: [SortDescriptor(\.name)]
+        )
         let result = ArchiveResult(cities, archiveWithKey: "a")
         let count = ArchiveCount(cities, where: #Predicate { $0.people > 0 })
-        #expect(results.value.isEmpty && !results.isLoaded && results.isAsking && count.value == 0 && !count.isLoaded)
+        #expect(
+            results.value.isEmpty && !results.isLoaded && results.isAsking && count.value == 0
+                && !count.isLoaded
+        )
         await cities.observersSettled()
         #expect(results.isLoaded && !results.isAsking && result.isLoaded && count.isLoaded)
         let changes = Changes()
@@ -91,8 +100,13 @@ struct ScreenTests {
 
     @Test func aClosedArchiveIsAnError() async throws {
         try cities.close()
-        let (results, result, count) = (ArchiveResults(cities), ArchiveResult(cities, archiveWithKey: "a"), ArchiveCount(cities))
-        #expect(results.error?.code == .closed && result.error?.code == .closed && count.error?.code == .closed)
+        let (results, result, count) = (
+            ArchiveResults(cities), ArchiveResult(cities, archiveWithKey: "a"), ArchiveCount(cities)
+        )
+        #expect(
+            results.error?.code == .closed && result.error?.code == .closed
+                && count.error?.code == .closed
+        )
         results.ask(where: #Predicate { $0.people > 1 })
         results.limit = 3
         #expect(!results.isAsking && results.value.isEmpty)
@@ -139,7 +153,10 @@ struct ScreenTests {
         }
         await cities.observersSettled()
         #expect(results.value.count == 200)
-        #expect(shown.counts.sorted() == shown.counts, "An answer to an earlier question was shown after one to a later.")
+        #expect(
+            shown.counts.sorted() == shown.counts,
+            "An answer to an earlier question was shown after one to a later."
+        )
     }
 
     @Test func theFailureOfAnEarlierQuestionIsNotShown() async throws {
@@ -182,7 +199,12 @@ struct ScreenTests {
     @Test func aHigherLimitReadsOnlyWhatIsNotShown() async throws {
         try cities.record(contentsOf: (0..<300).map { City(name: "counted \($0)", people: $0) })
         cities.trimMemory(to: .zero)
-        let results = ArchiveResults(cities, where: #Predicate { $0.people >= 50 }, sortedBy: [SortDescriptor(\.people)], limit: 20)
+        let results = ArchiveResults(
+            cities,
+            where: #Predicate { $0.people >= 50 },
+            sortedBy: [SortDescriptor(\.people)],
+            limit: 20
+        )
         await cities.observersSettled()
         #expect(results.value.map(\.people) == Array(50..<70))
         for page in 1...5 {
@@ -207,10 +229,14 @@ struct ScreenTests {
         #expect(results.value.count == 250 && results.limit == .max)
     }
 
-    /// Whatever happens between two pages: a write before, among and after what is shown, by an own write, another handle, or an age.
+    /// Whatever happens between two pages: a write before, among and after what is shown, by an own
+    /// write, another handle, or an age.
     @Test(arguments: 0..<12) func aChangeBetweenTwoPagesIsSeen(_ kind: Int) async throws {
         let lasting = kind % 4 == 3 ? Expiration.after(.seconds(10)) : nil
-        try cities.record(contentsOf: (0..<100).map { City(name: "\($0 + 100)", people: $0 * 2) }, expiration: nil)
+        try cities.record(
+            contentsOf: (0..<100).map { City(name: "\($0 + 100)", people: $0 * 2) },
+            expiration: nil
+        )
         try cities.record(City(name: "mortal", people: [-1, 9, 91][kind / 4]), expiration: lasting)
         let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)], limit: 20)
         await cities.observersSettled()
@@ -224,20 +250,32 @@ struct ScreenTests {
         }
         results.limit = 60
         await cities.observersSettled()
-        #expect(results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)], limit: 60)))
+        #expect(
+            results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)], limit: 60))
+        )
     }
 
     // MARK: Own writes
 
     @Test func anOwnWriteIsVisibleWhenTheCallReturns() async throws {
         try cities.record(contentsOf: [10, 20, 30, 40].map { City(name: "c\($0)", people: $0) })
-        let results = ArchiveResults(cities, where: #Predicate { $0.people >= 10 }, sortedBy: [SortDescriptor(\.people)])
+        let results = ArchiveResults(
+            cities,
+            where: #Predicate { $0.people >= 10 },
+            sortedBy: [SortDescriptor(\.people)]
+        )
         await cities.observersSettled()
         func check(_ names: [String], _ place: SourceLocation = #_sourceLocation) async throws {
             #expect(results.value.map(\.name) == names, sourceLocation: place)
             await cities.observersSettled()
             #expect(results.value.map(\.name) == names, sourceLocation: place)
-            #expect(results.value == (try cities.fetch(where: #Predicate { $0.people >= 10 }, sortedBy: [SortDescriptor(\.people)])))
+            #expect(
+                results.value
+                    == (try cities.fetch(
+                        where: #Predicate { $0.people >= 10 },
+                        sortedBy: [SortDescriptor(\.people)]
+                    ))
+            )
         }
         try results.record(City(name: "new", people: 25))
         try await check(["c10", "c20", "new", "c30", "c40"])
@@ -335,7 +373,9 @@ struct ScreenTests {
             guard !results.value.contains(where: { $0.name == "other" }) else { return true }
             number += 1
             try results.record(City(name: "own \(number % 7)", people: number))
-            #expect(results.value.contains { $0.name == "own \(number % 7)" && $0.people == number })
+            #expect(
+                results.value.contains { $0.name == "own \(number % 7)" && $0.people == number }
+            )
             return false
         }
         await cities.observersSettled()
@@ -348,7 +388,9 @@ struct ScreenTests {
         let city = City(name: "a", people: 1)
         try cities.record(city)
         let share = #Predicate<City> { 10 / $0.people >= 1 }
-        let (results, count) = (ArchiveResults(cities, where: share), ArchiveCount(cities, where: share))
+        let (results, count) = (
+            ArchiveResults(cities, where: share), ArchiveCount(cities, where: share)
+        )
         let result = ArchiveResult(cities, archiveWithKey: "a")
         await cities.observersSettled()
         #expect(results.value == [city] && count.value == 1 && result.value == city)
@@ -384,38 +426,65 @@ struct ScreenTests {
 
     // MARK: At random
 
-    /// Whatever is asked and written, by the model or by others: in the end it shows what a query finds.
+    /// Whatever is asked and written, by the model or by others: in the end it shows what a query
+    /// finds.
     @Test(arguments: 1...UInt64(LongRun.number(12, usually: 3)))
     func atRandomItShowsWhatAQueryFinds(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        try cities.record(contentsOf: (0..<50).map { City(name: "c\($0)", people: Int.random(in: 0..<20, using: &random)) })
+        try cities.record(
+            contentsOf: (0..<50).map {
+                City(name: "c\($0)", people: Int.random(in: 0..<20, using: &random))
+            }
+        )
         let results = ArchiveResults(cities)
         var (least, limit, order) = (0, Int?.none, [SortDescriptor<City>]())
         for step in 0..<150 {
-            let city = City(name: "c\(Int.random(in: 0..<80, using: &random))", people: Int.random(in: 0..<20, using: &random))
+            let city = City(
+                name: "c\(Int.random(in: 0..<80, using: &random))",
+                people: Int.random(in: 0..<20, using: &random)
+            )
             switch Int.random(in: 0..<10, using: &random) {
             case 0, 1: try results.record(city)
             case 2: try results.delete(allKeys: [city.name])
-            case 3: try results.delete(allKeys: results.value.prefix(Int.random(in: 0..<4, using: &random)).map(\.name))
+            case 3:
+                try results.delete(
+                    allKeys: results.value.prefix(Int.random(in: 0..<4, using: &random)).map(\.name)
+                )
             case 4: try cities.record(city)
             case 5: try cities.delete(archiveWithKey: city.name)
             case 6:
-                (least, limit) = (city.people, [nil, 0, 5, 40].randomElement(using: &random) ?? nil)
+                (least, limit) = (
+                    city.people, [nil, 0, 5, 40].randomElement(using: &random) ?? nil
+                )
                 order =
-                    [[], [SortDescriptor(\.name)], [SortDescriptor(\.people), SortDescriptor(\.name)]].randomElement(using: &random) ?? []
+                    [
+                        [], [SortDescriptor(\.name)],
+                        [SortDescriptor(\.people), SortDescriptor(\.name)],
+                    ].randomElement(using: &random) ?? []
                 results.ask(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)
             case 7, 8:
                 limit = limit.map { $0 + city.people }
                 results.limit = limit
             default:
                 await cities.observersSettled()
-                let expected = try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)
+                let expected = try cities.fetch(
+                    where: #Predicate { $0.people >= least },
+                    sortedBy: order,
+                    limit: limit
+                )
                 #expect(results.value == expected, "seed \(seed), step \(step)")
             }
             // Some answers come meanwhile. Nothing depends on which.
             if Bool.random(using: &random) { await pause() }
         }
         await cities.observersSettled()
-        #expect(results.value == (try cities.fetch(where: #Predicate { $0.people >= least }, sortedBy: order, limit: limit)))
+        #expect(
+            results.value
+                == (try cities.fetch(
+                    where: #Predicate { $0.people >= least },
+                    sortedBy: order,
+                    limit: limit
+                ))
+        )
     }
 }

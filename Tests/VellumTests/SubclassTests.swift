@@ -24,7 +24,11 @@ struct SubclassTests {
         for (index, call) in calls.enumerated() {
             let error = #expect(throws: VellumError.self) { try call() }
             #expect(error?.code == .notEncodable, "\(index)")
-            #expect(error?.message.contains("type Dog") == true && error?.message.contains("as Animal") == true, "\(index)")
+            #expect(
+                error?.message.contains("type Dog") == true
+                    && error?.message.contains("as Animal") == true,
+                "\(index)"
+            )
         }
         #expect(try animals.accessAll().map { $0.primaryKey } == ["rex"])
     }
@@ -64,7 +68,9 @@ struct SubclassTests {
 
     /// It would be recorded in the archive of the class that the property declares.
     @Test func aPropertyOfASubclassIsRefused() throws {
-        let (zoos, parks) = (try temporary.factory.store(for: Zoo.self), try temporary.factory.store(for: Park.self))
+        let (zoos, parks) = (
+            try temporary.factory.store(for: Zoo.self), try temporary.factory.store(for: Park.self)
+        )
         try zoos.record(Zoo(animal: Animal("rex")))
         let error = #expect(throws: VellumError.self) { try zoos.record(Zoo(animal: Dog("new"))) }
         #expect(error?.code == .notEncodable)
@@ -105,7 +111,9 @@ private struct Zoo: Archivable {
     var primaryKey: String { "zoo" }
     var animal: Animal
     func archive() throws -> Data { Data() }
-    static func deArchive(fromData data: Data) throws -> any Archivable { Zoo(animal: Animal("rex")) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        Zoo(animal: Animal("rex"))
+    }
 }
 
 /// Records its animal nowhere else.
@@ -115,7 +123,9 @@ private struct Park: Archivable {
     var primaryKey: String { "park" }
     var animal: Animal
     func archive() throws -> Data { Data() }
-    static func deArchive(fromData data: Data) throws -> any Archivable { Park(animal: Animal("rex")) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        Park(animal: Animal("rex"))
+    }
 }
 
 private class Shape: Archivable {

@@ -30,12 +30,18 @@ struct TransactionWriteTests {
     private static let throwing = [
         Write("record") { try $0.parcels.record(Parcel("old", size: 7)) },
         Write("record of another archive") { try $0.users.record(User(name: "ann")) },
-        Write("record of several") { try $0.parcels.record(contentsOf: [Parcel("a"), Parcel("b")]) },
+        Write("record of several") {
+            try $0.parcels.record(contentsOf: [Parcel("a"), Parcel("b")])
+        },
         Write("record with nested objects") {
-            try $0.temporary.factory.store(for: Crate.self).record(Crate(content: User(name: "ann")))
+            try $0.temporary.factory.store(for: Crate.self).record(
+                Crate(content: User(name: "ann"))
+            )
         },
         Write("recordIfAbsent") { try $0.parcels.recordIfAbsent(Parcel("new")) },
-        Write("update") { try $0.parcels.update(archiveWithKey: "old") { $0 = Parcel("old", size: 7) } },
+        Write("update") {
+            try $0.parcels.update(archiveWithKey: "old") { $0 = Parcel("old", size: 7) }
+        },
         Write("update that deletes") { try $0.parcels.update(archiveWithKey: "old") { $0 = nil } },
         Write("delete") { try $0.parcels.delete(archiveWithKey: "old") },
         Write("delete of several") { try $0.parcels.delete(allKeys: ["old"]) },
@@ -45,7 +51,9 @@ struct TransactionWriteTests {
         Write("deleteAll by query") { try $0.parcels.deleteAll(where: #Predicate { $0.size > 0 }) },
         Write("drop") { try $0.temporary.factory.drop(archiveNamed: "nothing") },
         Write("another handle") { try $0.temporary.factory.store(for: Parcel.self).deleteAll() },
-        Write("another factory on the file") { try $0.temporary.anotherFactory("./archives").store(for: Parcel.self).deleteAll() },
+        Write("another factory on the file") {
+            try $0.temporary.anotherFactory("./archives").store(for: Parcel.self).deleteAll()
+        },
         Write("a limit that is the first") {
             _ = try $0.temporary.factory.archives(for: Parcel.self, trySetMaxDiskSize: 1.megaByte)
         },
@@ -55,19 +63,30 @@ struct TransactionWriteTests {
     ]
 
     private static let silent = [
-        Write("a manager's record") { try $0.temporary.factory.archives(for: Parcel.self).record(Parcel("new")) },
-        Write("a manager's insert") { try $0.temporary.factory.archives(for: Parcel.self).insert(all: [Parcel("new")]) },
-        Write("a manager's delete") { try $0.temporary.factory.archives(for: Parcel.self).delete(archiveWithKey: "old") },
-        Write("a manager's deleteAll") { try $0.temporary.factory.archives(for: Parcel.self).deleteAll() },
+        Write("a manager's record") {
+            try $0.temporary.factory.archives(for: Parcel.self).record(Parcel("new"))
+        },
+        Write("a manager's insert") {
+            try $0.temporary.factory.archives(for: Parcel.self).insert(all: [Parcel("new")])
+        },
+        Write("a manager's delete") {
+            try $0.temporary.factory.archives(for: Parcel.self).delete(archiveWithKey: "old")
+        },
+        Write("a manager's deleteAll") {
+            try $0.temporary.factory.archives(for: Parcel.self).deleteAll()
+        },
         Write("a property") { tests in
             @Archived(in: tests.temporary.factory) var parcel: Parcel?
             parcel = Parcel("new")
         },
-        Write("a store whose error is dropped") { tests in _ = try? tests.parcels.record(Parcel("new")) },
+        Write("a store whose error is dropped") { tests in
+            _ = try? tests.parcels.record(Parcel("new"))
+        },
     ]
 
     @Test(arguments: throwing)
-    private func aWriteThatIsNotByTheTransactionThrowsBeforeAnythingIsWritten(_ write: Write) throws {
+    private func aWriteThatIsNotByTheTransactionThrowsBeforeAnythingIsWritten(_ write: Write) throws
+    {
         for reads in [false, true] {
             var runs = 0
             let error = #expect(throws: VellumError.self) {
@@ -78,7 +97,10 @@ struct TransactionWriteTests {
                     try write.run(self)
                 }
             }
-            #expect(error?.code == .recursiveUpdate && error?.message.hasPrefix("Write by the transaction: ") == true)
+            #expect(
+                error?.code == .recursiveUpdate
+                    && error?.message.hasPrefix("Write by the transaction: ") == true
+            )
             #expect(runs == 1)
             #expect(try parcels.accessAll() == [Parcel("old")])
             #expect(try users.count() == 0)
@@ -102,7 +124,9 @@ struct TransactionWriteTests {
     @Test func aWriteThatCannotThrowIsReportedToFailures() async throws {
         let manager = try temporary.factory.archives(for: Parcel.self)
         var failures = manager.failures.makeAsyncIterator()
-        #expect(throws: VellumError.self) { try temporary.factory.transaction { (_) -> Void in manager.record(Parcel("new")) } }
+        #expect(throws: VellumError.self) {
+            try temporary.factory.transaction { (_) -> Void in manager.record(Parcel("new")) }
+        }
         let failure = try await failures.next()
         #expect(failure?.code == .recursiveUpdate)
     }
@@ -111,7 +135,9 @@ struct TransactionWriteTests {
         try temporary.factory.transaction { transaction in
             #expect(try parcels.access(archiveWithKey: "old") != nil)
             #expect(try parcels.fetch(where: #Predicate { $0.size > 0 }).count == 1)
-            let inner = try temporary.factory.transaction { try $0.access(archiveWithKey: "old", in: parcels) }
+            let inner = try temporary.factory.transaction {
+                try $0.access(archiveWithKey: "old", in: parcels)
+            }
             #expect(inner != nil)
             try parcels.update(archiveWithKey: "old") { _ in }
             try transaction.record(Parcel("new"), in: parcels)
@@ -123,7 +149,10 @@ struct TransactionWriteTests {
         let other = TemporaryArchives()
         let others = try other.factory.store(for: Parcel.self)
         let cache: MiniCache<String, Int> = MiniCacheManager.inMemory().cache(
-            cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .forever)
+            cacheName: "numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         try temporary.factory.transaction { transaction in
             try others.record(Parcel("new"))
             try other.factory.transaction { try $0.record(Parcel("newer"), in: others) }
@@ -151,7 +180,9 @@ struct TransactionWriteTests {
 
     @Test func aThreadThatTheClosureStartedWritesMeanwhile() throws {
         try temporary.factory.transaction { transaction in
-            let thread = OnThread { [parcels] in Result { try parcels.record(Parcel("by a thread")) } }
+            let thread = OnThread { [parcels] in
+                Result { try parcels.record(Parcel("by a thread")) }
+            }
             try thread.result().get()
             let written = DispatchGroup()
             DispatchQueue(label: "writer").async(group: written) { [parcels] in
@@ -168,11 +199,14 @@ struct TransactionWriteTests {
         let others = try other.factory.store(for: Parcel.self)
         try others.record(Parcel("old"))
         let calls: [(inout ArchiveTransaction) throws -> Void] = [
-            { try $0.record(Parcel("new"), in: others) }, { _ = try $0.access(archiveWithKey: "old", in: others) },
+            { try $0.record(Parcel("new"), in: others) },
+            { _ = try $0.access(archiveWithKey: "old", in: others) },
             { $0.delete(archiveWithKey: "old", in: others) }, { $0.deleteAll(in: others) },
         ]
         for call in calls {
-            let error = #expect(throws: VellumError.self) { try temporary.factory.transaction(call) }
+            let error = #expect(throws: VellumError.self) {
+                try temporary.factory.transaction(call)
+            }
             #expect(error?.code == .differentFiles)
         }
         #expect(try others.accessAll() == [Parcel("old")])
@@ -189,7 +223,12 @@ struct TransactionWriteTests {
 
     @Test func anArchiveThatTheClosureIsFirstToOpenImportsItsObjects() throws {
         let originals = try Originals()
-        try originals.write(JSONEncoder().encode(User(name: "ann")), "ann", in: "vellum_user", at: 1)
+        try originals.write(
+            JSONEncoder().encode(User(name: "ann")),
+            "ann",
+            in: "vellum_user",
+            at: 1
+        )
         try originals.factory.transaction { transaction in
             try transaction.record(User(name: "bob"), in: originals.factory.store())
         }
@@ -199,7 +238,9 @@ struct TransactionWriteTests {
     @Test func aStoreThatTheClosureOpensIsRefusedToo() throws {
         let fresh = TemporaryArchives()
         let error = #expect(throws: VellumError.self) {
-            try fresh.factory.transaction { _ in try fresh.factory.store(for: Parcel.self).record(Parcel("new")) }
+            try fresh.factory.transaction { _ in
+                try fresh.factory.store(for: Parcel.self).record(Parcel("new"))
+            }
         }
         #expect(error?.code == .recursiveUpdate)
     }

@@ -3,14 +3,18 @@ import TestThreads
 import Testing
 import Vellum
 
-/// Updates that leave an object as it is: nothing is written, in whatever order its sets and dictionaries are encoded this time.
+/// Updates that leave an object as it is: nothing is written, in whatever order its sets and
+/// dictionaries are encoded this time.
 @Suite(.ownThreads)
 struct UnchangedObjectTests {
     private static let times = LongRun.number(20, usually: 6)
     private let temporary = TemporaryArchives()
 
     /// How many of some updates wrote the object.
-    private func writes<Archive: Archivable>(of object: Archive, _ change: (inout Archive) -> Void = { _ in }) throws -> Int {
+    private func writes<Archive: Archivable>(
+        of object: Archive,
+        _ change: (inout Archive) -> Void = { _ in }
+    ) throws -> Int {
         let store = try temporary.factory.store(for: Archive.self)
         try store.record(object)
         return try (0..<Self.times).count { _ in
@@ -34,17 +38,25 @@ struct UnchangedObjectTests {
 
     @Test func aSetThatIsMadeAnewOfTheSameElementsIsNotWritten() throws {
         #expect(try writes(of: Tagged()) { $0.tags = Set($0.tags.shuffled()) } == 0)
-        #expect(try writes(of: Labelled()) { $0.names = Dictionary(uniqueKeysWithValues: $0.names.shuffled()) } == 0)
+        #expect(
+            try writes(of: Labelled()) {
+                $0.names = Dictionary(uniqueKeysWithValues: $0.names.shuffled())
+            } == 0
+        )
         #expect(
             try writes(of: Tagged()) { object in
                 object.tags.remove("3")
                 object.tags.insert("3")
-            } == 0)
+            } == 0
+        )
     }
 
-    @Test func anObjectWithPeculiarNumbersIsNotWritten() throws { #expect(try writes(of: Peculiar()) == 0) }
+    @Test func anObjectWithPeculiarNumbersIsNotWritten() throws {
+        #expect(try writes(of: Peculiar()) == 0)
+    }
 
-    /// Changes that leave the number of bytes as it was, and often the bytes themselves in another order.
+    /// Changes that leave the number of bytes as it was, and often the bytes themselves in another
+    /// order.
     @Test func whatHasAnOrderIsWritten() throws {
         #expect(try writes(of: Shelf()) { $0.list.reverse() } == Self.times)
         #expect(try writes(of: Shelf()) { $0.text = String($0.text.reversed()) } == Self.times)
@@ -64,7 +76,9 @@ struct UnchangedObjectTests {
     }
 
     @Test func anObjectThatContainsAnUnchangedOneIsWrittenAlone() throws {
-        let (shelves, boxes) = (try temporary.factory.store(for: Shelf.self), try temporary.factory.store(for: Box.self))
+        let (shelves, boxes) = (
+            try temporary.factory.store(for: Shelf.self), try temporary.factory.store(for: Box.self)
+        )
         try boxes.record(Box(shelf: Shelf()))
         let written = try shelves.metadata(forKey: "shelf")?.written
         for _ in 0..<Self.times {

@@ -29,7 +29,9 @@ struct VellumErrorTests {
             { try diaries.record(Diary(text: String(repeating: "my secret text", count: 20))) },
             { try temporary.factory.transaction { try $0.record(Diary(mood: 1), in: diaries) } },
         ]
-        return try attempts.map { attempt in try #require(#expect(throws: VellumError.self) { try attempt() }) }
+        return try attempts.map { attempt in
+            try #require(#expect(throws: VellumError.self) { try attempt() })
+        }
     }
 
     @Test func descriptionsOfErrorsContainNoKeysAndNoValues() throws {
@@ -37,7 +39,10 @@ struct VellumErrorTests {
 
         #expect(errors.map(\.code) == [.notEncodable, .notDecodable, .tooLarge, .notEncodable])
         for error in errors {
-            for text in ["\(error)", String(describing: error), error.message, error.description, error.localizedDescription] {
+            for text in [
+                "\(error)", String(describing: error), error.message, error.description,
+                error.localizedDescription,
+            ] {
                 #expect(!text.contains("secret"))
             }
         }

@@ -57,10 +57,15 @@ struct ContainerMisuseTests {
     ]
 
     @Test(arguments: misuses)
-    func twoValuesForOneEncoderThrow(_ name: String, _ misuse: @escaping @Sendable (any Encoder) throws -> Void) throws {
+    func twoValuesForOneEncoderThrow(
+        _ name: String,
+        _ misuse: @escaping @Sendable (any Encoder) throws -> Void
+    ) throws {
         #expect(throws: EncodingError.self) { try encoded(Encoding(misuse)) }
         #expect(throws: EncodingError.self) { try encoded(["a": Encoding(misuse)]) }
-        #expect(throws: EncodingError.self) { try encoded([Encoding { _ = $0.unkeyedContainer() }, Encoding(misuse)]) }
+        #expect(throws: EncodingError.self) {
+            try encoded([Encoding { _ = $0.unkeyedContainer() }, Encoding(misuse)])
+        }
     }
 
     @Test func theErrorHasTheCodingPathOfTheMisuse() throws {
@@ -76,7 +81,9 @@ struct ContainerMisuseTests {
 
     @Test func aValueThatEncodesNothingThrowsAtTheTopAndIsAnEmptyMapBelow() throws {
         #expect(throws: EncodingError.self) { try encoded(Encoding { _ in }) }
-        #expect(throws: EncodingError.self) { try encoded(Encoding { _ = $0.singleValueContainer() }) }
+        #expect(throws: EncodingError.self) {
+            try encoded(Encoding { _ = $0.singleValueContainer() })
+        }
         #expect(try encoded([Encoding { _ in }]).hex == "81a0")
         #expect(try encoded(["a": Encoding { _ in }]).hex == "a16161a0")
     }
@@ -145,7 +152,8 @@ struct ContainerMisuseTests {
                     kept.array = map.nestedUnkeyedContainer(forKey: "array")
                     kept.map = map
                     throw Failure()
-                })
+                }
+            )
         }
         try kept.array?.encode("late")
         try kept.map?.encode("late", forKey: "late")

@@ -12,13 +12,17 @@ struct ContainerModelTests {
             var encoder = CBOREncoder()
             encoder.isDeterministic = seed.isMultiple(of: 3)
             encoder.isSelfDescribed = seed.isMultiple(of: 5)
-            if seed.isMultiple(of: 4) { encoder.keyEncodingStrategy = .custom { $0.last ?? TextKey(stringValue: "") } }
+            if seed.isMultiple(of: 4) {
+                encoder.keyEncodingStrategy = .custom { $0.last ?? TextKey(stringValue: "") }
+            }
             let script = ContainerScript(seed: seed, options)
             do {
                 let data = try encoder.encode(script)
                 let tree = try CBORDecoder().decode(Tree.self, from: data)
                 guard tree == script.root.tree else {
-                    Issue.record("seed \(seed): \(data.hex) is \(tree), and not \(script.root.tree)")
+                    Issue.record(
+                        "seed \(seed): \(data.hex) is \(tree), and not \(script.root.tree)"
+                    )
                     return
                 }
             } catch {
@@ -42,10 +46,16 @@ struct ContainerModelTests {
     }
 
     @Test func failingValuesLeaveNoTrace() {
-        check(0..<UInt64(LongRun.number(1000, usually: 200)), .init(hasFailures: true, writesAround: false))
+        check(
+            0..<UInt64(LongRun.number(1000, usually: 200)),
+            .init(hasFailures: true, writesAround: false)
+        )
     }
 
     @Test func failingValuesKeepSurroundingValues() {
-        check(0..<UInt64(LongRun.number(1000, usually: 200)), .init(hasFailures: true, writesAround: true, steps: 20))
+        check(
+            0..<UInt64(LongRun.number(1000, usually: 200)),
+            .init(hasFailures: true, writesAround: true, steps: 20)
+        )
     }
 }

@@ -23,7 +23,9 @@ final class ContainerScript: Encodable {
     private var random: SplitMix64
     private var handles: [Handle] = []
     private var stepsLeft: Int
-    private static let keys = ["a", "b", "c", "dd", "", "é", "a key that is longer than twenty-three bytes"]
+    private static let keys = [
+        "a", "b", "c", "dd", "", "é", "a key that is longer than twenty-three bytes",
+    ]
 
     init(seed: UInt64, _ options: Options) {
         random = SplitMix64(seed: seed)
@@ -46,16 +48,24 @@ final class ContainerScript: Encodable {
         case .keyed(var container, let node):
             try step(&container, node, depth: depth)
             let path = container.codingPath.map(\.stringValue)
-            if path != node.path { throw Mismatch(description: "the path is \(path), not \(node.path)") }
+            if path != node.path {
+                throw Mismatch(description: "the path is \(path), not \(node.path)")
+            }
         case .unkeyed(var container, let node):
             try step(&container, node, depth: depth)
-            if container.count != node.count { throw Mismatch(description: "the count is \(container.count), not \(node.count)") }
+            if container.count != node.count {
+                throw Mismatch(description: "the count is \(container.count), not \(node.count)")
+            }
         case .encoder(let encoder, let node):
             try step(encoder, node, depth: depth)
         }
     }
 
-    private func step(_ container: inout KeyedEncodingContainer<TextKey>, _ node: ModelNode, depth: Int) throws {
+    private func step(
+        _ container: inout KeyedEncodingContainer<TextKey>,
+        _ node: ModelNode,
+        depth: Int
+    ) throws {
         let key = random.element(of: Self.keys)
         guard !node.keysInProgress.contains(key) else { return }
         let known = node[key]
@@ -83,7 +93,9 @@ final class ContainerScript: Encodable {
             guard nested.map({ $0.isMap && !$0.isValue }) ?? true else { return }
             let child = nested ?? ModelNode(.map([:]), path: path)
             node[key] = child
-            handles.append(.keyed(container.nestedContainer(keyedBy: TextKey.self, forKey: codingKey), child))
+            handles.append(
+                .keyed(container.nestedContainer(keyedBy: TextKey.self, forKey: codingKey), child)
+            )
         case 6:
             guard nested.map({ $0.isArray && !$0.isValue }) ?? true else { return }
             let child = nested ?? ModelNode(.array([]), path: path)
@@ -97,7 +109,11 @@ final class ContainerScript: Encodable {
         }
     }
 
-    private func step(_ container: inout any UnkeyedEncodingContainer, _ node: ModelNode, depth: Int) throws {
+    private func step(
+        _ container: inout any UnkeyedEncodingContainer,
+        _ node: ModelNode,
+        depth: Int
+    ) throws {
         let path = node.path + ["Index \(node.count)"]
         switch random.below(8) {
         case 0...2:
@@ -111,7 +127,9 @@ final class ContainerScript: Encodable {
             guard depth < 5 else { return }
             let child = ModelNode(path: path, isValue: true)
             node.append(child)
-            do { try container.encode(value(child, depth: depth)) } catch is Failure { node.remove(child) }
+            do { try container.encode(value(child, depth: depth)) } catch is Failure {
+                node.remove(child)
+            }
         case 5:
             let child = ModelNode(.map([:]), path: path)
             node.append(child)
@@ -187,7 +205,11 @@ final class ContainerScript: Encodable {
         }
     }
 
-    private func encode(_ scalar: Tree, to container: inout KeyedEncodingContainer<TextKey>, _ key: TextKey) throws {
+    private func encode(
+        _ scalar: Tree,
+        to container: inout KeyedEncodingContainer<TextKey>,
+        _ key: TextKey
+    ) throws {
         switch scalar {
         case .null: try container.encodeNil(forKey: key)
         case .bool(let value): try container.encode(value, forKey: key)
@@ -209,7 +231,8 @@ final class ContainerScript: Encodable {
         }
     }
 
-    private func encode(_ scalar: Tree, to container: inout any SingleValueEncodingContainer) throws {
+    private func encode(_ scalar: Tree, to container: inout any SingleValueEncodingContainer) throws
+    {
         switch scalar {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)

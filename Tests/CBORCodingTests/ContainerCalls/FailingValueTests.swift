@@ -53,7 +53,9 @@ struct FailingValueTests {
             "containers alternately",
             {
                 var map = $0.container(keyedBy: TextKey.self)
-                var (first, second) = (map.nestedUnkeyedContainer(forKey: "a"), map.nestedUnkeyedContainer(forKey: "b"))
+                var (first, second) = (
+                    map.nestedUnkeyedContainer(forKey: "a"), map.nestedUnkeyedContainer(forKey: "b")
+                )
                 try first.encode(1)
                 try second.encode(2)
                 try first.encode(3)
@@ -69,7 +71,10 @@ struct FailingValueTests {
     ]
 
     @Test(arguments: failures)
-    func aCaughtFailureLeavesNoTrace(_ name: String, _ write: @escaping @Sendable (any Encoder) throws -> Void) throws {
+    func aCaughtFailureLeavesNoTrace(
+        _ name: String,
+        _ write: @escaping @Sendable (any Encoder) throws -> Void
+    ) throws {
         let inMap = Encoding {
             var map = $0.container(keyedBy: TextKey.self)
             try map.encode(1, forKey: "before")
@@ -88,7 +93,10 @@ struct FailingValueTests {
     }
 
     @Test(arguments: failures)
-    func anotherValueCanReplaceAFailedOne(_ name: String, _ write: @escaping @Sendable (any Encoder) throws -> Void) throws {
+    func anotherValueCanReplaceAFailedOne(
+        _ name: String,
+        _ write: @escaping @Sendable (any Encoder) throws -> Void
+    ) throws {
         let single = Encoding {
             var single = $0.singleValueContainer()
             do { try single.encode(Self.failing(write)) } catch { try single.encode("instead") }
@@ -110,7 +118,9 @@ struct FailingValueTests {
             try? map.encode(
                 Self.failing {
                     var array = $0.unkeyedContainer(); try array.encode(1)
-                }, forKey: "a")
+                },
+                forKey: "a"
+            )
         }
         #expect(try decoded(Tree.self, encoded(value)) == .map(["a": [1, 2]]))
     }
@@ -121,7 +131,9 @@ struct FailingValueTests {
             try? map.encode(
                 Self.failing {
                     var array = $0.unkeyedContainer(); try array.encode(1)
-                }, forKey: "a")
+                },
+                forKey: "a"
+            )
             for number in 1...3 {
                 var array = map.nestedUnkeyedContainer(forKey: "a")
                 try array.encode(number)
@@ -136,7 +148,9 @@ struct FailingValueTests {
             try? map.encode(
                 Self.failing {
                     var single = $0.singleValueContainer(); try single.encode(1)
-                }, forKey: "a")
+                },
+                forKey: "a"
+            )
             for number in 1...3 {
                 var array = map.nestedUnkeyedContainer(forKey: "b")
                 try array.encode(number)
@@ -154,7 +168,9 @@ struct FailingValueTests {
                     var inner = $0.container(keyedBy: TextKey.self)
                     kept.array = inner.nestedUnkeyedContainer(forKey: "array")
                     kept.map = inner
-                }, forKey: "failing")
+                },
+                forKey: "failing"
+            )
             try map.encode("some text that is longer than what was there", forKey: "a")
             try kept.array?.encode("late")
             try kept.map?.encode(["late": "late"], forKey: "late")
@@ -162,7 +178,10 @@ struct FailingValueTests {
             _ = kept.map?.codingPath
             try map.encode(2, forKey: "b")
         }
-        #expect(try decoded(Tree.self, encoded(value)) == .map(["a": "some text that is longer than what was there", "b": 2]))
+        #expect(
+            try decoded(Tree.self, encoded(value))
+                == .map(["a": "some text that is longer than what was there", "b": 2])
+        )
     }
 
     @Test func anUnusedEncoderKeptFromAFailedValueHasNoEffect() throws {
@@ -171,8 +190,11 @@ struct FailingValueTests {
             var map = $0.container(keyedBy: TextKey.self)
             try? map.encode(
                 Self.failing {
-                    var inner = $0.container(keyedBy: TextKey.self); kept.encoder = inner.superEncoder()
-                }, forKey: "f")
+                    var inner = $0.container(keyedBy: TextKey.self);
+                    kept.encoder = inner.superEncoder()
+                },
+                forKey: "f"
+            )
             try map.encode(1, forKey: "a")
             var late = kept.encoder?.container(keyedBy: TextKey.self)
             try late?.encode(1, forKey: "late")
@@ -191,6 +213,9 @@ struct FailingValueTests {
             try array.encode(1)
             try map.encode(2, forKey: "behind")
         }
-        #expect(try decoded(Tree.self, encoded(value)) == .map(["array": [0, 1], "around": "stays", "behind": 2]))
+        #expect(
+            try decoded(Tree.self, encoded(value))
+                == .map(["array": [0, 1], "around": "stays", "behind": 2])
+        )
     }
 }

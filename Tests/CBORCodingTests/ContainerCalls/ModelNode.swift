@@ -17,7 +17,12 @@ final class ModelNode {
     /// The keys whose values are being encoded.
     var keysInProgress: Set<String> = []
 
-    init(_ content: Content = .undecided, path: [String], isValue: Bool = false, isPlain: Bool = false) {
+    init(
+        _ content: Content = .undecided,
+        path: [String],
+        isValue: Bool = false,
+        isPlain: Bool = false
+    ) {
         self.content = content
         self.path = path
         self.isValue = isValue

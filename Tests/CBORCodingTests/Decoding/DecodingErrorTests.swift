@@ -9,13 +9,26 @@ struct DecodingErrorTests {
     private struct Outer: Codable { var list: [Inner]; var map: [String: [Inner]] }
 
     private static let errors: [(String, String, String)] = [
-        ("a2 646c697374 82 a1 66736563726574 01 a1 66736563726574 6568756e7479 636d6170 a0", "typeMismatch", "list/Index 1/secret"),
-        ("a2 646c697374 81 a1 66736563726574 f6 636d6170 a0", "valueNotFound", "list/Index 0/secret"),
+        (
+            "a2 646c697374 82 a1 66736563726574 01 a1 66736563726574 6568756e7479 636d6170 a0",
+            "typeMismatch", "list/Index 1/secret"
+        ),
+        (
+            "a2 646c697374 81 a1 66736563726574 f6 636d6170 a0", "valueNotFound",
+            "list/Index 0/secret"
+        ),
         ("a2 646c697374 82 a1 66736563726574 01 a0 636d6170 a0", "keyNotFound", "list/Index 1"),
-        ("a2 646c697374 80 636d6170 a1 616b 81 a1 66736563726574 f93e00", "dataCorrupted", "map/k/Index 0/secret"),
-        ("a2 646c697374 a0 636d6170 a0", "typeMismatch", "list"), ("a0", "keyNotFound", ""), ("80", "typeMismatch", ""),
+        (
+            "a2 646c697374 80 636d6170 a1 616b 81 a1 66736563726574 f93e00", "dataCorrupted",
+            "map/k/Index 0/secret"
+        ),
+        ("a2 646c697374 a0 636d6170 a0", "typeMismatch", "list"), ("a0", "keyNotFound", ""),
+        ("80", "typeMismatch", ""),
         ("f6", "valueNotFound", ""),
-        ("bf 646c697374 9f bf 66736563726574 c6 6568756e7479 ff ff 636d6170 a0 ff", "typeMismatch", "list/Index 0/secret"),
+        (
+            "bf 646c697374 9f bf 66736563726574 c6 6568756e7479 ff ff 636d6170 a0 ff",
+            "typeMismatch", "list/Index 0/secret"
+        ),
     ]
 
     @Test(arguments: errors)
@@ -29,11 +42,15 @@ struct DecodingErrorTests {
 
     @Test func errorsDoNotContainValues() throws {
         for decode in anyTypes {
-            guard let error = decodingError({ try decode(encoded("a very secret text")) }) else { continue }
+            guard let error = decodingError({ try decode(encoded("a very secret text")) }) else {
+                continue
+            }
             #expect(!"\(error)".contains("secret"))
         }
         for decode in anyTypes {
-            guard let error = decodingError({ try decode(encoded(123_456_789.125)) }) else { continue }
+            guard let error = decodingError({ try decode(encoded(123_456_789.125)) }) else {
+                continue
+            }
             #expect(!"\(error)".contains("123"))
         }
     }
@@ -53,7 +70,9 @@ struct DecodingErrorTests {
             kept.array = try kept.map?.nestedUnkeyedContainer(forKey: "a")
             kept.single = try $0.singleValueContainer()
         }
-        let (decoder, map, single) = (try #require(kept.decoder), try #require(kept.map), try #require(kept.single))
+        let (decoder, map, single) = (
+            try #require(kept.decoder), try #require(kept.map), try #require(kept.single)
+        )
         #expect(throws: DecodingError.self) { try decoder.container(keyedBy: TextKey.self) }
         #expect(throws: DecodingError.self) { try decoder.unkeyedContainer() }
         #expect(throws: DecodingError.self) { try Tree(from: decoder) }

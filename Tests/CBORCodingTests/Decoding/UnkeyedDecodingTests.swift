@@ -6,7 +6,10 @@ import Testing
 @Suite("Unkeyed decoding", .ownThreads)
 struct UnkeyedDecodingTests {
     /// Calls the function with an unkeyed container from each source of decoders.
-    private func withArray(_ hex: String, _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void) throws {
+    private func withArray(
+        _ hex: String,
+        _ body: @escaping (inout any UnkeyedDecodingContainer) throws -> Void
+    ) throws {
         try withDecoder(Data(hex: hex)) {
             var array = try $0.unkeyedContainer()
             try body(&array)
@@ -53,7 +56,9 @@ struct UnkeyedDecodingTests {
 
     @Test func nestedContainersCanBeReadAlternately() throws {
         try withArray("83 82 01 02 82 03 04 a2 6161 05 6162 06") { (array) throws in
-            var (first, second) = (try array.nestedUnkeyedContainer(), try array.nestedUnkeyedContainer())
+            var (first, second) = (
+                try array.nestedUnkeyedContainer(), try array.nestedUnkeyedContainer()
+            )
             let map = try array.nestedContainer(keyedBy: TextKey.self)
             #expect(array.isAtEnd)
             #expect(try map.decode(Int.self, forKey: "b") == 6)

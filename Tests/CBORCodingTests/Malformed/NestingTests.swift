@@ -8,7 +8,9 @@ import Testing
 struct NestingTests {
     private static let bombs: [(String, [UInt8], [UInt8], [UInt8])] = [
         ("arrays", [0x81], [0x80], []), ("arrays without lengths", [0x9F], [0x9F, 0xFF], [0xFF]),
-        ("maps", [0xA1, 0x60], [0xA0], []), ("maps without lengths", [0xBF, 0x60], [0xBF, 0xFF], [0xFF]), ("keys", [0xA1], [0xA0], [0x00]),
+        ("maps", [0xA1, 0x60], [0xA0], []),
+        ("maps without lengths", [0xBF, 0x60], [0xBF, 0xFF], [0xFF]),
+        ("keys", [0xA1], [0xA0], [0x00]),
     ]
 
     private static func bomb(_ parts: (String, [UInt8], [UInt8], [UInt8]), depth: Int) -> Data {
@@ -23,29 +25,48 @@ struct NestingTests {
     private struct Anything: Decodable { init(from decoder: any Decoder) {} }
 
     @Test(arguments: bombs)
-    func containersCanBeNestedUpToTheLimit(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
+    func containersCanBeNestedUpToTheLimit(
+        _ name: String,
+        _ open: [UInt8],
+        _ last: [UInt8],
+        _ close: [UInt8]
+    ) throws {
         let parts = (name, open, last, close)
         for limit in [1, 2, 10, 512] {
             let decode: (Int) throws -> Anything = { depth in
-                try decoded(Anything.self, Self.bomb(parts, depth: depth)) { $0.nestingLimit = limit }
+                try decoded(Anything.self, Self.bomb(parts, depth: depth)) {
+                    $0.nestingLimit = limit
+                }
             }
             #expect(throws: Never.self) { try decode(limit) }
             #expect(decodingError { try decode(limit + 1) }?.kind == "dataCorrupted")
         }
-        #expect(decodingError { try decoded(Tree.self, Self.bomb(parts, depth: 100_000)) }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded(Tree.self, Self.bomb(parts, depth: 100_000)) }?.kind
+                == "dataCorrupted"
+        )
         let open = Data(open.map { $0 } + Array(repeating: open, count: 100_000).flatMap { $0 })
         #expect(decodingError { try decoded(Tree.self, open) }?.kind == "dataCorrupted")
     }
 
     @Test func tagsCanBeNestedUpToTheLimit() throws {
         #expect(try decoded(Int.self, Data(repeating: 0xC6, count: 512) + [1]) == 1)
-        #expect(decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 514) + [1]) }?.kind == "dataCorrupted")
-        #expect(decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 1_000_000) + [1]) }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 514) + [1]) }?.kind
+                == "dataCorrupted"
+        )
+        #expect(
+            decodingError { try decoded(Int.self, Data(repeating: 0xC6, count: 1_000_000) + [1]) }?
+                .kind == "dataCorrupted"
+        )
     }
 
     @Test func stringsOfIndefiniteLengthMustNotBeNested() throws {
         for byte: UInt8 in [0x5F, 0x7F] {
-            #expect(decodingError { try decoded(Tree.self, Data(repeating: byte, count: 1_000_000)) }?.kind == "dataCorrupted")
+            #expect(
+                decodingError { try decoded(Tree.self, Data(repeating: byte, count: 1_000_000)) }?
+                    .kind == "dataCorrupted"
+            )
         }
     }
 
@@ -60,12 +81,18 @@ struct NestingTests {
         case next(Chain)
     }
 
-    private static func link(_ depth: Int) -> Link { (1..<depth).reduce(Link(nil)) { link, _ in Link(link) } }
+    private static func link(_ depth: Int) -> Link {
+        (1..<depth).reduce(Link(nil)) { link, _ in Link(link) }
+    }
 
     @Test func valuesCanBeNestedUpToTheLimit() throws {
         for limit in [1, 2, 10] {
-            #expect(throws: Never.self) { try encoded(Self.link(limit)) { $0.nestingLimit = limit } }
-            #expect(throws: EncodingError.self) { try encoded(Self.link(limit + 1)) { $0.nestingLimit = limit } }
+            #expect(throws: Never.self) {
+                try encoded(Self.link(limit)) { $0.nestingLimit = limit }
+            }
+            #expect(throws: EncodingError.self) {
+                try encoded(Self.link(limit + 1)) { $0.nestingLimit = limit }
+            }
         }
     }
 
@@ -91,9 +118,16 @@ struct NestingTests {
     }
 
     @Test(arguments: bombs)
-    func validatingTheDeepestDataTakesLittleStack(_ name: String, _ open: [UInt8], _ last: [UInt8], _ close: [UInt8]) throws {
+    func validatingTheDeepestDataTakesLittleStack(
+        _ name: String,
+        _ open: [UInt8],
+        _ last: [UInt8],
+        _ close: [UInt8]
+    ) throws {
         let data = Self.bomb((name, open, last, close), depth: 512)
-        let outcome = onThread(stack: littleStack) { decodingError { try decoded(Anything.self, data) }.map { "\($0)" } }
+        let outcome = onThread(stack: littleStack) {
+            decodingError { try decoded(Anything.self, data) }.map { "\($0)" }
+        }
         #expect(outcome == nil)
     }
 
@@ -115,7 +149,8 @@ struct NestingTests {
         #expect(outcome == "512")
     }
 
-    /// The stack size in which 512 levels must fit. Unoptimized code needs two to three times as much.
+    /// The stack size in which 512 levels must fit. Unoptimized code needs two to three times as
+    /// much.
     private var littleStack: Int {
         #if DEBUG
             2 * 1024 * 1024

@@ -6,8 +6,10 @@ import Testing
 @Suite("Foundation types", .ownThreads)
 struct FoundationTypesTests {
     private static let dates = [
-        Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: -1),
-        Date(timeIntervalSince1970: 1_363_896_240.5), Date(timeIntervalSinceReferenceDate: 700_000_000.123456), .distantPast,
+        Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: 0),
+        Date(timeIntervalSince1970: -1),
+        Date(timeIntervalSince1970: 1_363_896_240.5),
+        Date(timeIntervalSinceReferenceDate: 700_000_000.123456), .distantPast,
         .distantFuture,
     ]
 
@@ -17,12 +19,17 @@ struct FoundationTypesTests {
         #expect(try roundTrip([date: date]) == [date: date])
         let seconds = try encoded(date) { $0.dateEncodingStrategy = .secondsSince1970 }
         // A tag takes precedence over the strategy.
-        for strategy in [CBORDecoder.DateDecodingStrategy.deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601] {
+        for strategy in [
+            CBORDecoder.DateDecodingStrategy.deferredToDate, .secondsSince1970,
+            .millisecondsSince1970, .iso8601,
+        ] {
             let read = try decoded(Date.self, seconds) { $0.dateDecodingStrategy = strategy }
             #expect(read.timeIntervalSince1970 == date.timeIntervalSince1970)
         }
         let milliseconds = try encoded(date) { $0.dateEncodingStrategy = .millisecondsSince1970 }
-        let read = try decoded(Date.self, milliseconds) { $0.dateDecodingStrategy = .millisecondsSince1970 }
+        let read = try decoded(Date.self, milliseconds) {
+            $0.dateDecodingStrategy = .millisecondsSince1970
+        }
         #expect(abs(read.timeIntervalSince(date)) < 1e-4)
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         let text = try encoded(whole) { $0.dateEncodingStrategy = .iso8601 }
@@ -30,19 +37,23 @@ struct FoundationTypesTests {
     }
 
     @Test(arguments: [
-        "2013-03-21T20:04:00Z", "2013-03-21T21:04:00+01:00", "2013-03-21T20:04:00.0Z", "2013-03-21T20:04:00.000000Z",
+        "2013-03-21T20:04:00Z", "2013-03-21T21:04:00+01:00", "2013-03-21T20:04:00.0Z",
+        "2013-03-21T20:04:00.000000Z",
     ])
     func anRFC3339TextDecodesAsADate(_ text: String) throws {
         let date = Date(timeIntervalSince1970: 1_363_896_240)
         #expect(try decoded(Date.self, Data([0xC0]) + encoded(text)) == date)
-        #expect(try decoded(Date.self, encoded(text)) { $0.dateDecodingStrategy = .iso8601 } == date)
+        #expect(
+            try decoded(Date.self, encoded(text)) { $0.dateDecodingStrategy = .iso8601 } == date
+        )
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300, 1e18, -1e18])
     func aDateBeyondTheCalendarRoundTripsOrThrows(_ seconds: Double) throws {
         let date = Date(timeIntervalSinceReferenceDate: seconds)
         #expect(try roundTrip(date).timeIntervalSinceReferenceDate.bitPattern == seconds.bitPattern)
-        for strategy in [CBOREncoder.DateEncodingStrategy.secondsSince1970, .millisecondsSince1970] {
+        for strategy in [CBOREncoder.DateEncodingStrategy.secondsSince1970, .millisecondsSince1970]
+        {
             #expect(try !encoded(date) { $0.dateEncodingStrategy = strategy }.isEmpty)
         }
     }
@@ -55,13 +66,22 @@ struct FoundationTypesTests {
         }
         let decode: @Sendable (any Decoder) throws -> Date = { decoder in
             let text = try decoder.singleValueContainer().decode(String.self)
-            return Date(timeIntervalSinceReferenceDate: try #require(Double(text.dropFirst(4))) * 86400)
+            return Date(
+                timeIntervalSinceReferenceDate: try #require(Double(text.dropFirst(4))) * 86400
+            )
         }
-        struct Dates: Codable, Equatable { var one: Date; var other: Date?; var list: [Date]; var map: [String: Date] }
+        struct Dates: Codable, Equatable {
+            var one: Date; var other: Date?; var list: [Date]; var map: [String: Date]
+        }
         let dates = Dates(one: date, other: date, list: [date, date], map: ["a": date])
         let data = try encoded(dates) { $0.dateEncodingStrategy = .custom(encode) }
-        #expect(try decoded(Dates.self, data) { $0.dateDecodingStrategy = .custom(decode) } == dates)
-        #expect(try decoded(Tree.self, encoded(date) { $0.dateEncodingStrategy = .custom(encode) }) == "day 1")
+        #expect(
+            try decoded(Dates.self, data) { $0.dateDecodingStrategy = .custom(decode) } == dates
+        )
+        #expect(
+            try decoded(Tree.self, encoded(date) { $0.dateEncodingStrategy = .custom(encode) })
+                == "day 1"
+        )
         #expect(try encoded([date]) { $0.dateEncodingStrategy = .custom { _, _ in } }.hex == "81a0")
     }
 
@@ -86,7 +106,10 @@ struct FoundationTypesTests {
         #expect(try decoded([Int].self, padded[2..<5]) == [1, 2])
     }
 
-    @Test(arguments: ["https://example.com/a%20b?c=d#e", "file:///a/b", "mailto:a@example.com", "relative/path", "/", "a:b"])
+    @Test(arguments: [
+        "https://example.com/a%20b?c=d#e", "file:///a/b", "mailto:a@example.com", "relative/path",
+        "/", "a:b",
+    ])
     func aURLIsATaggedText(_ text: String) throws {
         let url = try #require(URL(string: text))
         #expect(try roundTrip(url) == url)
@@ -96,7 +119,9 @@ struct FoundationTypesTests {
     }
 
     @Test func aURLKeepsItsBaseURL() throws {
-        let url = try #require(URL(string: "b/c?d", relativeTo: URL(string: "https://example.com/a/")))
+        let url = try #require(
+            URL(string: "b/c?d", relativeTo: URL(string: "https://example.com/a/"))
+        )
         #expect(try roundTrip(url) == url)
         #expect(try roundTrip([url])[0].baseURL == url.baseURL)
         #expect(try roundTrip(url).absoluteString == "https://example.com/a/b/c?d")
@@ -109,19 +134,26 @@ struct FoundationTypesTests {
         #expect(try roundTrip(uuid) == uuid)
         #expect(try roundTrip([uuid: [uuid]]) == [uuid: [uuid]])
         #expect(try decoded(UUID.self, encoded(uuid.uuidString)) == uuid)
-        #expect(try decoded(UUID.self, hex: "5f 48 0001020304050607 48 08090a0b0c0d0e0f ff") == uuid)
-        #expect(decodingError { try decoded(UUID.self, hex: "4f000102030405060708090a0b0c0d0e") }?.kind == "dataCorrupted")
+        #expect(
+            try decoded(UUID.self, hex: "5f 48 0001020304050607 48 08090a0b0c0d0e0f ff") == uuid
+        )
+        #expect(
+            decodingError { try decoded(UUID.self, hex: "4f000102030405060708090a0b0c0d0e") }?.kind
+                == "dataCorrupted"
+        )
         #expect(decodingError { try decoded(UUID.self, encoded("no")) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(UUID.self, encoded(1)) }?.kind == "typeMismatch")
     }
 
     private static let decimals: [Decimal] =
         [
-            0, 1, -1, Decimal(UInt64.max), .pi, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+            0, 1, -1, Decimal(UInt64.max), .pi, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+            .leastNonzeroMagnitude,
             .leastNormalMagnitude,
         ]
         + [
-            "0.1", "-273.15", "1e127", "-1e-127", "12345678901234567890123456789012345678", "-0.00000000000000000000000000000000000001",
+            "0.1", "-273.15", "1e127", "-1e-127", "12345678901234567890123456789012345678",
+            "-0.00000000000000000000000000000000000001",
             "100",
         ].compactMap { Decimal(string: $0) }
 
@@ -138,13 +170,23 @@ struct FoundationTypesTests {
         #expect(try decoded(Decimal.self, encoded(-7)) == -7)
         #expect(try decoded(Decimal.self, encoded(1.1)) == Decimal(string: "1.1"))
         #expect(try decoded(Decimal.self, encoded("1.1")) == Decimal(string: "1.1"))
-        #expect(try decoded(Decimal.self, encoded(Int128(1) << 70)) == Decimal(string: "1180591620717411303424"))
+        #expect(
+            try decoded(Decimal.self, encoded(Int128(1) << 70))
+                == Decimal(string: "1180591620717411303424")
+        )
         for hex in [
-            "c48101", "c4830101 01", "c482 1b7fffffffffffffff 01", "c482 3b7fffffffffffffff 01", "c482 190100 01", "c482 3901ff 01",
+            "c48101", "c4830101 01", "c482 1b7fffffffffffffff 01", "c482 3b7fffffffffffffff 01",
+            "c482 190100 01", "c482 3901ff 01",
         ] {
-            #expect(decodingError { try decoded(Decimal.self, hex: hex) }?.kind == "dataCorrupted", "\(hex)")
+            #expect(
+                decodingError { try decoded(Decimal.self, hex: hex) }?.kind == "dataCorrupted",
+                "\(hex)"
+            )
         }
-        #expect(decodingError { try decoded(Decimal.self, encoded(Double.infinity)) }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded(Decimal.self, encoded(Double.infinity)) }?.kind
+                == "dataCorrupted"
+        )
         #expect(decodingError { try decoded(Decimal.self, encoded(true)) }?.kind == "typeMismatch")
     }
 }

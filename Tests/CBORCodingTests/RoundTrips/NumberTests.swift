@@ -8,7 +8,8 @@ struct NumberTests {
     /// The limits of each head and integer width, and their neighbors.
     private static let edges: [Int128] = {
         let powers: [Int128] = [
-            0, 23, 24, 255, 256, 65535, 65536, 1 << 32, (1 << 32) - 1, 127, 128, 32767, 32768, 1 << 31, 1 << 53, 1 << 63, 1 << 64,
+            0, 23, 24, 255, 256, 65535, 65536, 1 << 32, (1 << 32) - 1, 127, 128, 32767, 32768,
+            1 << 31, 1 << 53, 1 << 63, 1 << 64,
         ]
         let around = powers.flatMap { [$0 - 1, $0, $0 + 1, -$0 - 1, -$0, -$0 + 1] }
         return around + [.max, .max - 1, .min, .min + 1, (1 << 100) - 7, -(1 << 100)]
@@ -18,7 +19,10 @@ struct NumberTests {
         for edge in Self.edges {
             let data = try encoded(edge)
             guard let number = Number(exactly: edge) else {
-                #expect(decodingError { try decoded(Number.self, data) }?.kind == "dataCorrupted", "\(edge) as \(Number.self)")
+                #expect(
+                    decodingError { try decoded(Number.self, data) }?.kind == "dataCorrupted",
+                    "\(edge) as \(Number.self)"
+                )
                 continue
             }
             #expect(try encoded(number) == data, "\(edge) as \(Number.self)")
@@ -47,15 +51,18 @@ struct NumberTests {
     }
 
     @Test(arguments: [
-        ("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535), ("1a00010000", 65536), ("1affffffff", 0xFFFF_FFFF),
-        ("1b0000000100000000", 0x1_0000_0000), ("37", -24), ("3818", -25), ("38ff", -256), ("390100", -257),
+        ("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535),
+        ("1a00010000", 65536), ("1affffffff", 0xFFFF_FFFF),
+        ("1b0000000100000000", 0x1_0000_0000), ("37", -24), ("3818", -25), ("38ff", -256),
+        ("390100", -257),
     ])
     func anIntegerHasTheShortestHead(_ hex: String, _ number: Int) throws {
         #expect(try encoded(number).hex == hex)
     }
 
     @Test(arguments: [
-        "1800", "190000", "1a00000000", "1b0000000000000000", "c240", "c24100", "c2420000", "f90000", "fa00000000", "d9d9f700",
+        "1800", "190000", "1a00000000", "1b0000000000000000", "c240", "c24100", "c2420000",
+        "f90000", "fa00000000", "d9d9f700",
         "c25f4100ff",
     ])
     func zeroDecodesFromAnyForm(_ hex: String) throws {
@@ -69,7 +76,11 @@ struct NumberTests {
         let hex = "c2 51 0100000000000000000000000000000000"
         #expect(decodingError { try decoded(UInt128.self, hex: hex) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int.self, hex: hex) }?.kind == "dataCorrupted")
-        #expect(decodingError { try decoded(Int128.self, hex: "c3 50 ffffffffffffffffffffffffffffffff") }?.kind == "dataCorrupted")
+        #expect(
+            decodingError {
+                try decoded(Int128.self, hex: "c3 50 ffffffffffffffffffffffffffffffff")
+            }?.kind == "dataCorrupted"
+        )
     }
 
     @Test func aNumberDecodesAsAnyTypeThatCanRepresentIt() throws {
@@ -78,8 +89,13 @@ struct NumberTests {
         #expect(try decoded(Float.self, encoded(Int64(1) << 40)) == Float(Int64(1) << 40))
         #expect(decodingError { try decoded(Int.self, encoded(2.5)) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int8.self, encoded(200.0)) }?.kind == "dataCorrupted")
-        #expect(decodingError { try decoded(Int.self, encoded(Double.infinity)) }?.kind == "dataCorrupted")
-        #expect(decodingError { try decoded(Int.self, encoded(Double.nan)) }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded(Int.self, encoded(Double.infinity)) }?.kind
+                == "dataCorrupted"
+        )
+        #expect(
+            decodingError { try decoded(Int.self, encoded(Double.nan)) }?.kind == "dataCorrupted"
+        )
         #expect(decodingError { try decoded(Float.self, encoded(1e300)) }?.kind == "dataCorrupted")
         #expect(decodingError { try decoded(Int.self, encoded("1")) }?.kind == "typeMismatch")
         #expect(decodingError { try decoded(Int.self, encoded(true)) }?.kind == "typeMismatch")
@@ -87,7 +103,11 @@ struct NumberTests {
     }
 
     /// An integer is rounded only once, to the nearest floating-point number.
-    @Test(arguments: edges + [(1 << 53) + 2, -(1 << 53) - 2, -(1 << 54) - 4, -(1 << 63) - 2048, -(1 << 64) - 4096])
+    @Test(
+        arguments: edges + [
+            (1 << 53) + 2, -(1 << 53) - 2, -(1 << 54) - 4, -(1 << 63) - 2048, -(1 << 64) - 4096,
+        ]
+    )
     func anIntegerDecodesAsTheNearestDouble(_ number: Int128) throws {
         #expect(try decoded(Double.self, encoded(number)) == Double(number))
     }
@@ -110,12 +130,18 @@ struct NumberTests {
     }
 
     private static let doubleBits: [UInt64] = [
-        0, 1, 2, 0xF_FFFF_FFFF_FFFF, 1 << 52, 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000, 0x7FF0_0000_0000_0001, 0x7FF4_0000_0000_0000,
-        0x7FF7_FFFF_FFFF_FFFF, 0x7FF8_0000_0000_0000, 0x7FF8_0000_0000_0001, 0x7FF8_0000_2000_0000, 0x7FF8_0400_0000_0000,
-        0x7FFF_FFFF_FFFF_FFFF, 0x7FF0_0000_2000_0000, 0x36A0_0000_0000_0000, 0x3690_0000_0000_0000, 0x3680_0000_0000_0000,
-        0x3E70_0000_0000_0000, 0x3E60_0000_0000_0000, 0x3E68_0000_0000_0000, 0x3F0F_F800_0000_0000, 0x3F0F_FC00_0000_0000,
-        0x47EF_FFFF_E000_0000, 0x47EF_FFFF_F000_0000, 0x47F0_0000_0000_0000, 0x40EF_FC00_0000_0000, 0x40EF_FE00_0000_0000,
-        0x40F0_0000_0000_0000, 0x3810_0000_0000_0000, 0x380F_FFFF_E000_0000, 0x380F_FFFF_C000_0000, 0x3FF0_0000_0000_0001,
+        0, 1, 2, 0xF_FFFF_FFFF_FFFF, 1 << 52, 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000,
+        0x7FF0_0000_0000_0001, 0x7FF4_0000_0000_0000,
+        0x7FF7_FFFF_FFFF_FFFF, 0x7FF8_0000_0000_0000, 0x7FF8_0000_0000_0001, 0x7FF8_0000_2000_0000,
+        0x7FF8_0400_0000_0000,
+        0x7FFF_FFFF_FFFF_FFFF, 0x7FF0_0000_2000_0000, 0x36A0_0000_0000_0000, 0x3690_0000_0000_0000,
+        0x3680_0000_0000_0000,
+        0x3E70_0000_0000_0000, 0x3E60_0000_0000_0000, 0x3E68_0000_0000_0000, 0x3F0F_F800_0000_0000,
+        0x3F0F_FC00_0000_0000,
+        0x47EF_FFFF_E000_0000, 0x47EF_FFFF_F000_0000, 0x47F0_0000_0000_0000, 0x40EF_FC00_0000_0000,
+        0x40EF_FE00_0000_0000,
+        0x40F0_0000_0000_0000, 0x3810_0000_0000_0000, 0x380F_FFFF_E000_0000, 0x380F_FFFF_C000_0000,
+        0x3FF0_0000_0000_0001,
     ]
 
     @Test(arguments: doubleBits.flatMap { [$0, $0 | 1 << 63] })
@@ -135,7 +161,10 @@ struct NumberTests {
             #expect(try roundTrip(Float(bitPattern: narrow)).bitPattern == narrow, "seed \(seed)")
             let data = try encoded(Double(bitPattern: bits))
             let number = Double(bitPattern: bits)
-            let size = number.isNaN ? data.count : number == Double(Float16(number)) ? 3 : number == Double(Float(number)) ? 5 : 9
+            let size =
+                number.isNaN
+                ? data.count
+                : number == Double(Float16(number)) ? 3 : number == Double(Float(number)) ? 5 : 9
             #expect(data.count == size, "seed \(seed): \(number)")
         }
     }

@@ -5,7 +5,10 @@ import Testing
 
 @Suite("Types", .ownThreads)
 struct TypesTests {
-    private func check<Value: Codable & Equatable>(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func check<Value: Codable & Equatable>(
+        _ value: Value,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         #expect(try roundTrip(value) == value, sourceLocation: sourceLocation)
         #expect(try roundTrip([value]) == [value], sourceLocation: sourceLocation)
         #expect(try roundTrip(["key": value]) == ["key": value], sourceLocation: sourceLocation)
@@ -21,7 +24,8 @@ struct TypesTests {
     // MARK: Texts
 
     @Test(arguments: [
-        "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈", "\u{FFFD}", "\u{10FFFF}", "\r\n",
+        "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{212B}", "🏳️‍🌈", "\u{FFFD}", "\u{10FFFF}",
+        "\r\n",
         String(repeating: "ü", count: 70000),
     ])
     func aTextKeepsItsBytes(_ text: String) throws {
@@ -33,19 +37,30 @@ struct TypesTests {
     @Test func aBridgedTextIsEncodedAsItsBytes() throws {
         let text = NSString(string: "aé水") as String
         #expect(try encoded(text) == encoded("aé水"))
-        #expect(try encoded(Substring("xaé水x").dropFirst().dropLast().description) == encoded("aé水"))
+        #expect(
+            try encoded(Substring("xaé水x").dropFirst().dropLast().description) == encoded("aé水")
+        )
     }
 
     @Test(arguments: ["61ff", "62c328", "63eda080", "64f4908080", "61c3", "62c080", "7f61ffff"])
     func invalidUTF8ThrowsWhereItIsDecoded(_ hex: String) throws {
         #expect(decodingError { try decoded(String.self, hex: hex) }?.kind == "dataCorrupted")
         // Chunks are validated before decoding, so their error has no coding path.
-        #expect(decodingError { try decoded([String].self, hex: "81" + hex) }?.path == (hex.hasPrefix("7f") ? "" : "Index 0"))
-        #expect(decodingError { try decoded([String: Int].self, hex: "a1 \(hex) 01") }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded([String].self, hex: "81" + hex) }?.path
+                == (hex.hasPrefix("7f") ? "" : "Index 0")
+        )
+        #expect(
+            decodingError { try decoded([String: Int].self, hex: "a1 \(hex) 01") }?.kind
+                == "dataCorrupted"
+        )
     }
 
     @Test func aCharacterMustNotBeSplitBetweenChunks() throws {
-        #expect(decodingError { try decoded(String.self, hex: "7f 61c3 61bc ff") }?.kind == "dataCorrupted")
+        #expect(
+            decodingError { try decoded(String.self, hex: "7f 61c3 61bc ff") }?.kind
+                == "dataCorrupted"
+        )
     }
 
     // MARK: Optionals
@@ -75,7 +90,9 @@ struct TypesTests {
         try check(Optionals())
         try check(Optionals(a: 1, b: [nil], c: 2, d: .point, e: Data(), f: true))
         #expect(try encoded(Optionals()).hex == "a0")
-        #expect(try decoded(Optionals.self, hex: "a5 6161f6 6162f7 6163f6 6164f6 6165f7") == Optionals())
+        #expect(
+            try decoded(Optionals.self, hex: "a5 6161f6 6162f7 6163f6 6164f6 6165f7") == Optionals()
+        )
     }
 
     // MARK: Dictionaries and sets
@@ -97,7 +114,9 @@ struct TypesTests {
         #expect(try encoded([1: 2]).hex == "a1613102")
         #expect(try encoded([1: 2]) { $0.keyEncodingStrategy = .useIntegerKeys }.hex == "a10102")
         #expect(try encoded(["1": 2]) { $0.keyEncodingStrategy = .useIntegerKeys }.hex == "a10102")
-        #expect(try encoded(["01": 2]) { $0.keyEncodingStrategy = .useIntegerKeys }.hex == "a162303102")
+        #expect(
+            try encoded(["01": 2]) { $0.keyEncodingStrategy = .useIntegerKeys }.hex == "a162303102"
+        )
     }
 
     @Test func collectionsKeepTheirElements() throws {
@@ -129,7 +148,12 @@ struct TypesTests {
 
     @Test func enumsRawValuesAndIntegerKeysRoundTrip() throws {
         try check(Shape.point)
-        try check(Shape.group([.circle(radius: .infinity), .rectangle(0, -0.0), .group([], name: "n")], name: nil))
+        try check(
+            Shape.group(
+                [.circle(radius: .infinity), .rectangle(0, -0.0), .group([], name: "n")],
+                name: nil
+            )
+        )
         try check([Level.low, .high])
         try check(Wrapper(rawValue: "w"))
         try check(Flags(rawValue: 0xFFFF))
@@ -137,8 +161,12 @@ struct TypesTests {
         try check(Sample.full)
         #expect(
             try encoded(Numbered()) { $0.keyEncodingStrategy = .useIntegerKeys }.hex
-                == "a3 01 01 20 6162 19012c a1 01 02".filter { $0 != " " })
-        #expect(try encoded(Numbered()).hex == "a3 6161 01 6162 6162 666e6573746564 a1 6131 02".filter { $0 != " " })
+                == "a3 01 01 20 6162 19012c a1 01 02".filter { $0 != " " }
+        )
+        #expect(
+            try encoded(Numbered()).hex
+                == "a3 6161 01 6162 6162 666e6573746564 a1 6131 02".filter { $0 != " " }
+        )
     }
 
     @Test func anUnknownCaseOrRawValueThrows() throws {
@@ -154,10 +182,22 @@ struct TypesTests {
         #expect((cat.name, cat.lives) == ("Tom", 7))
         let bird = try roundTrip([Bird(name: "Kea", wings: 2)])[0]
         #expect((bird.name, bird.wings) == ("Kea", 2))
-        let expected = Tree.map(["weeks": 9, "dog": .map(["tricks": ["sit"], "super": .map(["name": "Rex"])])])
-        #expect(try decoded(Tree.self, encoded(Puppy(name: "Rex", tricks: ["sit"], weeks: 9))) == expected)
-        #expect(try decoded(Tree.self, encoded(Cat(name: "Tom", lives: 7))) == .map(["name": "Tom", "lives": 7]))
-        #expect(try decoded(Tree.self, encoded(Bird(name: "Kea", wings: 2))) == [2, .map(["name": "Kea"])])
+        let expected = Tree.map([
+            "weeks": 9, "dog": .map(["tricks": ["sit"], "super": .map(["name": "Rex"])]),
+        ])
+        #expect(
+            try decoded(Tree.self, encoded(Puppy(name: "Rex", tricks: ["sit"], weeks: 9)))
+                == expected
+        )
+        #expect(
+            try decoded(Tree.self, encoded(Cat(name: "Tom", lives: 7)))
+                == .map(["name": "Tom", "lives": 7])
+        )
+        #expect(
+            try decoded(Tree.self, encoded(Bird(name: "Kea", wings: 2))) == [
+                2, .map(["name": "Kea"]),
+            ]
+        )
     }
 
     @Test func userInfoAndConfigurationsArePassedToTypes() throws {
@@ -169,9 +209,13 @@ struct TypesTests {
         #expect(try encoded([value]) { $0.userInfo[key] = 21 }.hex == "81182a")
         struct Factor: Decodable {
             var factor: Int?
-            init(from decoder: any Decoder) throws { factor = decoder.userInfo[CodingUserInfoKey(rawValue: "factor")!] as? Int }
+            init(from decoder: any Decoder) throws {
+                factor = decoder.userInfo[CodingUserInfoKey(rawValue: "factor")!] as? Int
+            }
         }
-        #expect(try decoded([Factor].self, Data(hex: "8100")) { $0.userInfo[key] = 3 }[0].factor == 3)
+        #expect(
+            try decoded([Factor].self, Data(hex: "8100")) { $0.userInfo[key] = 3 }[0].factor == 3
+        )
         struct Scaled: CodableWithConfiguration, Equatable {
             var number: Int
             init(number: Int) { self.number = number }
@@ -185,6 +229,8 @@ struct TypesTests {
         }
         let data = try CBOREncoder().encode(Scaled(number: 7), configuration: 3)
         #expect(data.hex == "15")
-        #expect(try CBORDecoder().decode(Scaled.self, from: data, configuration: 3) == Scaled(number: 7))
+        #expect(
+            try CBORDecoder().decode(Scaled.self, from: data, configuration: 3) == Scaled(number: 7)
+        )
     }
 }

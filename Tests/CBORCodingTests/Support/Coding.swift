@@ -1,24 +1,33 @@
 import CBORCoding
 import Foundation
 
-func encoded(_ value: some Encodable, _ change: (inout CBOREncoder) -> Void = { _ in }) throws -> Data {
+func encoded(
+    _ value: some Encodable,
+    _ change: (inout CBOREncoder) -> Void = { _ in }
+) throws -> Data {
     var encoder = CBOREncoder()
     change(&encoder)
     return try encoder.encode(value)
 }
 
 func decoded<Value: Decodable>(
-    _ type: Value.Type = Value.self, _ data: Data, _ change: (inout CBORDecoder) -> Void = { _ in }
+    _ type: Value.Type = Value.self,
+    _ data: Data,
+    _ change: (inout CBORDecoder) -> Void = { _ in }
 ) throws -> Value {
     var decoder = CBORDecoder()
     change(&decoder)
     return try decoder.decode(type, from: data)
 }
 
-func decoded<Value: Decodable>(_ type: Value.Type = Value.self, hex: String) throws -> Value { try decoded(type, Data(hex: hex)) }
+func decoded<Value: Decodable>(_ type: Value.Type = Value.self, hex: String) throws -> Value {
+    try decoded(type, Data(hex: hex))
+}
 
 /// Encodes and decodes the value.
-func roundTrip<Value: Codable>(_ value: Value) throws -> Value { try decoded(Value.self, encoded(value)) }
+func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
+    try decoded(Value.self, encoded(value))
+}
 
 /// A value that encodes itself with a function.
 struct Encoding: Encodable {
@@ -44,7 +53,8 @@ struct TextKey: CodingKey, ExpressibleByStringLiteral, Hashable {
 extension DecodingError {
     var context: Context? {
         switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context):
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context), .dataCorrupted(let context):
             context
         @unknown default: nil
         }
@@ -64,7 +74,8 @@ extension DecodingError {
     var path: String { (context?.codingPath ?? []).map(\.stringValue).joined(separator: "/") }
 }
 
-/// Returns the `DecodingError` that the function throws, or `nil` if it succeeds or throws another error.
+/// Returns the `DecodingError` that the function throws, or `nil` if it succeeds or throws another
+/// error.
 func decodingError(_ decode: () throws -> some Any) -> DecodingError? {
     do {
         _ = try decode()
@@ -75,9 +86,15 @@ func decodingError(_ decode: () throws -> some Any) -> DecodingError? {
 }
 
 /// Calls the function with a decoder for the data.
-func withDecoder(_ data: Data, _ change: (inout CBORDecoder) -> Void = { _ in }, _ body: @escaping (any Decoder) throws -> Void) throws {
+func withDecoder(
+    _ data: Data,
+    _ change: (inout CBORDecoder) -> Void = { _ in },
+    _ body: @escaping (any Decoder) throws -> Void
+) throws {
     struct Reading: DecodableWithConfiguration {
-        init(from decoder: any Decoder, configuration: (any Decoder) throws -> Void) throws { try configuration(decoder) }
+        init(from decoder: any Decoder, configuration: (any Decoder) throws -> Void) throws {
+            try configuration(decoder)
+        }
     }
     var decoder = CBORDecoder()
     change(&decoder)

@@ -25,7 +25,9 @@ struct ForeignValues {
         (0..<random.below(7)).map { _ in Self.letters[random.below(Self.letters.count)] }.joined()
     }
 
-    private mutating func bytes() -> Data { Data((0..<random.below(7)).map { _ in UInt8(random.below(256)) }) }
+    private mutating func bytes() -> Data {
+        Data((0..<random.below(7)).map { _ in UInt8(random.below(256)) })
+    }
 
     private mutating func float() -> Double {
         guard random.below(2) > 0 else { return Double(random.below(1 << 20) - (1 << 19)) / 64 }
@@ -65,7 +67,8 @@ struct ForeignValues {
         case 5: return .bytes(bytes())
         case 6:
             let simple = random.below(5)
-            return simple == 4 ? .simple(UInt8(32 + random.below(200))) : [false, true, nil, .undefined][simple]
+            return simple == 4
+                ? .simple(UInt8(32 + random.below(200))) : [false, true, nil, .undefined][simple]
         case 7:
             let (digits, exponent) = (random.below(1_000_000) - 500_000, random.below(20) - 10)
             return .tagged(4, [.integer(Int128(exponent)), .integer(Int128(digits))])

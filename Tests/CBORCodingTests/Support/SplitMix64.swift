@@ -22,11 +22,16 @@ struct SplitMix64: RandomNumberGenerator {
         choices[choices.index(choices.startIndex, offsetBy: below(choices.count))]
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
 
     /// Returns a random text of at most `count` characters.
     mutating func text(upTo count: Int = 12) -> String {
-        let letters = ["a", "b", "Z", "0", " ", "\"", "\\", "\n", "\u{7F}", "é", "e\u{301}", "ß", "水", "🏳️‍🌈", "\u{FFFD}"]
+        let letters = [
+            "a", "b", "Z", "0", " ", "\"", "\\", "\n", "\u{7F}", "é", "e\u{301}", "ß", "水", "🏳️‍🌈",
+            "\u{FFFD}",
+        ]
         return (0..<below(count + 1)).map { _ in element(of: letters) }.joined()
     }
 }

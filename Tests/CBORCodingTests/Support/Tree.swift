@@ -34,7 +34,13 @@ extension Tree: Codable {
             self = .array(elements)
         } else {
             let map = try decoder.container(keyedBy: TextKey.self)
-            self = .map(try Dictionary(uniqueKeysWithValues: map.allKeys.map { ($0.stringValue, try map.decode(Tree.self, forKey: $0)) }))
+            self = .map(
+                try Dictionary(
+                    uniqueKeysWithValues: map.allKeys.map {
+                        ($0.stringValue, try map.decode(Tree.self, forKey: $0))
+                    }
+                )
+            )
         }
     }
 
@@ -42,7 +48,9 @@ extension Tree: Codable {
         switch self {
         case .map(let entries):
             var map = encoder.container(keyedBy: TextKey.self)
-            for (key, value) in entries.sorted(by: { $0.key < $1.key }) { try map.encode(value, forKey: TextKey(stringValue: key)) }
+            for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+                try map.encode(value, forKey: TextKey(stringValue: key))
+            }
         case .array(let elements):
             var array = encoder.unkeyedContainer()
             for element in elements { try array.encode(element) }

@@ -1,4 +1,5 @@
-// Mistakes of a reader of the page of CBORCoding, and the diagnostics that must follow: these and no others.
+// Mistakes of a reader of the page of CBORCoding, and the diagnostics that must follow: these and
+// no others.
 
 import CBORCoding
 

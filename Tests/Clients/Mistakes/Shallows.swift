@@ -1,4 +1,5 @@
-// Mistakes of a reader of the page of Shallows, and the diagnostics that must follow: these and no others.
+// Mistakes of a reader of the page of Shallows, and the diagnostics that must follow: these and no
+// others.
 
 import Shallows
 
@@ -14,9 +15,11 @@ let numbers = MemoryStorage<String, Int>()
 try await numbers.set(1, forKey: "one")
 
 func storages(_ folder: DiskFolderStorage) async throws {
-    // expected-error@+1 {{requires the types 'String' and 'DiskFolderStorage.Key' (aka 'Filename') be equivalent}}
+    // expected-error@+1 {{requires the types 'String' and 'DiskFolderStorage.Key' (aka 'Filename')
+    // be equivalent}}
     _ = MemoryStorage<String, City>().combined(with: folder.mapJSONObject(City.self))
-    // expected-error@+1 {{cannot convert value of type 'DiskFolderStorage.Value' (aka 'Data') to specified type 'City'}}
+    // expected-error@+1 {{cannot convert value of type 'DiskFolderStorage.Value' (aka 'Data') to
+    // specified type 'City'}}
     let _: City = try await folder.retrieve(forKey: "bern")
     // expected-error@+1 {{missing argument label 'forKey:' in call}}
     _ = try await folder.retrieve("bern")

@@ -33,7 +33,9 @@ struct Airport: ArchiveCodable {
 /// A file in the bundle of the app, which nobody writes.
 func airports(in bundle: Bundle) throws -> ArchiveStore<Airport>? {
     let file = bundle.url(
-        forResource: "Airports", withExtension: "sqlite")
+        forResource: "Airports",
+        withExtension: "sqlite"
+    )
     guard let file else { return nil }
     let factory = ArchivesFactory(readingOnly: file)
     return try factory.store(for: Airport.self)
@@ -45,7 +47,8 @@ let folder = FileManager.default.temporaryDirectory.appending(path: "Thumbnails"
 let thumbnails = ArchivesFactory(
     directory: folder,
     fileProtection: .completeUntilFirstUserAuthentication,
-    excludedFromBackup: true)
+    excludedFromBackup: true
+)
 // snippet.hide
 
 let copy = try backUp(thumbnails, into: FileManager.default.temporaryDirectory)

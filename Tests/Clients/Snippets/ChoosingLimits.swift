@@ -24,10 +24,16 @@ let manager = MiniCacheManager(name: "Limits", directory: folder)
 // snippet.show
 let letters = try factory.store(for: Letter.self, diskLimit: .unlimited)
 let photos = try factory.store(
-    for: Photo.self, memoryLimit: 20.megaByte, diskLimit: 500.megaByte)
+    for: Photo.self,
+    memoryLimit: 20.megaByte,
+    diskLimit: 500.megaByte
+)
 let rates: MiniCache<String, Double> = manager.cache(
-    cacheName: "rates", cacheVersion: .custom("1"),
-    maxAge: .hours(1), diskLimit: 5.megaByte)
+    cacheName: "rates",
+    cacheVersion: .custom("1"),
+    maxAge: .hours(1),
+    diskLimit: 5.megaByte
+)
 
 let sizing = try photos.statistics().sizing
 if let size = sizing?.limit(keeping: 0.95) {

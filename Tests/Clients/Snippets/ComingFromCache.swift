@@ -13,8 +13,12 @@ struct User: Codable {
 
 let manager = MiniCacheManager(name: "Floppy", directory: folder)
 let users: MiniCache<String, User> = manager.cache(
-    cacheName: "users", cacheVersion: .custom("1"), maxAge: .hours(1),
-    memoryLimit: 10.megaBytes, diskLimit: 100.megaBytes)
+    cacheName: "users",
+    cacheVersion: .custom("1"),
+    maxAge: .hours(1),
+    memoryLimit: 10.megaBytes,
+    diskLimit: 100.megaBytes
+)
 
 try users.set(User(name: "Ann"), forKey: "ann", maxAge: .days(1))
 let ann = try users.value(forKey: "ann")

@@ -25,7 +25,9 @@ try players.record(Player(id: "1", name: "Ann", score: 100))
 let player = try players.access(archiveWithKey: "1")
 let best = try players.fetch(
     where: #Predicate { $0.score > 50 },
-    sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
+    sortedBy: [SortDescriptor(\.score, order: .reverse)],
+    limit: 10
+)
 let count = try players.count(where: #Predicate { $0.score > 50 })
 try players.delete(archiveWithKey: "1")
 

@@ -8,9 +8,12 @@ final class ImageData: DataCaching {
 
     init(name: String) {
         cache = MiniCacheManager(name: name).cache(
-            cacheName: "images", cacheVersion: .custom("1"),
-            maxAge: .days(30), memoryLimit: 1.megaByte,
-            diskLimit: 300.megaBytes)
+            cacheName: "images",
+            cacheVersion: .custom("1"),
+            maxAge: .days(30),
+            memoryLimit: 1.megaByte,
+            diskLimit: 300.megaBytes
+        )
     }
 
     func cachedData(for key: String) -> Data? { cache[key] }

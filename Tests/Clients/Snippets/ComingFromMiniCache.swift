@@ -5,8 +5,11 @@ import MiniCache
 
 let manager = MiniCacheManager(name: "MiniCache")
 let cache: MiniCache<String, Int> = manager.cache(
-    cacheName: "Counter", cacheVersion: .appVersion, maxAge: .days(7),
-    diskLimit: .unlimited)
+    cacheName: "Counter",
+    cacheVersion: .appVersion,
+    maxAge: .days(7),
+    diskLimit: .unlimited
+)
 
 cache["foo"] = 1
 Task {

@@ -15,9 +15,12 @@ struct Thumbnail: Codable {
 
 let manager = MiniCacheManager(name: "Thumbnails")
 let thumbnails: MiniCache<URL, Thumbnail> = manager.cache(
-    cacheName: "thumbnails", cacheVersion: .custom("1"),
+    cacheName: "thumbnails",
+    cacheVersion: .custom("1"),
     maxAge: .days(30),
-    memoryLimit: 50.megaBytes, diskLimit: 500.megaBytes)
+    memoryLimit: 50.megaBytes,
+    diskLimit: 500.megaBytes
+)
 
 thumbnails[url] = Thumbnail(pixels: pixels, width: 80)
 let thumbnail = thumbnails[url]

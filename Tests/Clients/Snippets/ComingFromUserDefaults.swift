@@ -10,12 +10,17 @@ struct Bookmark: ArchiveCodable {
 }
 
 let support = FileManager.default.urls(
-    for: .applicationSupportDirectory, in: .userDomainMask)[0]
+    for: .applicationSupportDirectory,
+    in: .userDomainMask
+)[0]
 let factory = ArchivesFactory(
     directory: support.appendingPathComponent("Bookmarks"),
-    durability: .powerSafe)
+    durability: .powerSafe
+)
 let bookmarks = try factory.store(
-    for: Bookmark.self, diskLimit: .unlimited)
+    for: Bookmark.self,
+    diskLimit: .unlimited
+)
 
 let key = "bookmarks"
 if let data = UserDefaults.standard.data(forKey: key) {
@@ -28,7 +33,9 @@ try bookmarks.record(Bookmark(page: "swift.org", added: .now))
 let bookmark = try bookmarks.access(archiveWithKey: "swift.org")
 try bookmarks.delete(archiveWithKey: "swift.org")
 let newest = try bookmarks.fetch(
-    sortedBy: [SortDescriptor(\.added, order: .reverse)], limit: 10)
+    sortedBy: [SortDescriptor(\.added, order: .reverse)],
+    limit: 10
+)
 // snippet.hide
 
 print(bookmark?.page ?? "none", newest.count)

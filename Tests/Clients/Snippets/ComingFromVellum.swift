@@ -16,8 +16,12 @@ private struct Draft: ArchiveCodable {
 }
 
 let support = FileManager.default.urls(
-    for: .applicationSupportDirectory, in: .userDomainMask)[0]
-let users = try ArchivesFactory(directory: support.appendingPathComponent("Archives")).archives(for: User.self)
+    for: .applicationSupportDirectory,
+    in: .userDomainMask
+)[0]
+let users = try ArchivesFactory(directory: support.appendingPathComponent("Archives")).archives(
+    for: User.self
+)
 for await case .imported(let counts) in users.store.events {
     print("\(counts.imported) imported, \(counts.skipped) skipped")
     break
@@ -29,9 +33,12 @@ for user in old.accessAll().reversed() { users.record(user) }
 
 // A later version of the program.
 let caches = FileManager.default.urls(
-    for: .cachesDirectory, in: .userDomainMask)[0]
+    for: .cachesDirectory,
+    in: .userDomainMask
+)[0]
 try FileManager.default.removeItem(
-    at: caches.appendingPathComponent("vellum_user"))
+    at: caches.appendingPathComponent("vellum_user")
+)
 
 // What version 1 did otherwise.
 for user in users.accessAll() { _ = users.access(archiveWithKey: user.primaryKey) }
@@ -40,5 +47,8 @@ let recent = users.accessAll().filter {
     users.latestAccessedTime(for: $0) ?? .distantPast > minuteAgo
 }
 users.delete(all: recent)
-private let unlimited = try ArchivesFactory.shared.archives(for: Draft.self, trySetMaxDiskSize: .unlimited)
+private let unlimited = try ArchivesFactory.shared.archives(
+    for: Draft.self,
+    trySetMaxDiskSize: .unlimited
+)
 unlimited.record(Draft(title: "one"))

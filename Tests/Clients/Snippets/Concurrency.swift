@@ -37,7 +37,10 @@ extension Articles {
     /// In transactions of 500, so that others write in between.
     func publish(_ articles: [Article], _ progress: Progress) async throws {
         let recording = await store.async.record(
-            contentsOf: articles, inBatchesOf: 500, progress: progress)
+            contentsOf: articles,
+            inBatchesOf: 500,
+            progress: progress
+        )
         print("\(recording.recorded) recorded")
         // Throws what ended it before the last.
         try recording.get()
@@ -53,7 +56,8 @@ extension Articles {
 // snippet.hide
 
 let factory = ArchivesFactory(
-    directory: FileManager.default.temporaryDirectory.appending(path: "Concurrency"))
+    directory: FileManager.default.temporaryDirectory.appending(path: "Concurrency")
+)
 let articles = Articles(store: try factory.store())
 try await articles.save([Article(number: "1")])
 try await articles.countRead("1")

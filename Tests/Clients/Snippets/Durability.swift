@@ -14,12 +14,17 @@ struct Order: ArchiveCodable {
 let folder = FileManager.default.temporaryDirectory.appending(path: "Durability")
 // snippet.show
 let factory = ArchivesFactory(
-    directory: folder.appending(path: "Orders"), durability: .powerSafe)
+    directory: folder.appending(path: "Orders"),
+    durability: .powerSafe
+)
 let orders = try factory.store(for: Order.self, diskLimit: .unlimited)
 try orders.record(Order(number: "2026-117"))  // It is on the disk now.
 
 let previews = MiniCacheManager(
-    name: "Previews", directory: folder, durability: .relaxed)
+    name: "Previews",
+    directory: folder,
+    durability: .relaxed
+)
 
 let drafts = try ArchivesFactory(directory: folder).store(for: Order.self)
 for number in 1...1000 {

@@ -1,4 +1,5 @@
-// What to do about failures: of calls that throw, of calls that do not, and of work in the background.
+// What to do about failures: of calls that throw, of calls that do not, and of work in the
+// background.
 
 import Foundation
 import Vellum
@@ -48,7 +49,8 @@ func repair(_ letters: ArchiveStore<Letter>) throws {
 // snippet.hide
 
 let factory = ArchivesFactory(
-    directory: FileManager.default.temporaryDirectory.appending(path: "Errors"))
+    directory: FileManager.default.temporaryDirectory.appending(path: "Errors")
+)
 let manager = try factory.archives(for: Letter.self)
 let watching = watch(manager)
 try save(Letter(number: "1"), in: manager.store)

@@ -29,20 +29,26 @@ struct Bank: Sendable {
 let bank = Bank()
 // snippet.show
 let tickets = try factory.store(
-    for: Ticket.self, expiration: .after(.seconds(3600)))
+    for: Ticket.self,
+    expiration: .after(.seconds(3600))
+)
 try tickets.record(Ticket(number: "1"))  // for an hour
 try tickets.record(Ticket(number: "2"), expiration: .after(.seconds(60)))
 print(try tickets.metadata(forKey: "2")?.expires ?? .distantFuture)
 
 let rates: MiniCache<String, Double> = manager.cache(
-    cacheName: "rates", cacheVersion: .custom("1"),
-    maxAge: .minutes(10))
+    cacheName: "rates",
+    cacheVersion: .custom("1"),
+    maxAge: .minutes(10)
+)
 try rates.set(1.08, forKey: "USD")  // for ten minutes
 try rates.set(0.94, forKey: "GBP", maxAge: .seconds(30))
 
 let sessions: MiniCache<String, Session> = manager.cache(
-    cacheName: "sessions", cacheVersion: .custom("1"),
-    expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400)))
+    cacheName: "sessions",
+    cacheVersion: .custom("1"),
+    expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400))
+)
 
 let age = try Expiration(validatingSeconds: secondsToLive)
 try sessions.set(Session(user: "ann"), forKey: "a", expiration: age)

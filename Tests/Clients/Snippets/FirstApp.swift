@@ -28,8 +28,11 @@ for note in try notes.fetch(sortedBy: [newest], limit: 20) {
 
 let manager = MiniCacheManager(name: "Previews")
 let previews: MiniCache<URL, Data> = manager.cache(
-    cacheName: "previews", cacheVersion: .custom("1"),
-    maxAge: .days(30), diskLimit: 200.megaByte)
+    cacheName: "previews",
+    cacheVersion: .custom("1"),
+    maxAge: .days(30),
+    diskLimit: 200.megaByte
+)
 
 func preview(of page: URL) async throws -> Data {
     let day = Duration.seconds(86_400)

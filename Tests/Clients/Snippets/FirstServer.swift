@@ -8,11 +8,15 @@ struct Session: Codable {
 }
 
 let manager = MiniCacheManager(
-    name: "Sessions", directory: URL(fileURLWithPath: "/var/lib/shop"))
+    name: "Sessions",
+    directory: URL(fileURLWithPath: "/var/lib/shop")
+)
 let sessions: MiniCache<String, Session> = manager.cache(
-    cacheName: "sessions", cacheVersion: .custom("1"),
+    cacheName: "sessions",
+    cacheVersion: .custom("1"),
     expiration: .unused(for: .seconds(1800), atMost: .seconds(86_400)),
-    diskLimit: .unlimited)
+    diskLimit: .unlimited
+)
 
 func session(_ id: String) async throws -> Session? {
     try await sessions.async.value(forKey: id)

@@ -11,13 +11,18 @@ struct CachePersistDriver: PersistDriver {
     let cache: MiniCache<String, Data>
 
     func create<Object: Codable & Sendable>(
-        key: String, value: Object, expires: Duration?
+        key: String,
+        value: Object,
+        expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
         let isNew =
             if let expires {
                 try await cache.async.setIfAbsent(
-                    data, forKey: key, expiration: .after(expires))
+                    data,
+                    forKey: key,
+                    expiration: .after(expires)
+                )
             } else {
                 try await cache.async.setIfAbsent(data, forKey: key)
             }
@@ -26,18 +31,24 @@ struct CachePersistDriver: PersistDriver {
 
     /// Without a time to live, the one of the value that is there stays.
     func set<Object: Codable & Sendable>(
-        key: String, value: Object, expires: Duration?
+        key: String,
+        value: Object,
+        expires: Duration?
     ) async throws {
         let data = try CBOREncoder().encode(value)
         if let expires {
             return try await cache.async.set(
-                data, forKey: key, expiration: .after(expires))
+                data,
+                forKey: key,
+                expiration: .after(expires)
+            )
         }
         try await cache.async.update(forKey: key) { $0 = data }
     }
 
     func get<Object: Codable & Sendable>(
-        key: String, as type: Object.Type
+        key: String,
+        as type: Object.Type
     ) async throws -> Object? {
         let found = try await cache.async.value(forKey: key)
         guard let data = found else { return nil }
@@ -59,14 +70,17 @@ struct PageCache: Sendable {
     let cache: MiniCache<String, Data>
 
     func get<Page: Decodable>(
-        _ key: String, as type: Page.Type
+        _ key: String,
+        as type: Page.Type
     ) async throws -> Page? {
         let data = try await cache.async.value(forKey: key)
         return try data.map { try CBORDecoder().decode(type, from: $0) }
     }
 
     func set<Page: Encodable>(
-        _ key: String, to page: Page?, expiresIn age: Duration?
+        _ key: String,
+        to page: Page?,
+        expiresIn age: Duration?
     ) async throws {
         let data = try page.map { try CBOREncoder().encode($0) }
         guard let data else {
@@ -74,7 +88,10 @@ struct PageCache: Sendable {
         }
         if let age {
             return try await cache.async.set(
-                data, forKey: key, expiration: .after(age))
+                data,
+                forKey: key,
+                expiration: .after(age)
+            )
         }
         try await cache.async.set(data, forKey: key)
     }
@@ -88,7 +105,8 @@ struct EventRoute: Sendable {
 
     func response(to request: Request) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "text/event-stream"],
+            status: .ok,
+            headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in
                 // Ends when the client has gone.
                 try await request.body
@@ -96,7 +114,8 @@ struct EventRoute: Sendable {
                         try await send(to: &writer)
                     }
                 try await writer.finish(nil)
-            })
+            }
+        )
     }
 
     private func send(
@@ -106,7 +125,8 @@ struct EventRoute: Sendable {
         defer { streams.end() }
         let newest = items.observe(
             sortedBy: [SortDescriptor(\.changed, order: .reverse)],
-            limit: 100)
+            limit: 100
+        )
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         // Ends when the server shuts down.
@@ -138,17 +158,26 @@ struct FilesService: Service {
 func makeDriver() -> CachePersistDriver {
     // snippet.show
     let manager = MiniCacheManager(
-        name: "Server", directory: URL(fileURLWithPath: "/var/lib/shop"),
-        durability: .crashSafe)
+        name: "Server",
+        directory: URL(fileURLWithPath: "/var/lib/shop"),
+        durability: .crashSafe
+    )
     let driver = CachePersistDriver(
         cache: manager.cache(
-            cacheName: "sessions", cacheVersion: .custom("1"),
-            maxAge: .days(30)))
+            cacheName: "sessions",
+            cacheVersion: .custom("1"),
+            maxAge: .days(30)
+        )
+    )
     // snippet.hide
     return driver
 }
 
-func serve(_ items: ArchiveStore<Item>, _ factory: ArchivesFactory, _ manager: MiniCacheManager) async throws {
+func serve(
+    _ items: ArchiveStore<Item>,
+    _ factory: ArchivesFactory,
+    _ manager: MiniCacheManager
+) async throws {
     let router = Router()
     let events = EventRoute(items: items, streams: OpenStreams())
     // snippet.show
@@ -166,7 +195,9 @@ func serve(_ items: ArchiveStore<Item>, _ factory: ArchivesFactory, _ manager: M
     let files = FilesService(factory: factory, manager: manager)
     var configuration = ServiceGroupConfiguration(
         services: [files, application],
-        gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        gracefulShutdownSignals: [.sigterm, .sigint],
+        logger: logger
+    )
     // A client that does not read keeps its stream open for as long.
     configuration.maximumGracefulShutdownDuration = .seconds(5)
     try await ServiceGroup(configuration: configuration).run()
@@ -182,12 +213,20 @@ struct Item: ArchiveCodable, IndexedArchivable {
     var changed: Date
 }
 
-// What requests and configurations may say: no adapter ends the process, and what has expired or cannot be a key is not found.
+// What requests and configurations may say: no adapter ends the process, and what has expired or
+// cannot be a key is not found.
 
 let manager = MiniCacheManager.inMemory()
-let driver = CachePersistDriver(cache: manager.cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30)))
-let pages = PageCache(cache: manager.cache(cacheName: "pages", cacheVersion: .custom("1"), maxAge: .days(1)))
-let times: [Duration?] = [nil, .zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1), .seconds(60), .seconds(Int64.max)]
+let driver = CachePersistDriver(
+    cache: manager.cache(cacheName: "sessions", cacheVersion: .custom("1"), maxAge: .days(30))
+)
+let pages = PageCache(
+    cache: manager.cache(cacheName: "pages", cacheVersion: .custom("1"), maxAge: .days(1))
+)
+let times: [Duration?] = [
+    nil, .zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1), .seconds(60),
+    .seconds(Int64.max),
+]
 let keys = ["", "\0", "..", "a/b", "\u{1F600}", String(repeating: "k", count: 70_000)]
 var wrong: [String] = []
 for (number, key) in keys.enumerated() {
@@ -203,15 +242,22 @@ for (number, key) in keys.enumerated() {
             let page = try await pages.get(key, as: Int.self)
             try await pages.set(key, to: Int?.none, expiresIn: expires)
             // A value of another type is an error that the framework knows.
-            do { _ = try await driver.get(key: key, as: String.self) } catch PersistError.invalidConversion {}
+            do { _ = try await driver.get(key: key, as: String.self) } catch PersistError
+                .invalidConversion
+            {}
             let expected = isValid ? (time, -time, time) : (nil, nil, nil)
             if (created, set, page) != expected { wrong.append("key \(number), time \(time)") }
         } catch let error as MiniCacheError {
-            if error.code != .keyTooLong || key.utf8.count < 65_536 { wrong.append("key \(number), time \(time): \(error.code)") }
+            if error.code != .keyTooLong || key.utf8.count < 65_536 {
+                wrong.append("key \(number), time \(time): \(error.code)")
+            }
         }
     }
 }
-print(wrong.isEmpty ? "\(keys.count * times.count) requests, none ended the process" : "wrong: \(wrong)")
+print(
+    wrong.isEmpty
+        ? "\(keys.count * times.count) requests, none ended the process" : "wrong: \(wrong)"
+)
 
 // As Hummingbird 2 and swift-service-lifecycle 2 declare them, as far as the guide uses them.
 
@@ -220,8 +266,16 @@ protocol Service: Sendable {
 }
 
 protocol PersistDriver: Sendable {
-    func create<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws
-    func set<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws
+    func create<Object: Codable & Sendable>(
+        key: String,
+        value: Object,
+        expires: Duration?
+    ) async throws
+    func set<Object: Codable & Sendable>(
+        key: String,
+        value: Object,
+        expires: Duration?
+    ) async throws
     func get<Object: Codable & Sendable>(key: String, as type: Object.Type) async throws -> Object?
     func remove(key: String) async throws
 }
@@ -246,7 +300,9 @@ struct ResponseBody: Sendable {
 }
 
 struct RequestBody: Sendable {
-    func consumeWithCancellationOnInboundClose<Value: Sendable>(_ operation: (RequestBody) async throws -> Value) async throws -> Value {
+    func consumeWithCancellationOnInboundClose<Value: Sendable>(
+        _ operation: (RequestBody) async throws -> Value
+    ) async throws -> Value {
         try await operation(self)
     }
 }
@@ -270,7 +326,10 @@ struct Response: ResponseGenerator {
 struct Context {}
 
 struct Router: Sendable {
-    func get(_ path: String, use handler: @Sendable @escaping (Request, Context) async throws -> some ResponseGenerator) {}
+    func get(
+        _ path: String,
+        use handler: @Sendable @escaping (Request, Context) async throws -> some ResponseGenerator
+    ) {}
 }
 
 struct Application: Service {

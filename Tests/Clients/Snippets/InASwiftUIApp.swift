@@ -40,7 +40,9 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
     }
 
     @dynamicMemberLookup struct Binding<Value> {
-        subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Binding<Member> { Binding<Member>() }
+        subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Binding<Member> {
+            Binding<Member>()
+        }
     }
 
     @MainActor protocol Leaf: View where Body == Never {}
@@ -57,8 +59,15 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
     struct Pair<One: View, Other: View>: Leaf {}
     @MainActor @resultBuilder enum ViewBuilder {
         static func buildBlock<One: View>(_ one: One) -> One { one }
-        static func buildBlock<One: View, Other: View>(_ one: One, _ other: Other) -> Pair<One, Other> { Pair() }
-        static func buildBlock<One: View, Two: View, Three: View>(_ one: One, _ two: Two, _ three: Three) -> Pair<One, Pair<Two, Three>> {
+        static func buildBlock<One: View, Other: View>(
+            _ one: One,
+            _ other: Other
+        ) -> Pair<One, Other> { Pair() }
+        static func buildBlock<One: View, Two: View, Three: View>(
+            _ one: One,
+            _ two: Two,
+            _ three: Three
+        ) -> Pair<One, Pair<Two, Three>> {
             Pair()
         }
         static func buildOptional<One: View>(_ one: One?) -> One? { one }
@@ -66,14 +75,22 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
     struct List: Leaf { init(@ViewBuilder _ content: @MainActor () -> some View) {} }
     struct Form: Leaf { init(@ViewBuilder _ content: @MainActor () -> some View) {} }
     struct ForEach: Leaf {
-        init<Element: Identifiable>(_ elements: [Element], @ViewBuilder _ row: @escaping @MainActor (Element) -> some View) {}
+        init<Element: Identifiable>(
+            _ elements: [Element],
+            @ViewBuilder _ row: @escaping @MainActor (Element) -> some View
+        ) {}
         func onDelete(perform: @escaping @MainActor (IndexSet) -> Void) -> Changed { Changed() }
     }
     @MainActor extension View {
         func onAppear(_ action: @escaping @MainActor () -> Void) -> Changed { Changed() }
         func searchable(text: Binding<String>) -> Changed { Changed() }
-        func onChange<Value: Equatable>(of value: Value, _ action: @escaping @MainActor () -> Void) -> Changed { Changed() }
-        func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Changed { Changed() }
+        func onChange<Value: Equatable>(
+            of value: Value,
+            _ action: @escaping @MainActor () -> Void
+        ) -> Changed { Changed() }
+        func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Changed {
+            Changed()
+        }
         func badge(_ count: Int) -> Changed { Changed() }
         func overlay(@ViewBuilder _ content: @MainActor () -> some View) -> Changed { Changed() }
     }
@@ -106,7 +123,10 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
                 // Once, and not whenever the view is made anew.
                 if cities == nil {
                     cities = ArchiveResults(
-                        store, sortedBy: [SortDescriptor(\.name)], limit: 50)
+                        store,
+                        sortedBy: [SortDescriptor(\.name)],
+                        limit: 50
+                    )
                 }
             }
         }
@@ -118,7 +138,9 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
             }
             cities?.ask(
                 where: text.isEmpty ? nil : isFound,
-                sortedBy: [SortDescriptor(\.name)], limit: 50)
+                sortedBy: [SortDescriptor(\.name)],
+                limit: 50
+            )
         }
     }
 
@@ -151,7 +173,9 @@ struct City: ArchiveCodable, IndexedArchivable, Identifiable, Sendable {
                 .task {
                     if visited == nil {
                         visited = ArchiveCount(
-                            store, where: #Predicate { $0.isVisited })
+                            store,
+                            where: #Predicate { $0.isVisited }
+                        )
                     }
                 }
         }

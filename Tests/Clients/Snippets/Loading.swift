@@ -1,4 +1,5 @@
-// Values that are loaded when they are missing: from a bank, a shop, a site, an issuer of tokens, and by HTTP.
+// Values that are loaded when they are missing: from a bank, a shop, a site, an issuer of tokens,
+// and by HTTP.
 
 import Foundation
 import MiniCache
@@ -13,18 +14,40 @@ struct Shop {
     func price(of article: String) async throws -> Double { 1 }
     func offer() async throws -> String { "today" }
 }
-struct Issuer { func token() async throws -> (token: String, secondsToLive: Double) { ("token", 60) } }
+struct Issuer {
+    func token() async throws -> (token: String, secondsToLive: Double) { ("token", 60) }
+}
 struct Document: Codable {
     var body: Data
     var etag: String
 }
 
 let manager = MiniCacheManager(name: "Loading")
-let rates: MiniCache<String, Double> = manager.cache(cacheName: "Rates", cacheVersion: .appVersion, maxAge: .minutes(1))
-let prices: MiniCache<String, Double> = manager.cache(cacheName: "Prices", cacheVersion: .appVersion, maxAge: .minutes(1))
-let offers: MiniCache<String, String> = manager.cache(cacheName: "Offers", cacheVersion: .appVersion, maxAge: .minutes(1))
-let tokens: MiniCache<String, String> = manager.cache(cacheName: "Tokens", cacheVersion: .appVersion, maxAge: .forever)
-let documents: MiniCache<String, Document> = manager.cache(cacheName: "Documents", cacheVersion: .appVersion, maxAge: .hours(1))
+let rates: MiniCache<String, Double> = manager.cache(
+    cacheName: "Rates",
+    cacheVersion: .appVersion,
+    maxAge: .minutes(1)
+)
+let prices: MiniCache<String, Double> = manager.cache(
+    cacheName: "Prices",
+    cacheVersion: .appVersion,
+    maxAge: .minutes(1)
+)
+let offers: MiniCache<String, String> = manager.cache(
+    cacheName: "Offers",
+    cacheVersion: .appVersion,
+    maxAge: .minutes(1)
+)
+let tokens: MiniCache<String, String> = manager.cache(
+    cacheName: "Tokens",
+    cacheVersion: .appVersion,
+    maxAge: .forever
+)
+let documents: MiniCache<String, Document> = manager.cache(
+    cacheName: "Documents",
+    cacheVersion: .appVersion,
+    maxAge: .hours(1)
+)
 
 func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL) async throws {
     let rate = try await rates.value(forKey: "USD") {
@@ -33,11 +56,16 @@ func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL
 
     let day = Duration.seconds(86_400)
     let pages: MiniCache<String, String> = manager.cache(
-        cacheName: "Pages", cacheVersion: .appVersion,
-        maxAge: .minutes(1), keepExpiredFor: day)
+        cacheName: "Pages",
+        cacheVersion: .appVersion,
+        maxAge: .minutes(1),
+        keepExpiredFor: day
+    )
 
     let page = try await pages.load(
-        "home", staleWhileRevalidate: .seconds(60), staleIfError: day
+        "home",
+        staleWhileRevalidate: .seconds(60),
+        staleIfError: day
     ) { try await site.home() }
     if page.isStale { print("An older page: \(page.source)") }
 
@@ -66,9 +94,13 @@ func load(_ bank: Bank, _ site: Site, _ shop: Shop, _ issuer: Issuer, _ url: URL
     }
 
     let limits = LoadOptions(
-        softTimeout: .milliseconds(200), timeout: .seconds(2))
+        softTimeout: .milliseconds(200),
+        timeout: .seconds(2)
+    )
     let offer = try await offers.load(
-        "today", staleIfError: .seconds(3600), options: limits
+        "today",
+        staleIfError: .seconds(3600),
+        options: limits
     ) { try await shop.offer() }
     print(rate, price, token ?? "no token", document?.etag ?? "nothing", offer.value)
 }

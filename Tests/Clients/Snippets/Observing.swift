@@ -69,7 +69,11 @@ func badge(_ count: Int) { print(count) }
 
     struct List<Row: View>: View {
         var body: Never { fatalError() }
-        init<Element, ID: Hashable>(_ rows: [Element], id: KeyPath<Element, ID>, row: (Element) -> Row) {}
+        init<Element, ID: Hashable>(
+            _ rows: [Element],
+            id: KeyPath<Element, ID>,
+            row: (Element) -> Row
+        ) {}
     }
 #endif
 

@@ -23,5 +23,6 @@ func measure(_ people: ArchiveStore<Person>) throws {
 // snippet.hide
 
 let factory = ArchivesFactory(
-    directory: FileManager.default.temporaryDirectory.appending(path: "Performance"))
+    directory: FileManager.default.temporaryDirectory.appending(path: "Performance")
+)
 try measure(try factory.store())

@@ -13,7 +13,8 @@ struct City: ArchiveCodable, IndexedArchivable {
 
 let cities = try ArchivesFactory.shared.store(for: City.self, diskLimit: 20.megaByte)
 let isLarge = #Predicate<City> { $0.country == "CH" && $0.people > 10_000 }
-let largest = try cities.fetch(where: isLarge, sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 10)
+let byPeople = SortDescriptor(\City.people, order: .reverse)
+let largest = try cities.fetch(where: isLarge, sortedBy: [byPeople], limit: 10)
 let count = try cities.count(where: isLarge)
 // snippet.hide
 print(largest.count, count)

@@ -22,7 +22,8 @@ struct Book: ArchiveCodable, IndexedArchivable {
 
 // snippet.hide
 let factory = ArchivesFactory(
-    directory: FileManager.default.temporaryDirectory.appending(path: "Querying"))
+    directory: FileManager.default.temporaryDirectory.appending(path: "Querying")
+)
 func show(_ book: Book) { print(book.title) }
 // snippet.show
 let books = try factory.store(for: Book.self, diskLimit: .unlimited)
@@ -57,12 +58,16 @@ func find(_ typed: String) throws -> [Book] {
         $0.title.ignoringCaseAndDiacritics.contains(text)
     }
     let byTitle = SortDescriptor(
-        \Book.title.ignoringCaseAndDiacritics, comparator: .lexical)
+        \Book.title.ignoringCaseAndDiacritics,
+        comparator: .lexical
+    )
     let hits = try books.fetch(where: found, sortedBy: [byTitle])
     return hits
 }
 // snippet.hide
 
-try books.record(Book(number: "1", title: "Faust", language: "de", year: 1808, pages: 200, tags: []))
+try books.record(
+    Book(number: "1", title: "Faust", language: "de", year: 1808, pages: 200, tags: [])
+)
 print(try find("FAÜST").count)
 try await search()

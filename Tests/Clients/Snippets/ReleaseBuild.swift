@@ -17,12 +17,19 @@ struct Desk {
         let again = try await visitors.load("ann") { Visitor(name: "ann") }
         print(loaded.value == again.value, try visitors.access(archiveWithKey: "ann") as Any)
         let rate = try await rates.load("USD") { 1.08 }
-        print(rate.value, try rates.value(forKey: "USD") as Any, try await rates.load("USD") { 1.08 }.source)
+        print(
+            rate.value,
+            try rates.value(forKey: "USD") as Any,
+            try await rates.load("USD") { 1.08 }.source
+        )
     }
 
     func absentOnes() async throws {
         let none: @Sendable () async throws -> Visitor? = { nil }
-        print(try await visitors.load("bob", orLoad: none).source, try await visitors.load("bob", orLoad: none).source)
+        print(
+            try await visitors.load("bob", orLoad: none).source,
+            try await visitors.load("bob", orLoad: none).source
+        )
         print(try await visitors.value(forKey: "bob", orLoad: none) as Any, try visitors.count())
         let noRate: @Sendable () async throws -> Double? = { nil }
         print(try await rates.load("GBP", orLoad: noRate).source, try rates.count())
@@ -37,7 +44,10 @@ struct Desk {
 
 let visitors = try ArchivesFactory.inMemory().store(for: Visitor.self)
 let rates: MiniCache<String, Double> = MiniCacheManager.inMemory().cache(
-    cacheName: "rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+    cacheName: "rates",
+    cacheVersion: .custom("1"),
+    maxAge: .hours(1)
+)
 let desk = Desk(visitors: visitors, rates: rates)
 try await desk.values()
 try await desk.absentOnes()

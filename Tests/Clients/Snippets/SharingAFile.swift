@@ -21,10 +21,12 @@ struct Shared {
         let group = "group.com.example.shop"
         guard
             let folder = FileManager.default.containerURL(
-                forSecurityApplicationGroupIdentifier: group)
+                forSecurityApplicationGroupIdentifier: group
+            )
         else { throw NoGroup() }
         factory = ArchivesFactory(
-            directory: folder.appending(path: "Shop"))
+            directory: folder.appending(path: "Shop")
+        )
     }
 
     func didEnterBackground() throws {

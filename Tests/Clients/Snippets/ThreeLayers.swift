@@ -13,14 +13,15 @@ struct CityServer: AsyncStorageProtocol {
     func set(_ city: City, forKey key: Filename) async throws { try await upload(city, key) }
 }
 
+let files = DiskStorage.main.folder("cities", in: .cachesDirectory)
 let cities = MemoryStorage<Filename, City>()
-    .combined(with: DiskStorage.main.folder("cities", in: .cachesDirectory).mapJSONObject(City.self))
+    .combined(with: files.mapJSONObject(City.self))
     .combined(with: CityServer())  // Storage<Filename, City>
 
 func useCities() async throws {
     try await cities.set(City(name: "Kharkiv", foundationYear: 1654), forKey: "kharkiv")
     print(try await cities.retrieve(forKey: "kharkiv"))
-    print(try await cities.retrieveIfPresent(forKey: "atlantis") as Any)  // nil: a miss is no failure.
+    print(try await cities.retrieveIfPresent(forKey: "atlantis") as Any)  // nil, no failure
 }
 // snippet.hide
 
@@ -35,7 +36,11 @@ func download(_ key: Filename) async throws -> City {
 }
 
 func upload(_ city: City, _ key: Filename) async throws {
-    let (status, _) = try await request("PUT", "/cities/\(key.rawValue)", JSONEncoder().encode(city))
+    let (status, _) = try await request(
+        "PUT",
+        "/cities/\(key.rawValue)",
+        JSONEncoder().encode(city)
+    )
     guard status == 200 else { throw ServerError(status: status) }
 }
 
@@ -49,7 +54,11 @@ struct ServerError: Error, StorageMiss {
 }
 
 // Stands for the network.
-func request(_ method: String, _ path: String, _ body: Data = Data()) async throws -> (status: Int, body: Data) {
+func request(
+    _ method: String,
+    _ path: String,
+    _ body: Data = Data()
+) async throws -> (status: Int, body: Data) {
     (method == "GET" ? 404 : 200, Data())
 }
 

@@ -1,4 +1,5 @@
-// Memory, a disk and a server in one storage: the example of the README as the guide shows it, in shorter lines.
+// Memory, a disk and a server in one storage: the example of the README as the guide shows it, in
+// shorter lines.
 
 import Foundation
 import Shallows
@@ -42,7 +43,11 @@ func download(_ key: Filename) async throws -> City {
 }
 
 func upload(_ city: City, _ key: Filename) async throws {
-    let (status, _) = try await request("PUT", "/cities/\(key.rawValue)", JSONEncoder().encode(city))
+    let (status, _) = try await request(
+        "PUT",
+        "/cities/\(key.rawValue)",
+        JSONEncoder().encode(city)
+    )
     guard status == 200 else { throw ServerError(status: status) }
 }
 
@@ -56,6 +61,10 @@ struct ServerError: Error, StorageMiss {
 }
 
 // Stands for the network.
-func request(_ method: String, _ path: String, _ body: Data = Data()) async throws -> (status: Int, body: Data) {
+func request(
+    _ method: String,
+    _ path: String,
+    _ body: Data = Data()
+) async throws -> (status: Int, body: Data) {
     (method == "GET" ? 404 : 200, Data())
 }

@@ -43,7 +43,8 @@ guard try accounts.recordIfAbsent(cleo) else { throw Duplicate() }
 try accounts.update(archiveWithKey: "cleo") { $0 = nil }
 
 try accounts.update(
-    archiveWithKey: "bob", expiration: .after(.seconds(60))
+    archiveWithKey: "bob",
+    expiration: .after(.seconds(60))
 ) { _ in }
 
 let page = ["ann", "bob"]
@@ -68,8 +69,10 @@ struct Window: ArchiveCodable {
 }
 
 let windows = try factory.store(
-    for: Window.self, diskLimit: 10.megaByte,
-    expiration: .after(.seconds(60)))
+    for: Window.self,
+    diskLimit: 10.megaByte,
+    expiration: .after(.seconds(60))
+)
 
 /// Whether a client has sent less than a hundred requests since the
 /// first one of this window, to any process.
@@ -93,13 +96,17 @@ struct Address: ArchiveCodable {
 }
 
 let addresses = try factory.store(
-    for: Address.self, diskLimit: .unlimited)
+    for: Address.self,
+    diskLimit: .unlimited
+)
 
 func signUp(_ new: Account, _ address: Address) throws {
     let key = address.primaryKey
     try factory.transaction { transaction in
         let owner = try transaction.access(
-            archiveWithKey: key, in: addresses)
+            archiveWithKey: key,
+            in: addresses
+        )
         guard owner == nil else { throw Duplicate() }
         try transaction.record(address, in: addresses)
         try transaction.record(new, in: accounts)

@@ -13,10 +13,13 @@ struct Film: ArchiveCodable {
 }
 
 let films = try ArchivesFactory(directory: folder).store(
-    for: Film.self, diskLimit: .unlimited)
+    for: Film.self,
+    diskLimit: .unlimited
+)
 if let film = try films.access(archiveWithKey: "Metropolis") {
     let bytes = try Data(
         contentsOf: folder.appending(path: film.file),
-        options: .mappedIfSafe)
+        options: .mappedIfSafe
+    )
     print(bytes.count)
 }

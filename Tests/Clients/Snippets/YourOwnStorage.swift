@@ -18,7 +18,8 @@ final class SettingsStorage: StorageProtocol, @unchecked Sendable {
     }
 
     func set(
-        _ value: Data, forKey key: String,
+        _ value: Data,
+        forKey key: String,
         completion: @escaping (Result<Void, Error>) -> Void
     ) {
         lock.withLock { settings[key] = value }
@@ -73,10 +74,15 @@ struct Bundled: ReadOnlyStorageProtocol {
 }
 
 let greetings = ReadOnlyStorage<String, String>(
-    storageName: "greetings", retrieve: { name in "Hello, \(name)" })
+    storageName: "greetings",
+    retrieve: { name in "Hello, \(name)" }
+)
 let texts = MemoryStorage<String, Data>().backed(by: Bundled())
     .mapString(withEncoding: .utf8)
-print(try await greetings.retrieve(forKey: "Ann"), try await texts.retrieve(forKey: #filePath).count)
+print(
+    try await greetings.retrieve(forKey: "Ann"),
+    try await texts.retrieve(forKey: #filePath).count
+)
 
 // Misses and failures.
 
@@ -119,7 +125,8 @@ extension StorageProtocol where Value == Data {
         mapString(withEncoding: .utf8)
             .mapValues(
                 transformIn: { $0.components(separatedBy: "\n") },
-                transformOut: { $0.joined(separator: "\n") })
+                transformOut: { $0.joined(separator: "\n") }
+            )
     }
 }
 

@@ -4,8 +4,9 @@ import Shallows
 import TestThreads
 import Testing
 
-// Code as it was written for Shallows before Swift knew what may go from one thread to another: classes that anyone may change,
-// completions that are passed on, captured variables. It compiles in Swift 5 mode as it is, without a warning.
+// Code as it was written for Shallows before Swift knew what may go from one thread to another:
+// classes that anyone may change, completions that are passed on, captured variables. It compiles
+// in Swift 5 mode as it is, without a warning.
 
 private struct City: Codable {
     let name: String
@@ -70,8 +71,10 @@ extension ReadOnlyStorageProtocol {
                         DispatchQueue.main.async {
                             completion(result)
                         }
-                    })
-            })
+                    }
+                )
+            }
+        )
     }
 }
 
@@ -93,8 +96,10 @@ extension Storage where Key == Void {
                     completion: { (result) in
                         if case .success = result { memoryWrite(value) }
                         completion(result)
-                    })
-            })
+                    }
+                )
+            }
+        )
     }
 }
 
@@ -129,7 +134,8 @@ struct ShallowsUnchangedTests {
             { number in
                 found += 1
                 number += found
-            })
+            }
+        )
         #expect(found == 2)
         #expect(storage.storage == ["a": 3])
     }
@@ -144,7 +150,8 @@ struct ShallowsUnchangedTests {
                 completion: { result in
                     value = try? result.get()
                     semaphore.signal()
-                })
+                }
+            )
         }
         semaphore.wait()
         #expect(value == Data("a".utf8))
@@ -156,7 +163,8 @@ struct ShallowsUnchangedTests {
             provider: responses.asReadOnlyStorage().mapKeys { (request: WebAPI.Request) in
                 guard case .path(let path) = request else { return "" }
                 return path
-            })
+            }
+        )
         let bodies = api.mapKeys { .path($0) }.mapValues { (response: WebAPI.Response) -> String in
             response.body += "!"
             return response.body

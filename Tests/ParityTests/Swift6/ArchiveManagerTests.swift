@@ -59,17 +59,29 @@ struct ArchiveManagerTests {
         #expect(temporary.factory.defaultMaxDiskSize == 2.megaByte)
     }
 
-    /// "The size will only apply on the first creation of the `ArchiveManager`. If it is already created, the memory size and disk size are
-    /// ignored."
+    /// "The size will only apply on the first creation of the `ArchiveManager`. If it is already
+    /// created, the memory size and disk size are ignored."
     @Test func laterSizesAreIgnored() throws {
         let factory = temporary.factory
-        let first = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 10.kiloByte, trySetMaxDiskSize: 20.kiloByte)
+        let first = try factory.archives(
+            for: Visitor.self,
+            trySetMaxMemorySize: 10.kiloByte,
+            trySetMaxDiskSize: 20.kiloByte
+        )
 
-        let second = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 5.megaByte, trySetMaxDiskSize: 5.megaByte)
+        let second = try factory.archives(
+            for: Visitor.self,
+            trySetMaxMemorySize: 5.megaByte,
+            trySetMaxDiskSize: 5.megaByte
+        )
 
         #expect(first.maxSize == 30.kiloByte)
         #expect(second.maxSize == 30.kiloByte)
-        let third = try factory.archives(for: Visitor.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 1.kiloByte)
+        let third = try factory.archives(
+            for: Visitor.self,
+            trySetMaxMemorySize: 1.kiloByte,
+            trySetMaxDiskSize: 1.kiloByte
+        )
         #expect(third.maxSize == 30.kiloByte)
     }
 
@@ -80,7 +92,10 @@ struct ArchiveManagerTests {
         guests.record(Guest(name: "ann"))
 
         #expect(guests.maxSize == 30.kiloByte)
-        #expect(try ArchivesFactory.shared.archives(for: Guest.self).access(archiveWithKey: "ann") != nil)
+        #expect(
+            try ArchivesFactory.shared.archives(for: Guest.self).access(archiveWithKey: "ann")
+                != nil
+        )
     }
 
     // MARK: The list of methods
@@ -89,7 +104,8 @@ struct ArchiveManagerTests {
         let maxSize: DataSize = archives.maxSize
         let currentSize: DataSize = archives.currentSize
         let latestAccessedTime: (String) -> Date? = archives.latestAccessedTime(for:)
-        let deleteAllInvalidateArchives: (TimeInterval) -> Void = archives.deleteAllInvalidateArchives(invalidateTimeInterval:)
+        let deleteAllInvalidateArchives: (TimeInterval) -> Void = archives
+            .deleteAllInvalidateArchives(invalidateTimeInterval:)
         let record: (User) -> Void = archives.record(_:)
         let update: (User) -> Void = archives.update(_:)
         let access: (String) -> User? = archives.access(archiveWithKey:)
@@ -126,7 +142,9 @@ struct ArchiveManagerTests {
         #expect(archives.latestAccessedTime(for: "ann") == temporary.clock.now)
 
         temporary.clock.advance(bySeconds: 60)
-        #expect(archives.latestAccessedTime(for: user) == temporary.clock.now.addingTimeInterval(-60))
+        #expect(
+            archives.latestAccessedTime(for: user) == temporary.clock.now.addingTimeInterval(-60)
+        )
 
         _ = archives.access(archiveWithKey: "ann")
         #expect(archives.latestAccessedTime(for: user) == temporary.clock.now)

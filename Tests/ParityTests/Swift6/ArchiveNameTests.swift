@@ -45,14 +45,18 @@ struct ArchiveNameTests {
     }
 
     @Test func openingAStoreOfAPrivateTypeThrowsAnErrorWithTheLineToAdd() throws {
-        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Secret.self) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try temporary.factory.store(for: Secret.self)
+        }
 
         #expect(error?.code == .unnamedArchive)
         #expect(error?.message.contains(#"static var archiveName: String { "Secret" }"#) == true)
     }
 
     @Test func openingAManagerOfAPrivateTypeThrows() throws {
-        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Secret.self) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try temporary.factory.archives(for: Secret.self)
+        }
 
         #expect(error?.code == .unnamedArchive)
     }
@@ -62,7 +66,9 @@ struct ArchiveNameTests {
             var primaryKey = "local"
         }
 
-        let error = #expect(throws: VellumError.self) { _ = try temporary.factory.archives(for: Local.self) }
+        let error = #expect(throws: VellumError.self) {
+            _ = try temporary.factory.archives(for: Local.self)
+        }
 
         #expect(error?.code == .unnamedArchive)
         #expect(error?.message.contains(#"static var archiveName: String { "Local" }"#) == true)
@@ -72,7 +78,10 @@ struct ArchiveNameTests {
         try temporary.factory.archives(for: PinnedSecret.self).record(PinnedSecret())
         try temporary.factory.close()
 
-        #expect(try temporary.factory.archives(for: PinnedSecret.self).access(archiveWithKey: "secret") == PinnedSecret())
+        #expect(
+            try temporary.factory.archives(for: PinnedSecret.self).access(archiveWithKey: "secret")
+                == PinnedSecret()
+        )
     }
 
     @Test func aPropertyWrapperOfAPrivateTypeOnlyKeepsItsValue() {
@@ -88,6 +97,9 @@ struct ArchiveNameTests {
         try temporary.factory.archives(for: OldItem.self).record(OldItem(name: "cup"))
         try temporary.factory.close()
 
-        #expect(try temporary.factory.archives(for: RenamedItem.self).access(archiveWithKey: "cup")?.name == "cup")
+        #expect(
+            try temporary.factory.archives(for: RenamedItem.self).access(archiveWithKey: "cup")?
+                .name == "cup"
+        )
     }
 }

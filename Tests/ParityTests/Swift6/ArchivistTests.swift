@@ -83,7 +83,9 @@ struct ArchivistTests {
         var maxSize: DataSize { 1.megaByte }
         var currentSize: DataSize { objects.values.map(\.sizeOfData).reduce(.zero, +) }
 
-        func latestAccessedTime(for key: String) -> Date? { objects[key].map { _ in Date(timeIntervalSince1970: 0) } }
+        func latestAccessedTime(for key: String) -> Date? {
+            objects[key].map { _ in Date(timeIntervalSince1970: 0) }
+        }
         func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {}
         func record(_ object: User) { objects[object.primaryKey] = object }
         func access(archiveWithKey key: String) -> User? { objects[key] }

@@ -85,7 +85,10 @@ struct BasicUsageTests {
         try temporary.factory.archives(for: UserObject.self).record(user)
         try temporary.factory.close()
 
-        #expect(try temporary.factory.archives(for: UserObject.self).access(archiveWithKey: "ann")?.fullName == "Ann Lee")
+        #expect(
+            try temporary.factory.archives(for: UserObject.self).access(archiveWithKey: "ann")?
+                .fullName == "Ann Lee"
+        )
     }
 
     @Test func aCodableTypeNeedsOnlyAKey() throws {
@@ -115,6 +118,8 @@ struct BasicUsageTests {
     }
 
     @Test func anUnknownKeyReturnsNil() throws {
-        #expect(try temporary.factory.archives(for: Word.self).access(archiveWithKey: "nothing") == nil)
+        #expect(
+            try temporary.factory.archives(for: Word.self).access(archiveWithKey: "nothing") == nil
+        )
     }
 }

@@ -102,7 +102,9 @@ nonisolated final class Note: Archivable, VersionedArchive {
     static var archiveVersion: Int { 2 }
     static var archiveName: String { "Notes" }
 
-    static func migrate(_ old: StoredObject) throws -> Migrated<Note> { .object(Note(String(decoding: old.data, as: UTF8.self))) }
+    static func migrate(_ old: StoredObject) throws -> Migrated<Note> {
+        .object(Note(String(decoding: old.data, as: UTF8.self)))
+    }
 }
 
 // The same types as the programs before knew them.
@@ -144,7 +146,9 @@ private nonisolated struct OldNote: Archivable {
     static var archiveName: String { "Notes" }
     var primaryKey: String
     func archive() throws -> Data { Data(primaryKey.utf8) }
-    static func deArchive(fromData data: Data) throws -> any Archivable { OldNote(primaryKey: String(decoding: data, as: UTF8.self)) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        OldNote(primaryKey: String(decoding: data, as: UTF8.self))
+    }
 }
 
 /// The cases of the guide "Changing a model", in every mode of a client.
@@ -152,7 +156,10 @@ private nonisolated struct OldNote: Archivable {
 struct ChangingAModelTests {
     private let temporary = TemporaryArchives()
 
-    private func reopened<Old: Archivable, New: Archivable>(_ old: [Old], as type: New.Type) throws -> ArchiveStore<New> {
+    private func reopened<Old: Archivable, New: Archivable>(
+        _ old: [Old],
+        as type: New.Type
+    ) throws -> ArchiveStore<New> {
         try temporary.factory.store(for: Old.self).record(contentsOf: old)
         try temporary.factory.close()
         return try temporary.factory.store(for: type)
@@ -165,16 +172,25 @@ struct ChangingAModelTests {
 
     @Test func aMigrationIsTestedWithoutAStore() throws {
         let old = try StoredObject(
-            version: 0, key: "1", value: ["number": "1", "customer": "Ann"])
+            version: 0,
+            key: "1",
+            value: ["number": "1", "customer": "Ann"]
+        )
         guard case .object(let new) = try Invoice.migrate(old) else { return }
         #expect(new == Invoice(number: "1", client: "Ann"))
     }
 
     @Test func aRenamedPropertyKeepsItsValue() throws {
         let invoices = try reopened([OldInvoice(number: "1", customer: "Ann")], as: Invoice.self)
-        #expect(try invoices.fetch(where: #Predicate { $0.client == "Ann" }) == [Invoice(number: "1", client: "Ann")])
+        #expect(
+            try invoices.fetch(where: #Predicate { $0.client == "Ann" }) == [
+                Invoice(number: "1", client: "Ann")
+            ]
+        )
         let readable = try invoices.fetch(
-            sortedBy: [SortDescriptor(\.client)], undecodable: .skip)
+            sortedBy: [SortDescriptor(\.client)],
+            undecodable: .skip
+        )
         for key in try invoices.undecodableKeys() {
             let customer = try invoices.cborValue(forKey: key)?["customer"]
             print(customer ?? "no customer")
@@ -207,7 +223,10 @@ struct ChangingAModelTests {
     }
 
     @Test func severalVersionsAreMigratedAtOnce() throws {
-        let orders = try reopened([OldOrder(number: "1", price: 0.35), OldOrder(number: "2", price: 0)], as: Order.self)
+        let orders = try reopened(
+            [OldOrder(number: "1", price: 0.35), OldOrder(number: "2", price: 0)],
+            as: Order.self
+        )
         #expect(try orders.fetch() == [Order(number: "1", cents: 35)])
     }
 

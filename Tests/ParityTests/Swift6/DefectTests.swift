@@ -22,7 +22,10 @@ struct DefectTests {
 
     let temporary = TemporaryArchives()
 
-    private func parcels(memory: DataSize = 1.megaByte, disk: DataSize = 1.megaByte) throws -> ArchiveManager<Parcel> {
+    private func parcels(
+        memory: DataSize = 1.megaByte,
+        disk: DataSize = 1.megaByte
+    ) throws -> ArchiveManager<Parcel> {
         try temporary.factory.archives(trySetMaxMemorySize: memory, trySetMaxDiskSize: disk)
     }
 
@@ -78,7 +81,10 @@ struct DefectTests {
         let archives = try parcels(memory: 200)
         for key in ["a", "b", "c", "d", "e"] { archives.record(Parcel(key, size: 100)) }
 
-        #expect(archives.accessAll(limitedBy: limit).map(\.primaryKey) == Array(["e", "d", "c", "b", "a"].prefix(count)))
+        #expect(
+            archives.accessAll(limitedBy: limit).map(\.primaryKey)
+                == Array(["e", "d", "c", "b", "a"].prefix(count))
+        )
     }
 
     @Test(arguments: ["../x", "a/b", "/", "..", ".", "~", "C:\\x", ".Archives.sqlite"])
@@ -90,8 +96,13 @@ struct DefectTests {
 
         #expect(archives.access(archiveWithKey: key) == Parcel(key, size: 100))
         let files = try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path)
-        #expect(Set(files).isSubset(of: ["", "-wal", "-shm", "-changes"].map { "Archives.sqlite" + $0 }))
-        let outside = temporary.directory.deletingLastPathComponent().appendingPathComponent("x").path
+        #expect(
+            Set(files).isSubset(
+                of: ["", "-wal", "-shm", "-changes"].map { "Archives.sqlite" + $0 }
+            )
+        )
+        let outside = temporary.directory.deletingLastPathComponent().appendingPathComponent("x")
+            .path
         #expect(!FileManager.default.fileExists(atPath: outside))
     }
 
@@ -107,17 +118,37 @@ struct DefectTests {
 
     @Test func v8EachTypeHasItsOwnSizesOfWhichTheFirstCounts() throws {
         let factory = temporary.factory
-        let shop = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 2.kiloByte)
-        let museum = try factory.archives(for: Museum.Item.self, trySetMaxMemorySize: 3.kiloByte, trySetMaxDiskSize: 4.kiloByte)
+        let shop = try factory.archives(
+            for: Shop.Item.self,
+            trySetMaxMemorySize: 1.kiloByte,
+            trySetMaxDiskSize: 2.kiloByte
+        )
+        let museum = try factory.archives(
+            for: Museum.Item.self,
+            trySetMaxMemorySize: 3.kiloByte,
+            trySetMaxDiskSize: 4.kiloByte
+        )
 
-        _ = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 1.kiloByte)
+        _ = try factory.archives(
+            for: Shop.Item.self,
+            trySetMaxMemorySize: 1.kiloByte,
+            trySetMaxDiskSize: 1.kiloByte
+        )
 
         #expect(shop.maxSize == 3.kiloByte)
-        _ = try factory.archives(for: Shop.Item.self, trySetMaxMemorySize: 2.kiloByte, trySetMaxDiskSize: 4.kiloByte)
+        _ = try factory.archives(
+            for: Shop.Item.self,
+            trySetMaxMemorySize: 2.kiloByte,
+            trySetMaxDiskSize: 4.kiloByte
+        )
         #expect(shop.maxSize == 3.kiloByte)
         #expect(museum.maxSize == 7.kiloByte)
         let error = #expect(throws: VellumError.self) {
-            _ = try factory.store(for: Shop.Item.self, memoryLimit: 1.kiloByte, diskLimit: 1.kiloByte)
+            _ = try factory.store(
+                for: Shop.Item.self,
+                memoryLimit: 1.kiloByte,
+                diskLimit: 1.kiloByte
+            )
         }
         #expect(error?.code == .contradiction)
     }

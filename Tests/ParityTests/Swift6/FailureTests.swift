@@ -3,7 +3,8 @@ import TestThreads
 import Testing
 import Vellum
 
-/// Failures of the methods that do not throw, where the document is silent: nothing is lost, and every failure is reported.
+/// Failures of the methods that do not throw, where the document is silent: nothing is lost, and
+/// every failure is reported.
 @Suite(.ownThreads)
 struct FailureTests {
     struct Number: Archivable, Equatable {
@@ -16,7 +17,9 @@ struct FailureTests {
         }
 
         static func deArchive(fromData data: Data) throws -> Archivable {
-            guard let value = Int(String(decoding: data, as: UTF8.self)), value != 13 else { throw CocoaError(.coderReadCorrupt) }
+            guard let value = Int(String(decoding: data, as: UTF8.self)), value != 13 else {
+                throw CocoaError(.coderReadCorrupt)
+            }
             return Number(value: value)
         }
     }
@@ -38,7 +41,11 @@ struct FailureTests {
     }
 
     @Test func anObjectThatIsTooLargeIsReportedAndTheOldOneIsKept() async throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 100)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 100,
+            trySetMaxDiskSize: 100
+        )
         let failures = archives.failures
         archives.record(Parcel("box", size: 50))
 
@@ -96,20 +103,31 @@ struct FailureTests {
         #expect(archives.latestAccessedTime(for: "number") == nil)
         #expect(archives.currentSize == .zero)
         // No call changed the archive.
-        #expect(try temporary.factory.archives(for: Number.self).access(archiveWithKey: "number") == Number(value: 1))
+        #expect(
+            try temporary.factory.archives(for: Number.self).access(archiveWithKey: "number")
+                == Number(value: 1)
+        )
     }
 
     @Test(arguments: [DataSize.zero, -1, .bytes(Int.min)])
     func aSizeOfZeroOrLessIsAnError(size: DataSize) {
-        #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Parcel.self, memoryLimit: size) }
-        #expect(throws: VellumError.self) { _ = try temporary.factory.store(for: Parcel.self, diskLimit: size) }
-        #expect(throws: VellumError.self) { _ = try ArchiveManager<Parcel>(maxMemorySize: size, maxDiskSize: 1.megaByte) }
+        #expect(throws: VellumError.self) {
+            _ = try temporary.factory.store(for: Parcel.self, memoryLimit: size)
+        }
+        #expect(throws: VellumError.self) {
+            _ = try temporary.factory.store(for: Parcel.self, diskLimit: size)
+        }
+        #expect(throws: VellumError.self) {
+            _ = try ArchiveManager<Parcel>(maxMemorySize: size, maxDiskSize: 1.megaByte)
+        }
     }
 
     @Test func theStoreOfTheSameArchiveThrows() throws {
         let archives = try temporary.factory.archives(for: Number.self)
 
-        let error = #expect(throws: VellumError.self) { try archives.store.record(Number(value: -1)) }
+        let error = #expect(throws: VellumError.self) {
+            try archives.store.record(Number(value: -1))
+        }
 
         #expect(error?.code == .notEncodable)
     }

@@ -10,7 +10,9 @@ import Vellum
 @Suite(.ownThreads)
 struct FormatTests {
     private let folder: URL
-    private static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    private static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+        url.deletingLastPathComponent()
+    }
     private static let fixtures = root.appendingPathComponent("Tests/Fixtures/Format1")
 
     private struct City: ArchiveCodable, Equatable {
@@ -60,11 +62,16 @@ struct FormatTests {
     }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("format-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "format-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for name in ["Archives", "Caches", "Storage"] {
             let file = folder.appendingPathComponent("\(name).sqlite")
-            try FileManager.default.copyItem(at: Self.fixtures.appendingPathComponent("\(name).sqlite"), to: file)
+            try FileManager.default.copyItem(
+                at: Self.fixtures.appendingPathComponent("\(name).sqlite"),
+                to: file
+            )
         }
     }
 
@@ -87,9 +94,16 @@ struct FormatTests {
         #expect(try places.fetch(where: #Predicate { $0.district == gak }).map(\.name) == ["강남"])
         let notes = try factory.store(for: Note.self)
         #expect(try notes.count() == 100)
-        #expect(try notes.fetch(where: #Predicate { $0.number % 7 == 6 }).allSatisfy { $0.text == "xxxxxx" })
+        #expect(
+            try notes.fetch(where: #Predicate { $0.number % 7 == 6 }).allSatisfy {
+                $0.text == "xxxxxx"
+            }
+        )
         let link = try #require(try factory.store(for: Link.self).access(archiveWithKey: "swift"))
-        #expect(link.url.absoluteString == "https://swift.org/a?b=c" && link.price == Decimal(1999) / 100)
+        #expect(
+            link.url.absoluteString == "https://swift.org/a?b=c"
+                && link.price == Decimal(1999) / 100
+        )
         // The rows of the emptied archive are still in the file.
         let drafts = try factory.store(for: Draft.self)
         #expect(try drafts.accessAll().map(\.title) == ["new"])
@@ -101,22 +115,48 @@ struct FormatTests {
 
     @Test func cachesOfFormat1AreRead() throws {
         let manager = MiniCacheManager(name: "Caches", directory: folder)
-        let numbers: MiniCache<Int, String> = manager.cache(cacheName: "Numbers", cacheVersion: .custom("1"), maxAge: .forever)
+        let numbers: MiniCache<Int, String> = manager.cache(
+            cacheName: "Numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         #expect([-7, 0, 42].map { numbers[$0] } == ["value -7", "value 0", "value 42"])
-        let images: MiniCache<String, Data> = manager.cache(cacheName: "Images", cacheVersion: .custom("2"), maxAge: .forever)
+        let images: MiniCache<String, Data> = manager.cache(
+            cacheName: "Images",
+            cacheVersion: .custom("2"),
+            maxAge: .forever
+        )
         #expect(images["https://example.com/a.png"] == Data([1, 2, 3, 255]))
         #expect(images["\u{1}marked"] == Data(repeating: 9, count: 10_000))
-        let places: MiniCache<Place, Bool> = manager.cache(cacheName: "Places", cacheVersion: .custom("1"), maxAge: .forever)
+        let places: MiniCache<Place, Bool> = manager.cache(
+            cacheName: "Places",
+            cacheVersion: .custom("1"),
+            maxAge: .forever
+        )
         #expect(places[Place(x: 1, y: 2)] == true)
-        let lists: MiniCache<String, [Int]> = manager.cache(cacheName: "\u{1} and \u{0}", cacheVersion: .custom("1.0"), maxAge: .forever)
+        let lists: MiniCache<String, [Int]> = manager.cache(
+            cacheName: "\u{1} and \u{0}",
+            cacheVersion: .custom("1.0"),
+            maxAge: .forever
+        )
         #expect(lists["list"] == [1, -2, 300])
-        let texts: MiniCache<String, String> = manager.cache(cacheName: "한글", cacheVersion: .custom("각"), maxAge: .forever)
-        #expect(["각", "\u{AC00}\u{11A8}", "\u{1100}\u{1161}\u{11A8}"].map { texts[$0] } == ["각", "각", "각"])
+        let texts: MiniCache<String, String> = manager.cache(
+            cacheName: "한글",
+            cacheVersion: .custom("각"),
+            maxAge: .forever
+        )
+        #expect(
+            ["각", "\u{AC00}\u{11A8}", "\u{1100}\u{1161}\u{11A8}"].map { texts[$0] } == [
+                "각", "각", "각",
+            ]
+        )
         try manager.close()
     }
 
     @Test func aStorageOfFormat1IsRead() async throws {
-        let storage = SQLiteStorage<String>(fileURL: folder.appendingPathComponent("Storage.sqlite"))
+        let storage = SQLiteStorage<String>(
+            fileURL: folder.appendingPathComponent("Storage.sqlite")
+        )
         for (key, value) in ["a": "one", "folder/b": "two", "é": "three", "해운대/각": "각"] {
             #expect(try await storage.retrieve(forKey: Filename(rawValue: key)) == value)
         }
@@ -129,17 +169,24 @@ struct FormatTests {
     }
 
     /// The reader was written from the document alone.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")), arguments: ["Archives", "Caches", "Storage"])
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")),
+        arguments: ["Archives", "Caches", "Storage"]
+    )
     func aReaderInAnotherLanguageReadsThem(_ name: String) throws {
         let output = folder.appendingPathComponent("\(name).jsonl")
         let script = Self.root.appendingPathComponent("Scripts/read_archives.py").path
         let arguments = [
-            "-c", #"command -v python3 >/dev/null || exit 77; exec python3 "$0" "$1" >"$2""#, script,
+            "-c", #"command -v python3 >/dev/null || exit 77; exec python3 "$0" "$1" >"$2""#,
+            script,
             folder.appendingPathComponent("\(name).sqlite").path, output.path,
         ]
         let end = try Child.run("/bin/sh", arguments).end
         guard end != .exited(77) else { return print("Skipped: there is no Python here.") }
         #expect(end == .exited(0))
-        #expect(try Data(contentsOf: output) == Data(contentsOf: Self.fixtures.appendingPathComponent("\(name).jsonl")))
+        #expect(
+            try Data(contentsOf: output)
+                == Data(contentsOf: Self.fixtures.appendingPathComponent("\(name).jsonl"))
+        )
     }
 }

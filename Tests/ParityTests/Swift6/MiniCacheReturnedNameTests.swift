@@ -8,8 +8,15 @@ import Testing
 struct MiniCacheReturnedNameTests {
     @available(*, deprecated)
     @Test func aManagerMayHaveAnOwner() throws {
-        let manager = MiniCacheManager(name: "Owned-\(UUID().uuidString)", ownerThread: Thread.current)
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "Counter", cacheVersion: .custom("1"), maxAge: .days(7))
+        let manager = MiniCacheManager(
+            name: "Owned-\(UUID().uuidString)",
+            ownerThread: Thread.current
+        )
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Counter",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         cache["foo"] = 1
         #expect(cache["foo"] == 1)
         try manager.close()
@@ -42,7 +49,11 @@ struct MiniCacheReturnedNameTests {
     @Test func aManagerConformsToAProtocolOfAClient() throws {
         let manager = MiniCacheManager(name: "Mocked-\(UUID().uuidString)")
         let maker: any CacheMaker = manager
-        let cache: MiniCache<String, Int> = maker.cache(cacheName: "Counter", cacheVersion: .custom("1"), maxAge: .days(7))
+        let cache: MiniCache<String, Int> = maker.cache(
+            cacheName: "Counter",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7)
+        )
         cache["foo"] = 1
         #expect(cache["foo"] == 1)
         try manager.close()
@@ -52,7 +63,9 @@ struct MiniCacheReturnedNameTests {
 
 protocol CacheMaker {
     func cache<Key: Codable, Value: Codable>(
-        cacheName: String, cacheVersion: CacheVersion, maxAge: CacheMaxAge
+        cacheName: String,
+        cacheVersion: CacheVersion,
+        maxAge: CacheMaxAge
     ) -> MiniCache<Key, Value>
 }
 

@@ -41,7 +41,11 @@ struct MoreDefectTests {
     let temporary = TemporaryArchives()
 
     @Test func v9ListingDoesNotAffectTheEvictionOrder() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 200, trySetMaxDiskSize: 400)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 200,
+            trySetMaxDiskSize: 400
+        )
         for key in ["a", "b", "c", "d"] { archives.record(Parcel(key, size: 100)) }
         temporary.clock.advance(bySeconds: 60)
 
@@ -50,13 +54,19 @@ struct MoreDefectTests {
         _ = archives.latestAccessedTime(for: "a")
         _ = archives.currentSize
 
-        #expect(archives.latestAccessedTime(for: "a") == temporary.clock.now.addingTimeInterval(-60))
+        #expect(
+            archives.latestAccessedTime(for: "a") == temporary.clock.now.addingTimeInterval(-60)
+        )
         archives.record(Parcel("e", size: 100))
         #expect(archives.accessAll().map(\.primaryKey) == ["e", "d", "c", "b"])
     }
 
     @Test func v10TheLeastRecentlyUsedObjectIsEvictedFirst() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 500, trySetMaxDiskSize: 5000)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 500,
+            trySetMaxDiskSize: 5000
+        )
         let keys = (0..<50).map { "\($0)" }
         archives.insert(all: keys.map { Parcel($0, size: 100) })
         // Access in an order that differs from the order of recording.
@@ -111,7 +121,10 @@ struct MoreDefectTests {
         // File dates as after restoring a backup on a machine whose clock went back.
         for file in try FileManager.default.contentsOfDirectory(atPath: temporary.directory.path) {
             let path = temporary.directory.appendingPathComponent(file).path
-            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)],
+                ofItemAtPath: path
+            )
         }
         temporary.clock.advance(bySeconds: -86400)
 

@@ -60,7 +60,9 @@ struct NestedArchivableTests {
     @Test func ignoreRecordsOnlyTheObject() throws {
         let holders = try temporary.factory.archives(for: Ignoring.self)
 
-        holders.record(Ignoring(part: Part(text: "first"), replacing: Replacing(part: Part(text: "second"))))
+        holders.record(
+            Ignoring(part: Part(text: "first"), replacing: Replacing(part: Part(text: "second")))
+        )
 
         #expect(parts.access(archiveWithKey: "key") == nil)
         #expect(try temporary.factory.archives(for: Replacing.self).accessAll().isEmpty)
@@ -74,10 +76,15 @@ struct NestedArchivableTests {
             var replacing: Replacing
         }
         parts.record(Part(text: "before"))
-        try temporary.factory.archives(for: Outer.self).record(Outer(replacing: Replacing(part: Part(text: "after"))))
+        try temporary.factory.archives(for: Outer.self).record(
+            Outer(replacing: Replacing(part: Part(text: "after")))
+        )
 
         #expect(parts.access(archiveWithKey: "key")?.text == "after")
-        #expect(try temporary.factory.archives(for: Replacing.self).access(archiveWithKey: "holder")?.part?.text == "after")
+        #expect(
+            try temporary.factory.archives(for: Replacing.self).access(archiveWithKey: "holder")?
+                .part?.text == "after"
+        )
     }
 
     /// A property that is there stays as it is, with its own properties.
@@ -106,7 +113,9 @@ struct NestedArchivableTests {
     }
 
     @Test func bulkMethodsRecordProperties() throws {
-        try temporary.factory.archives(for: Replacing.self).insert(all: [Replacing(part: Part(text: "first"))])
+        try temporary.factory.archives(for: Replacing.self).insert(all: [
+            Replacing(part: Part(text: "first"))
+        ])
 
         #expect(parts.access(archiveWithKey: "key")?.text == "first")
     }

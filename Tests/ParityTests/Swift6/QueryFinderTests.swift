@@ -23,9 +23,26 @@ struct QueryFinderTests {
     init() throws {
         posts = try temporary.factory.archives()
         posts.insert(
-            Post(name: "a", text: "Swift is fun", note: "Read", tags: ["x", "y"], scores: [1, 2, 3], rank: 1, rating: 1.5),
+            Post(
+                name: "a",
+                text: "Swift is fun",
+                note: "Read",
+                tags: ["x", "y"],
+                scores: [1, 2, 3],
+                rank: 1,
+                rating: 1.5
+            ),
             Post(name: "b", text: "", note: "", tags: [], scores: [], rank: 2, rating: 2.5),
-            Post(name: "c", text: "swiftly", note: nil, tags: ["y"], scores: nil, rank: 3, rating: nil))
+            Post(
+                name: "c",
+                text: "swiftly",
+                note: nil,
+                tags: ["y"],
+                scores: nil,
+                rank: 3,
+                rating: nil
+            )
+        )
     }
 
     private func found(_ find: (QueryFinder<Post>) -> QueryFinder<Post>) -> String {

@@ -13,7 +13,10 @@ struct QueryIgnoringTests {
         var country: String
 
         static var archiveIndexes: [ArchiveIndex<City>] {
-            [.index(\.name, ignoring: .caseAndDiacritics), .index(\.nick, ignoring: .case), .index(\.country, \.name.ignoringCase)]
+            [
+                .index(\.name, ignoring: .caseAndDiacritics), .index(\.nick, ignoring: .case),
+                .index(\.country, \.name.ignoringCase),
+            ]
         }
     }
 
@@ -23,12 +26,17 @@ struct QueryIgnoringTests {
     init() throws {
         cities = try temporary.factory.archives()
         cities.insert(
-            City(name: "Zürich", nick: "Züri", country: "CH"), City(name: "ZUG", nick: nil, country: "CH"),
-            City(name: "İstanbul", nick: "Şehir", country: "TR"), City(name: "Gießen", nick: "zÜRI", country: "DE"),
-            City(name: "Ἀθῆναι", nick: "ΑΘΉΝΑΣ", country: "GR"))
+            City(name: "Zürich", nick: "Züri", country: "CH"),
+            City(name: "ZUG", nick: nil, country: "CH"),
+            City(name: "İstanbul", nick: "Şehir", country: "TR"),
+            City(name: "Gießen", nick: "zÜRI", country: "DE"),
+            City(name: "Ἀθῆναι", nick: "ΑΘΉΝΑΣ", country: "GR")
+        )
     }
 
-    private func found(_ predicate: Predicate<City>) throws -> [String] { try cities.store.fetch(where: predicate).map(\.name).sorted() }
+    private func found(_ predicate: Predicate<City>) throws -> [String] {
+        try cities.store.fetch(where: predicate).map(\.name).sorted()
+    }
 
     private func found(_ find: (QueryFinder<City>) -> QueryFinder<City>) -> [String] {
         cities.findWhere(find).getResults().map(\.name).sorted()
@@ -43,7 +51,8 @@ struct QueryIgnoringTests {
     }
 
     @Test(arguments: [
-        ("zurich", ["Zürich"]), ("ZU\u{308}RI", ["Zürich"]), ("istanbul", ["İstanbul"]), ("GIESSEN", ["Gießen"]), ("αθηναι", ["Ἀθῆναι"]),
+        ("zurich", ["Zürich"]), ("ZU\u{308}RI", ["Zürich"]), ("istanbul", ["İstanbul"]),
+        ("GIESSEN", ["Gießen"]), ("αθηναι", ["Ἀθῆναι"]),
         ("zu", ["ZUG", "Zürich"]), ("u", ["ZUG", "Zürich", "İstanbul"]),
     ])
     func aPredicateFindsThemWithTheTextCaptured(search: String, names: [String]) throws {
@@ -56,7 +65,10 @@ struct QueryIgnoringTests {
         let (whole, start) = ("ZURICH".ignoringCaseAndDiacritics, "ZÜ".ignoringCaseAndDiacritics)
         let predicates: [(Predicate<City>, [String])] = [
             (#Predicate { $0.name.ignoringCaseAndDiacritics == whole }, ["Zürich"]),
-            (#Predicate { $0.name.ignoringCaseAndDiacritics.starts(with: start) }, ["ZUG", "Zürich"]),
+            (
+                #Predicate { $0.name.ignoringCaseAndDiacritics.starts(with: start) },
+                ["ZUG", "Zürich"]
+            ),
         ]
         for (predicate, names) in predicates {
             #expect(try found(predicate) == names)
@@ -64,19 +76,31 @@ struct QueryIgnoringTests {
         }
         #expect(found { $0.name(.isEqual("ZURICH", ignoring: .caseAndDiacritics)) } == ["Zürich"])
         #expect(isIndexed { $0.name(.isEqual("ZURICH", ignoring: .caseAndDiacritics)) })
-        #expect(found { $0.name(.starts(with: "ZÜ", ignoring: .caseAndDiacritics)) } == ["ZUG", "Zürich"])
+        #expect(
+            found { $0.name(.starts(with: "ZÜ", ignoring: .caseAndDiacritics)) } == [
+                "ZUG", "Zürich",
+            ]
+        )
         #expect(isIndexed { $0.name(.starts(with: "ZÜ", ignoring: .caseAndDiacritics)) })
         // Another difference than the index ignores.
-        #expect(found { $0.nick(.starts(with: "zur", ignoring: .caseAndDiacritics)) } == ["Gießen", "Zürich"])
+        #expect(
+            found { $0.nick(.starts(with: "zur", ignoring: .caseAndDiacritics)) } == [
+                "Gießen", "Zürich",
+            ]
+        )
         #expect(!isIndexed { $0.nick(.starts(with: "zur", ignoring: .caseAndDiacritics)) })
     }
 
     @Test func anOptionalPropertyIsIndexed() throws {
         let (text, start) = ("ZÜRI".ignoringCase, "ş".ignoringCase)
         let equal = #Predicate<City> { $0.nick.ignoringCase == text }
-        let begins = #Predicate<City> { if let nick = $0.nick.ignoringCase { nick.starts(with: start) } else { false } }
+        let begins = #Predicate<City> {
+            if let nick = $0.nick.ignoringCase { nick.starts(with: start) } else { false }
+        }
         let isNil = #Predicate<City> { $0.nick.ignoringCase == nil }
-        for (predicate, names) in [(equal, ["Gießen", "Zürich"]), (begins, ["İstanbul"]), (isNil, ["ZUG"])] {
+        for (predicate, names) in [
+            (equal, ["Gießen", "Zürich"]), (begins, ["İstanbul"]), (isNil, ["ZUG"]),
+        ] {
             #expect(try found(predicate) == names)
             #expect(try isIndexed(predicate))
         }
@@ -101,7 +125,15 @@ struct QueryIgnoringTests {
     @Test func anIndexSorts() throws {
         let order = SortDescriptor(\City.name.ignoringCaseAndDiacritics, comparator: .lexical)
         let all = #Predicate<City> { _ in true }
-        #expect(try cities.store.fetch(where: all, sortedBy: [order]).map(\.name) == ["Gießen", "İstanbul", "ZUG", "Zürich", "Ἀθῆναι"])
-        #expect(try cities.store.explain(where: all, sortedBy: [order]).description.contains("sorted by name.ignoringCaseAndDiacritics"))
+        #expect(
+            try cities.store.fetch(where: all, sortedBy: [order]).map(\.name) == [
+                "Gießen", "İstanbul", "ZUG", "Zürich", "Ἀθῆναι",
+            ]
+        )
+        #expect(
+            try cities.store.explain(where: all, sortedBy: [order]).description.contains(
+                "sorted by name.ignoringCaseAndDiacritics"
+            )
+        )
     }
 }

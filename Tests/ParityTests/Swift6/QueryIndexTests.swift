@@ -26,7 +26,8 @@ struct QueryIndexTests {
 
         static var archiveIndexes: [ArchiveIndex<User>] {
             [
-                .index(\.age), .index(\.country, \.elevation), .index(\.country, \.elevation, \.age), .index(\.address.city),
+                .index(\.age), .index(\.country, \.elevation),
+                .index(\.country, \.elevation, \.age), .index(\.address.city),
                 .each(\.tags), .index(\.kind), .index(\.otherKind, named: "other"), .each(\.kinds),
             ]
         }
@@ -39,7 +40,9 @@ struct QueryIndexTests {
 
         init(_ title: String) { self.title = title }
 
-        static var archiveIndexes: [ArchiveIndex<Note>] { [.index(\.pages), .index(\.title, \.pages)] }
+        static var archiveIndexes: [ArchiveIndex<Note>] {
+            [.index(\.pages), .index(\.title, \.pages)]
+        }
     }
 
     let temporary = TemporaryArchives()
@@ -49,7 +52,9 @@ struct QueryIndexTests {
         users.insert(User(name: "ann", age: 3, tags: ["x"]), User(name: "bob", kind: .large))
 
         #expect(users.findWhere { $0.age(.isNil()) }.getResults().map(\.name) == ["bob"])
-        #expect(users.findWhere { $0.tags(.contains(with: "x")) }.getResults().map(\.name) == ["ann"])
+        #expect(
+            users.findWhere { $0.tags(.contains(with: "x")) }.getResults().map(\.name) == ["ann"]
+        )
         #expect(users.findWhere { $0.kind(.isEqual(.large)) }.getResults().map(\.name) == ["bob"])
     }
 

@@ -32,11 +32,13 @@ struct QueryTests {
             User(userName: "premium-ann", fullName: "Ann", age: 40),
             User(userName: "bob", fullName: "Bob", age: 30),
             User(userName: "cleo-premium", fullName: "Cleo", age: 20),
-            User(userName: "premium-dan", fullName: "Dan", age: 20))
+            User(userName: "premium-dan", fullName: "Dan", age: 20)
+        )
         memberCache.insert(
             Member(userName: "premium-ann", fullName: nil, age: 40),
             Member(userName: "bob", fullName: "Bob", age: nil),
-            Member(userName: "cleo-premium", fullName: "Cleo", age: 20))
+            Member(userName: "cleo-premium", fullName: "Cleo", age: 20)
+        )
     }
 
     @Test func objectsAreFoundByTheirProperties() {
@@ -88,7 +90,11 @@ struct QueryTests {
         .getResults()
 
         #expect(results.count == 4)
-        #expect(userCache.sorted { $0.age(.ascending) }.limitResults(by: 1).getResults().map(\.age) == [20])
+        #expect(
+            userCache.sorted { $0.age(.ascending) }.limitResults(by: 1).getResults().map(\.age) == [
+                20
+            ]
+        )
     }
 
     @Test func allStepsCanBeCombined() {
@@ -121,16 +127,21 @@ struct QueryTests {
         }
         let screen = Screen()
 
-        let results = userCache.findWhere { $0.userName(.isValid { $0 == screen.filter }) }.getResults()
+        let results = userCache.findWhere { $0.userName(.isValid { $0 == screen.filter }) }
+            .getResults()
 
         #expect(results.map(\.userName) == ["bob"])
     }
 
     @Test func stepsAreExecutedInOrder() {
-        let limitedFirst = userCache.limitResults(by: 1).findWhere { $0.age(.isEqual(30)) }.getResults()
-        let foundFirst = userCache.findWhere { $0.age(.isEqual(30)) }.limitResults(by: 2).getResults()
-        let again = userCache.sorted { $0.age(.descending) }.limitResults(by: 2).sorted { $0.age(.ascending) }
-            .findWhere { $0.age(.greater(than: 30)) }
+        let limitedFirst = userCache.limitResults(by: 1).findWhere { $0.age(.isEqual(30)) }
+            .getResults()
+        let foundFirst = userCache.findWhere { $0.age(.isEqual(30)) }.limitResults(by: 2)
+            .getResults()
+        let again = userCache.sorted { $0.age(.descending) }.limitResults(by: 2).sorted {
+            $0.age(.ascending)
+        }
+        .findWhere { $0.age(.greater(than: 30)) }
 
         #expect(limitedFirst.isEmpty)
         #expect(foundFirst.count == 1)
@@ -152,7 +163,9 @@ struct QueryTests {
             .sorted { $0.userName(.ascending) }
             .sorted { by in
                 by.manual(direction: .descending) { left, right in
-                    left.age < right.age ? .leftLessThanRight : left.age > right.age ? .leftGreaterThanRight : .leftEqualWithRight
+                    left.age < right.age
+                        ? .leftLessThanRight
+                        : left.age > right.age ? .leftGreaterThanRight : .leftEqualWithRight
                 }
             }
             .getResults()

@@ -8,14 +8,18 @@ private struct Server: AsyncStorageProtocol {
     let articles = MemoryStorage<Int, String>()
 
     func retrieve(forKey id: Int) async throws -> String { try await articles.retrieve(forKey: id) }
-    func set(_ article: String, forKey id: Int) async throws { try await articles.set(article, forKey: id) }
+    func set(_ article: String, forKey id: Int) async throws {
+        try await articles.set(article, forKey: id)
+    }
 }
 
 /// An actor has all that a storage needs, and its own safety.
 private actor Counter: AsyncStorageProtocol {
     private var counts: [String: Int] = [:]
 
-    func retrieve(forKey key: String) async throws -> Int { try counts[key].unwrap(orThrow: MemoryStorageError.noValue) }
+    func retrieve(forKey key: String) async throws -> Int {
+        try counts[key].unwrap(orThrow: MemoryStorageError.noValue)
+    }
     func set(_ count: Int, forKey key: String) async throws { counts[key] = count }
 }
 
@@ -54,7 +58,9 @@ struct ShallowsAsyncStorageTests {
         let counter = Counter()
         let counts = counter.defaulting(to: 0)
         await withTaskGroup { group in
-            for _ in 0..<100 { group.addTask { _ = try? await counts.update(forKey: "visits") { $0 += 1 } } }
+            for _ in 0..<100 {
+                group.addTask { _ = try? await counts.update(forKey: "visits") { $0 += 1 } }
+            }
         }
         #expect(try await counter.retrieve(forKey: "visits") == 100)
     }
@@ -62,7 +68,10 @@ struct ShallowsAsyncStorageTests {
     @Test func aReadOnlyStorageIsOneAsynchronousFunction() async throws {
         let lengths: ReadOnlyStorage<String, Int> = Lengths().asReadOnlyStorage()
         #expect(try await lengths.retrieve(forKey: "four") == 4)
-        #expect(try await MemoryStorage<String, Int>().backed(by: Lengths()).retrieve(forKey: "seven") == 5)
+        #expect(
+            try await MemoryStorage<String, Int>().backed(by: Lengths()).retrieve(forKey: "seven")
+                == 5
+        )
     }
 }
 

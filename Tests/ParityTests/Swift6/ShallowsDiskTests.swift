@@ -3,8 +3,8 @@ import Shallows
 import TestThreads
 import Testing
 
-/// The blocks of the document that keep values in files. Their folders bear the names of the document's and a number, because the
-/// tests of three modes run at the same time.
+/// The blocks of the document that keep values in files. Their folders bear the names of the
+/// document's and a number, because the tests of three modes run at the same time.
 @Suite(.ownThreads)
 struct ShallowsDiskTests {
     nonisolated struct City: Codable {
@@ -33,7 +33,10 @@ struct ShallowsDiskTests {
         callSite()
         #expect(await answers.first == "Kharkiv")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
-        let again: Storage<Filename, City> = DiskStorage.main.folder(folder.name, in: .cachesDirectory).mapJSONObject(City.self)
+        let again: Storage<Filename, City> = DiskStorage.main.folder(
+            folder.name,
+            in: .cachesDirectory
+        ).mapJSONObject(City.self)
         #expect(try await again.retrieve(forKey: "kharkiv").foundationYear == 1654)
     }
 
@@ -41,13 +44,16 @@ struct ShallowsDiskTests {
     @Test func imagesAreKeptOnDisk() async throws {
         let (answers, folder) = (Answers<String>(), OwnFolder("images"))
         func callSite() {
-            let storage = DiskStorage.main.folder(folder.name, in: .cachesDirectory)  // Storage<Filename, Data>
+            // Storage<Filename, Data>
+            let storage = DiskStorage.main.folder(folder.name, in: .cachesDirectory)
             let images =
                 storage
                 .mapValues(
                     to: UIImage.self,
                     transformIn: { data in try UIImage.init(data: data).unwrap() },
-                    transformOut: { image in try UIImagePNGRepresentation(image).unwrap() })  // Storage<Filename, UIImage>
+                    // Storage<Filename, UIImage>
+                    transformOut: { image in try UIImagePNGRepresentation(image).unwrap() }
+                )
 
             let keyedImages =
                 images
@@ -57,9 +63,23 @@ struct ShallowsDiskTests {
             storage.set(Data("PNG a kitten".utf8), forKey: "kitten")
             storage.set(Data("no image".utf8), forKey: "puppy")
             keyedImages.retrieve(
-                forKey: .kitten, completion: { result in answers.give("kitten: \((try? result.get())?.pixels ?? "none")") })
-            keyedImages.retrieve(forKey: .puppy, completion: { result in answers.give("puppy: \((try? result.get())?.pixels ?? "none")") })
-            keyedImages.retrieve(forKey: .fish, completion: { result in answers.give("fish: \((try? result.get())?.pixels ?? "none")") })
+                forKey: .kitten,
+                completion: { result in
+                    answers.give("kitten: \((try? result.get())?.pixels ?? "none")")
+                }
+            )
+            keyedImages.retrieve(
+                forKey: .puppy,
+                completion: { result in
+                    answers.give("puppy: \((try? result.get())?.pixels ?? "none")")
+                }
+            )
+            keyedImages.retrieve(
+                forKey: .fish,
+                completion: { result in
+                    answers.give("fish: \((try? result.get())?.pixels ?? "none")")
+                }
+            )
         }
         callSite()
         // Files are read in this order; completions are called as threads come to it.
@@ -71,8 +91,10 @@ struct ShallowsDiskTests {
         let folder = OwnFolder("images")
         let disk = DiskStorage.main.folder(folder.name, in: .cachesDirectory)
         let imageStorage = disk.mapValues(
-            to: UIImage.self, transformIn: { data in try UIImage.init(data: data).unwrap() },
-            transformOut: { image in try UIImagePNGRepresentation(image).unwrap() })
+            to: UIImage.self,
+            transformIn: { data in try UIImage.init(data: data).unwrap() },
+            transformOut: { image in try UIImagePNGRepresentation(image).unwrap() }
+        )
         let memory = MemoryStorage<Filename, UIImage>()
         let efficient = memory.combined(with: imageStorage)
         _ = MemoryStorage<Filename, UIImage>().combined(with: imageStorage)
@@ -89,13 +111,19 @@ struct ShallowsDiskTests {
     /// "Read-only storages can also be mapped and composed"
     @Test func aReadOnlyStorageIsMappedAndComposed() async throws {
         let folder = OwnFolder("immutable", in: .applicationSupportDirectory)
-        let immutableFileStorage = DiskStorage.main.folder(folder.name, in: .applicationSupportDirectory)
-            .mapString(withEncoding: .utf8)
-            .asReadOnlyStorage()
+        let immutableFileStorage = DiskStorage.main.folder(
+            folder.name,
+            in: .applicationSupportDirectory
+        )
+        .mapString(withEncoding: .utf8)
+        .asReadOnlyStorage()
         let storage = MemoryStorage<Filename, String>()
             .backed(by: immutableFileStorage)
             .asReadOnlyStorage()  // ReadOnlyStorage<Filename, String>
-        try await DiskStorage.main.folder(folder.name, in: .applicationSupportDirectory).set(Data("text".utf8), forKey: "a")
+        try await DiskStorage.main.folder(folder.name, in: .applicationSupportDirectory).set(
+            Data("text".utf8),
+            forKey: "a"
+        )
         let typed: ReadOnlyStorage<Filename, String> = storage
         #expect(try await typed.retrieve(forKey: "a") == "text")
         #expect(try await typed.retrieveIfPresent(forKey: "b") == nil)
@@ -103,14 +131,18 @@ struct ShallowsDiskTests {
 
     /// "Single element storage"
     @Test func oneElementIsKeptOnDisk() async throws {
-        let (answers, folder) = (Answers<String>(), OwnFolder("settings", in: .applicationSupportDirectory))
+        let (answers, folder) = (
+            Answers<String>(), OwnFolder("settings", in: .applicationSupportDirectory)
+        )
         func callSite() {
             let settings = DiskStorage.main.folder(folder.name, in: .applicationSupportDirectory)
                 .mapJSONDictionary()
                 .singleKey("settings")  // Storage<Void, [String: any Sendable]>
             settings.set(["volume": 0.5, "name": "a"])
             settings.retrieve { (result) in
-                if let settings = try? result.get() { answers.give(settings["name"] as? String ?? "none") }
+                if let settings = try? result.get() {
+                    answers.give(settings["name"] as? String ?? "none")
+                }
             }
         }
         callSite()
@@ -133,12 +165,23 @@ struct ShallowsDiskTests {
     @Test func threeLayersAreOneExpression() async throws {
         let (folder, remote) = (OwnFolder("myObjects"), MemoryStorage<Filename, Data>())
         let cache = MemoryStorage<Filename, City>()
-            .combined(with: DiskStorage.main.folder(folder.name, in: .cachesDirectory).mapJSONObject(City.self))
-            .combined(with: remote.mapKeys { Filename(rawValue: "collection/" + $0.rawValue) }.mapJSONObject(City.self))
-        remote.storage["collection/kharkiv"] = Data(#"{"name":"Kharkiv","foundationYear":1654}"#.utf8)
+            .combined(
+                with: DiskStorage.main.folder(folder.name, in: .cachesDirectory).mapJSONObject(
+                    City.self
+                )
+            )
+            .combined(
+                with: remote.mapKeys { Filename(rawValue: "collection/" + $0.rawValue) }
+                    .mapJSONObject(City.self)
+            )
+        remote.storage["collection/kharkiv"] = Data(
+            #"{"name":"Kharkiv","foundationYear":1654}"#.utf8
+        )
         #expect(try await cache.retrieve(forKey: "kharkiv").foundationYear == 1654)
         remote.storage = [:]
-        let disk = DiskStorage.main.folder(folder.name, in: .cachesDirectory).mapJSONObject(City.self)
+        let disk = DiskStorage.main.folder(folder.name, in: .cachesDirectory).mapJSONObject(
+            City.self
+        )
         #expect(try await disk.retrieve(forKey: "kharkiv").name == "Kharkiv")
     }
 }
@@ -151,22 +194,34 @@ struct ShallowsFolderTests {
     /// Names, as the original gives them.
     @Test func aFolderHasAFileForEachKey() async throws {
         let folder: DiskFolderStorage = DiskStorage.main.folder(
-            own.name, in: .cachesDirectory, domainMask: .userDomainMask, filenameEncoder: .base64)
+            own.name,
+            in: .cachesDirectory,
+            domainMask: .userDomainMask,
+            filenameEncoder: .base64
+        )
         #expect(folder.folderURL.standardizedFileURL.path == own.url.standardizedFileURL.path)
         try await folder.set(Data("a".utf8), forKey: "key")
         let file = folder.fileURL(forFilename: "key")
         #expect(file.lastPathComponent == "a2V5")
         #expect(try Data(contentsOf: file) == Data("a".utf8))
-        #expect(try await folder.asReadOnlyStorage().retrieve(forKey: Filename(rawValue: "key")) == Data("a".utf8))
+        #expect(
+            try await folder.asReadOnlyStorage().retrieve(forKey: Filename(rawValue: "key"))
+                == Data("a".utf8)
+        )
         folder.clear()
         #expect(try await folder.retrieveIfPresent(forKey: "key") == nil)
     }
 
     @Test(arguments: [
-        (Filename.Encoder.base64, "a2V5"), (.base64URL, "a2V5"), (.noEncoding, "key"), (.custom { "own-" + $0.rawValue }, "own-key"),
+        (Filename.Encoder.base64, "a2V5"), (.base64URL, "a2V5"), (.noEncoding, "key"),
+        (.custom { "own-" + $0.rawValue }, "own-key"),
     ])
     func namesAreEncodedAsTold(_ encoder: Filename.Encoder, _ name: String) async throws {
-        let folder = DiskStorage.main.folder(own.name, in: .cachesDirectory, filenameEncoder: encoder)
+        let folder = DiskStorage.main.folder(
+            own.name,
+            in: .cachesDirectory,
+            filenameEncoder: encoder
+        )
         try await folder.set(Data("a".utf8), forKey: "key")
         #expect(folder.fileURL(forFilename: "key").lastPathComponent == name)
         #expect(try Data(contentsOf: own.url.appendingPathComponent(name)) == Data("a".utf8))
@@ -176,7 +231,11 @@ struct ShallowsFolderTests {
         let durability: Durability = .powerSafe
         let folder = DiskFolderStorage(folderURL: own.url, durability: durability)
         try await folder.set(Data("a".utf8), forKey: "key")
-        #expect(try await folder.mapString(withEncoding: .utf8).usingStringKeys().retrieve(forKey: "key") == "a")
+        #expect(
+            try await folder.mapString(withEncoding: .utf8).usingStringKeys().retrieve(
+                forKey: "key"
+            ) == "a"
+        )
     }
 
     @Test func aFolderMayBeClearedWhenNobodyHasItAnyMore() throws {
@@ -187,7 +246,9 @@ struct ShallowsFolderTests {
             #expect(FileManager.default.fileExists(atPath: folder.fileURL(forFilename: "key").path))
         }
         try use()
-        #expect(!FileManager.default.fileExists(atPath: own.url.appendingPathComponent("a2V5").path))
+        #expect(
+            !FileManager.default.fileExists(atPath: own.url.appendingPathComponent("a2V5").path)
+        )
     }
 
     @Test func theDiskItselfIsAStorageOfURLs() async throws {
@@ -196,7 +257,9 @@ struct ShallowsFolderTests {
         try await disk.set(Data("a".utf8), forKey: file)
         #expect(try Data(contentsOf: file) == Data("a".utf8))
         #expect(try await DiskStorage.main.retrieve(forKey: file) == Data("a".utf8))
-        #expect(try await disk.retrieveIfPresent(forKey: own.url.appendingPathComponent("none")) == nil)
+        #expect(
+            try await disk.retrieveIfPresent(forKey: own.url.appendingPathComponent("none")) == nil
+        )
     }
 
     /// Base64 has a character that no file name may have: a file under such a name is found again.

@@ -3,7 +3,8 @@ import Shallows
 import TestThreads
 import Testing
 
-/// The blocks of the document of Shallows, and what its text says. Those that need a disk are in a file of their own.
+/// The blocks of the document of Shallows, and what its text says. Those that need a disk are in a
+/// file of their own.
 @Suite(.ownThreads)
 struct ShallowsDocumentTests {
     enum ImageKeys: String {
@@ -49,23 +50,35 @@ struct ShallowsDocumentTests {
                 .mapValues(
                     to: UIImage.self,
                     transformIn: { data in try UIImage.init(data: data).unwrap() },
-                    transformOut: { image in try UIImagePNGRepresentation(image).unwrap() })  // Storage<Filename, UIImage>
+                    // Storage<Filename, UIImage>
+                    transformOut: { image in try UIImagePNGRepresentation(image).unwrap() }
+                )
 
             let keyedImages =
                 images
                 .usingStringKeys()
                 .mapKeys(toRawRepresentableType: ImageKeys.self)  // Storage<ImageKeys, UIImage>
 
-            keyedImages.retrieve(forKey: .kitten, completion: { result in answers.give(try? result.get()) })
-            keyedImages.retrieve(forKey: .puppy, completion: { result in answers.give(try? result.get()) })
-            keyedImages.retrieve(forKey: .fish, completion: { result in answers.give(try? result.get()) })
+            keyedImages.retrieve(
+                forKey: .kitten,
+                completion: { result in answers.give(try? result.get()) }
+            )
+            keyedImages.retrieve(
+                forKey: .puppy,
+                completion: { result in answers.give(try? result.get()) }
+            )
+            keyedImages.retrieve(
+                forKey: .fish,
+                completion: { result in answers.give(try? result.get()) }
+            )
         }
         storage.storage = ["kitten": Data("PNG a kitten".utf8), "puppy": Data("no image".utf8)]
         callSite()
         #expect(await answers.first(3).map(\.?.pixels) == ["a kitten", nil, nil])
     }
 
-    /// "the memory storage first will be checked first", "it will be pulled to memory storage", "it will be set both to memory and disk"
+    /// "the memory storage first will be checked first", "it will be pulled to memory storage", "it
+    /// will be set both to memory and disk"
     @Test func compositionsPullAndPush() async throws {
         let memory = MemoryStorage<Filename, String>()
         let imageStorage = MemoryStorage<Filename, String>(storage: ["puppy": "a puppy"])
@@ -97,9 +110,12 @@ struct ShallowsDocumentTests {
         #expect(storage.storage == ["one": 1])
     }
 
-    /// "Different ways of composition": `backed` "will not push the value to the back storage", `pushing` "will not retrieve" from it
+    /// "Different ways of composition": `backed` "will not push the value to the back storage",
+    /// `pushing` "will not retrieve" from it
     @Test func compositionsOfOneWayPullOrPush() async throws {
-        let (front, back) = (MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["old": 1]))
+        let (front, back) = (
+            MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["old": 1])
+        )
         let backed: Storage<String, Int> = front.backed(by: back)
         try await backed.set(2, forKey: "new")
         #expect(try await backed.retrieve(forKey: "old") == 1)
@@ -108,7 +124,9 @@ struct ShallowsDocumentTests {
 
         front.storage = [:]
         let pushing: Storage<String, Int> = front.pushing(to: back)
-        await #expect(throws: MemoryStorageError.noValue) { try await pushing.retrieve(forKey: "old") }
+        await #expect(throws: MemoryStorageError.noValue) {
+            try await pushing.retrieve(forKey: "old")
+        }
         try await pushing.set(3, forKey: "newer")
         #expect(front.storage == ["newer": 3])
         #expect(back.storage == ["old": 1, "newer": 3])
@@ -156,7 +174,8 @@ struct ShallowsDocumentTests {
         #expect(await answers.first(2) == ["left", "7"])
     }
 
-    /// "You can protect your storage instance from failures using fallback(with:) or defaulting(to:) methods"
+    /// "You can protect your storage instance from failures using fallback(with:) or
+    /// defaulting(to:) methods"
     @Test func failuresAreRecoveredFrom() async throws {
         let storage = MemoryStorage<String, Int>(storage: ["one": 1])
         let protected = storage.fallback(with: { error in
@@ -170,7 +189,8 @@ struct ShallowsDocumentTests {
         #expect(try await protected.retrieve(forKey: "nothing") == 15)
         #expect(try await protected.retrieve(forKey: "one") == 1)
 
-        let failing = storage.mapKeys { (_: String) -> String in throw Broken() }.fallback(with: { error in
+        let failing = storage.mapKeys { (_: String) -> String in throw Broken() }.fallback(with: {
+            error in
             switch error {
             case MemoryStorageError.noValue:
                 return 15

@@ -3,8 +3,8 @@ import Shallows
 import TestThreads
 import Testing
 
-// What programs that use Shallows have of their own: extensions of its protocols and of its types, functions that take storages,
-// and properties that hold them.
+// What programs that use Shallows have of their own: extensions of its protocols and of its types,
+// functions that take storages, and properties that hold them.
 
 private struct City: Equatable, Sendable {
     let name: String
@@ -15,7 +15,8 @@ extension StorageProtocol where Value == Data {
     fileprivate func mapImage() -> Storage<Key, UIImage> {
         mapValues(
             transformIn: { data in try UIImage(data: data).unwrap() },
-            transformOut: { image in try UIImagePNGRepresentation(image).unwrap() })
+            transformOut: { image in try UIImagePNGRepresentation(image).unwrap() }
+        )
     }
 }
 
@@ -40,12 +41,17 @@ extension ReadOnlyStorageProtocol {
                     forKey: key,
                     completion: { (result) in
                         completion(result)
-                    })
-            })
+                    }
+                )
+            }
+        )
     }
 
     fileprivate static func alwaysFailing(with error: Error) -> ReadOnlyStorage<Key, Value> {
-        return ReadOnlyStorage(storageName: "failing", retrieve: { _, completion in completion(.failure(error)) })
+        return ReadOnlyStorage(
+            storageName: "failing",
+            retrieve: { _, completion in completion(.failure(error)) }
+        )
     }
 }
 
@@ -56,22 +62,29 @@ extension ReadOnlyStorageProtocol where Value == Data {
 }
 
 extension WriteOnlyStorageProtocol {
-    fileprivate func telling(_ tell: @escaping @Sendable (Value) -> Void) -> WriteOnlyStorage<Key, Value> {
+    fileprivate func telling(
+        _ tell: @escaping @Sendable (Value) -> Void
+    ) -> WriteOnlyStorage<Key, Value> {
         return WriteOnlyStorage<Key, Value>(
             storageName: self.storageName,
             set: { (value, key, completion) in
                 self.set(
-                    value, forKey: key,
+                    value,
+                    forKey: key,
                     completion: { (result) in
                         tell(value)
                         completion(result)
-                    })
-            })
+                    }
+                )
+            }
+        )
     }
 }
 
 extension Storage where Key == Filename {
-    fileprivate func named(_ name: String) -> Storage<String, Value> { renaming(to: name).usingStringKeys() }
+    fileprivate func named(_ name: String) -> Storage<String, Value> {
+        renaming(to: name).usingStringKeys()
+    }
 }
 
 extension Storage where Key == Filename, Value == City {
@@ -87,12 +100,15 @@ extension Storage {
             },
             set: { (_, _, completion) in
                 completion(.success(()))
-            })
+            }
+        )
     }
 }
 
 extension ReadOnlyStorage where Key == Filename {
-    fileprivate func namedForReading(_ name: String) -> ReadOnlyStorage<Filename, Value> { renaming(to: name) }
+    fileprivate func namedForReading(_ name: String) -> ReadOnlyStorage<Filename, Value> {
+        renaming(to: name)
+    }
 }
 
 /// Properties with their types written.
@@ -108,13 +124,16 @@ private struct Cities {
 }
 
 private func founded<CityStorage: StorageProtocol>(
-    in storage: CityStorage, _ key: CityStorage.Key
+    in storage: CityStorage,
+    _ key: CityStorage.Key
 ) async throws -> Int where CityStorage.Value == City {
     try await storage.retrieve(forKey: key).foundationYear
 }
 
 private func copy<Source: ReadableStorageProtocol, Target: WritableStorageProtocol>(
-    _ key: Source.Key, from source: Source, to target: Target
+    _ key: Source.Key,
+    from source: Source,
+    to target: Target
 ) async throws where Source.Key == Target.Key, Source.Value == Target.Value {
     try await target.set(source.retrieve(forKey: key), forKey: key)
 }
@@ -133,14 +152,19 @@ struct ShallowsExtensionTests {
         let data = MemoryStorage<Filename, Data>(storage: ["kitten": Data("PNG kitten".utf8)])
         let images: Storage<Filename, UIImage> = data.mapImage().inMemory()
         #expect(try await images.retrieve(forKey: "kitten").pixels == "kitten")
-        #expect(try await data.asStorage().mapImage().usingStringKeys().retrieve(forKey: "kitten").pixels == "kitten")
+        #expect(
+            try await data.asStorage().mapImage().usingStringKeys().retrieve(forKey: "kitten")
+                .pixels == "kitten"
+        )
 
         let tally = Tally()
         let counted = data.asReadOnlyStorage().counting(tally).mapText()
         #expect(try await counted.retrieve(forKey: "kitten") == "PNG kitten")
         #expect(tally.count == 1)
         await #expect(throws: Broken()) {
-            try await ReadOnlyStorage<String, Int>.alwaysFailing(with: Broken()).retrieve(forKey: "")
+            try await ReadOnlyStorage<String, Int>.alwaysFailing(with: Broken()).retrieve(
+                forKey: ""
+            )
         }
 
         let answers = Answers<Int>()
@@ -158,7 +182,9 @@ struct ShallowsExtensionTests {
         #expect(cities.asStorage().isForCities)
         #expect(try await cities.asStorage().named("cities").retrieve(forKey: "kharkiv") == kharkiv)
         #expect(cities.asReadOnlyStorage().namedForReading("reading").storageName == "reading")
-        #expect(try await Storage<String, Int>.alwaysSucceeding(with: 1).retrieve(forKey: "any") == 1)
+        #expect(
+            try await Storage<String, Int>.alwaysSucceeding(with: 1).retrieve(forKey: "any") == 1
+        )
     }
 
     @Test func propertiesHoldStoragesOfWrittenTypes() async throws {
@@ -171,7 +197,10 @@ struct ShallowsExtensionTests {
     }
 
     @Test func genericFunctionsTakeStoragesOfEveryKind() async throws {
-        let (memory, other) = (MemoryStorage<Filename, City>(storage: ["kharkiv": kharkiv]), MemoryStorage<Filename, City>())
+        let (memory, other) = (
+            MemoryStorage<Filename, City>(storage: ["kharkiv": kharkiv]),
+            MemoryStorage<Filename, City>()
+        )
         #expect(try await founded(in: memory, "kharkiv") == 1654)
         #expect(try await founded(in: memory.usingStringKeys(), "kharkiv") == 1654)
         try await copy("kharkiv", from: memory.asReadOnlyStorage(), to: other.asWriteOnlyStorage())

@@ -7,7 +7,8 @@ private nonisolated struct MyObject: Codable, Equatable, Sendable {
     var name: String
 }
 
-/// A server of a user's own that knows only bytes, with completions that it calls later, as a library of a vendor's does.
+/// A server of a user's own that knows only bytes, with completions that it calls later, as a
+/// library of a vendor's does.
 private final class RemoteStorage: StorageProtocol {
     static let main = RemoteStorage()
 
@@ -22,7 +23,8 @@ private final class RemoteStorage: StorageProtocol {
         mapKeys { Filename(rawValue: name + "/" + $0.rawValue) }
     }
 
-    func retrieve(forKey key: Filename, completion: @escaping @Sendable (Result<Data, Error>) -> ()) {
+    func retrieve(forKey key: Filename, completion: @escaping @Sendable (Result<Data, Error>) -> ())
+    {
         questions.add()
         queue.async {
             if self.isDown { return completion(.failure(Broken(reason: "no network"))) }
@@ -30,7 +32,11 @@ private final class RemoteStorage: StorageProtocol {
         }
     }
 
-    func set(_ value: Data, forKey key: Filename, completion: @escaping @Sendable (Result<Void, Error>) -> ()) {
+    func set(
+        _ value: Data,
+        forKey key: Filename,
+        completion: @escaping @Sendable (Result<Void, Error>) -> ()
+    ) {
         queue.async {
             if self.isDown { return completion(.failure(Broken(reason: "no network"))) }
             self.documents.set(value, forKey: key, completion: completion)
@@ -44,7 +50,8 @@ struct ShallowsLayerTests {
     private let remote = RemoteStorage()
     private let disk = MemoryStorage<Filename, Data>()
 
-    /// The expression of the thread, in which the folder of a disk is a dictionary. With a disk it is in the file of the disk's blocks.
+    /// The expression of the thread, in which the folder of a disk is a dictionary. With a disk it
+    /// is in the file of the disk's blocks.
     @Test func threeLayersAreOneExpression() async throws {
         let cache = MemoryStorage<Filename, MyObject>()
             .combined(with: disk.mapJSONObject(MyObject.self))
@@ -64,7 +71,8 @@ struct ShallowsLayerTests {
 
     @Test func layersMayBeNestedEitherWay() async throws {
         let (first, second, third) = (
-            MemoryStorage<String, Int>(), MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["a": 1])
+            MemoryStorage<String, Int>(), MemoryStorage<String, Int>(),
+            MemoryStorage<String, Int>(storage: ["a": 1])
         )
         let right = first.combined(with: second.combined(with: third))
         #expect(try await right.retrieve(forKey: "a") == 1)
@@ -74,33 +82,44 @@ struct ShallowsLayerTests {
         let fiveLayers = first.combined(with: second).combined(with: third)
             .combined(
                 with: MemoryStorage<Int, String>().mapKeys { try Int($0).unwrap() }.mapValues(
-                    transformIn: { $0.count }, transformOut: { "\($0)" })
+                    transformIn: { $0.count },
+                    transformOut: { "\($0)" }
+                )
             )
-            .backed(by: MemoryStorage().asReadOnlyStorage()).pushing(to: MemoryStorage().asWriteOnlyStorage())
+            .backed(by: MemoryStorage().asReadOnlyStorage()).pushing(
+                to: MemoryStorage().asWriteOnlyStorage()
+            )
         #expect(try await fiveLayers.retrieve(forKey: "a") == 1)
     }
 
-    /// A failure of a server's, of which nothing is known, does not hide what another layer has; nor does it invent anything.
+    /// A failure of a server's, of which nothing is known, does not hide what another layer has;
+    /// nor does it invent anything.
     @Test func aServerThatIsDownFailsWithItsOwnError() async throws {
         let down = RemoteStorage(isDown: true)
         let memory = MemoryStorage<Filename, Data>(storage: ["here": Data()])
         let cache = memory.combined(with: disk).combined(with: down)
         #expect(try await cache.retrieve(forKey: "here") == Data())
-        await #expect(throws: Broken(reason: "no network")) { try await cache.retrieve(forKey: "elsewhere") }
+        await #expect(throws: Broken(reason: "no network")) {
+            try await cache.retrieve(forKey: "elsewhere")
+        }
         #expect(memory.storage["elsewhere"] == nil)
     }
 
     @Test func aValueThatNotEveryLayerTookSaysWhichDid() async throws {
         let down = RemoteStorage(isDown: true)
         let memory = MemoryStorage<Filename, Data>()
-        let cache = memory.renaming(to: "memory").combined(with: disk.renaming(to: "disk")).combined(with: down.renaming(to: "server"))
-        let error = try await #require(throws: ShallowsError.self) { try await cache.set(Data(), forKey: "a") }
+        let cache = memory.renaming(to: "memory").combined(with: disk.renaming(to: "disk"))
+            .combined(with: down.renaming(to: "server"))
+        let error = try await #require(throws: ShallowsError.self) {
+            try await cache.set(Data(), forKey: "a")
+        }
         #expect(error.code == .partiallySet)
         #expect(error.succeededLayers == ["memory", "disk"])
         #expect(error.cause as? Broken == Broken(reason: "no network"))
     }
 
-    /// "remove an item from a memoryCache, while leaving it in the diskCache", "clear the MemoryStorage completely"
+    /// "remove an item from a memoryCache, while leaving it in the diskCache", "clear the
+    /// MemoryStorage completely"
     @Test func oneLayerIsClearedByItself() async throws {
         let memory = MemoryStorage<Filename, Data>(storage: ["a": Data(), "b": Data()])
         disk.storage = memory.storage
@@ -128,7 +147,11 @@ struct ShallowsLayerTests {
         }
         let answers = Answers<String>()
         func callSite() {
-            for _ in 0..<50 { articles.retrieve(forKey: 7) { result in answers.give((try? result.get()) ?? "none") } }
+            for _ in 0..<50 {
+                articles.retrieve(forKey: 7) { result in
+                    answers.give((try? result.get()) ?? "none")
+                }
+            }
             gate.give(())
         }
         callSite()
@@ -143,7 +166,9 @@ struct ShallowsLayerTests {
         let cache = MemoryStorage<Filename, Data>().combined(with: remote)
         #expect(try await cache.retrieveIfPresent(forKey: "nowhere") == nil)
         let down = MemoryStorage<Filename, Data>().combined(with: RemoteStorage(isDown: true))
-        let error = await #expect(throws: ShallowsError.self) { try await down.retrieveIfPresent(forKey: "nowhere") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await down.retrieveIfPresent(forKey: "nowhere")
+        }
         #expect(error?.isMiss == false)
         #expect(error?.layer == "RemoteStorage")
     }

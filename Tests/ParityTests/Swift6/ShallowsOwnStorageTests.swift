@@ -3,8 +3,8 @@ import Shallows
 import TestThreads
 import Testing
 
-// Storages of a user's own, as the document says to make them: "define these two methods". No type here says what it is isolated to,
-// nor which keys and values it has.
+// Storages of a user's own, as the document says to make them: "define these two methods". No type
+// here says what it is isolated to, nor which keys and values it has.
 
 /// A class, "responsible for the thread-safety". Unchecked because `values` is protected by `lock`.
 private final class MyStorage: StorageProtocol, @unchecked Sendable {
@@ -30,11 +30,16 @@ private final class QueuedStorage: StorageProtocol {
     private let queue = DispatchQueue(label: "queued")
     private let values = MemoryStorage<String, Int>()
 
-    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Int>) -> Void) {
+    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Int>) -> Void)
+    {
         queue.async { self.values.retrieve(forKey: key, completion: completion) }
     }
 
-    func set(_ value: Int, forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func set(
+        _ value: Int,
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         queue.async { self.values.set(value, forKey: key, completion: completion) }
     }
 }
@@ -48,7 +53,11 @@ private struct Wrapper: StorageProtocol {
         underlying.retrieve(forKey: key, completion: completion)
     }
 
-    func set(_ value: Int, forKey key: String, completion: @escaping @Sendable (Result<Void, Error>) -> ()) {
+    func set(
+        _ value: Int,
+        forKey key: String,
+        completion: @escaping @Sendable (Result<Void, Error>) -> ()
+    ) {
         underlying.set(value, forKey: key, completion: completion)
     }
 }
@@ -75,7 +84,9 @@ private struct Constant<Element: Sendable>: ReadOnlyStorageProtocol {
     typealias Value = Element
     var element: Element
 
-    func retrieve(forKey key: Void, completion: @escaping (Result<Element, Error>) -> ()) { completion(.success(element)) }
+    func retrieve(forKey key: Void, completion: @escaping (Result<Element, Error>) -> ()) {
+        completion(.success(element))
+    }
 }
 
 /// "Making your own storage"
@@ -86,7 +97,9 @@ struct ShallowsOwnStorageTests {
         let typed: Storage<String, Int> = storage
         try await typed.set(1, forKey: "one")
         #expect(try await typed.retrieve(forKey: "one") == 1)
-        await #expect(throws: Broken(reason: "not here")) { try await typed.retrieve(forKey: "two") }
+        await #expect(throws: Broken(reason: "not here")) {
+            try await typed.retrieve(forKey: "two")
+        }
     }
 
     @Test func aStorageThatAnswersLaterIsAStorage() async throws {
@@ -110,7 +123,10 @@ struct ShallowsOwnStorageTests {
     /// Every transform and composition follows.
     @Test func itIsMappedAndComposed() async throws {
         let own = MyStorage()
-        let texts = own.mapValues(transformIn: { String($0) }, transformOut: { try Int($0).unwrap() }).mapKeys { (key: Int) in "\(key)" }
+        let texts = own.mapValues(
+            transformIn: { String($0) },
+            transformOut: { try Int($0).unwrap() }
+        ).mapKeys { (key: Int) in "\(key)" }
         try await texts.set("7", forKey: 1)
         #expect(try await own.retrieve(forKey: "1") == 7)
 
@@ -141,7 +157,9 @@ struct ShallowsOwnStorageTests {
         let wrapper = Wrapper(underlying: MemoryStorage().asStorage())
         try await wrapper.set(1, forKey: "one")
         #expect(try await wrapper.retrieve(forKey: "one") == 1)
-        await #expect(throws: MemoryStorageError.noValue) { try await wrapper.retrieve(forKey: "two") }
+        await #expect(throws: MemoryStorageError.noValue) {
+            try await wrapper.retrieve(forKey: "two")
+        }
     }
 
     /// "That way, you only need to define a retrieve(forKey:completion:) method."
@@ -169,24 +187,39 @@ struct ShallowsOwnStorageTests {
     @Test func storagesAreMadeOfClosures() async throws {
         let memory = MemoryStorage<String, Int>()
         let completing = Storage<String, Int>(
-            storageName: "closures", retrieve: { key, completion in memory.retrieve(forKey: key, completion: completion) },
-            set: { value, key, completion in memory.set(value, forKey: key, completion: completion) })
+            storageName: "closures",
+            retrieve: { key, completion in memory.retrieve(forKey: key, completion: completion) },
+            set: { value, key, completion in
+                memory.set(value, forKey: key, completion: completion)
+            }
+        )
         let asynchronous = Storage<String, Int>(
-            storageName: "functions", retrieve: { key in try await memory.retrieve(forKey: key) },
-            set: { value, key in try await memory.set(value, forKey: key) })
+            storageName: "functions",
+            retrieve: { key in try await memory.retrieve(forKey: key) },
+            set: { value, key in try await memory.set(value, forKey: key) }
+        )
         try await completing.set(1, forKey: "one")
         #expect(try await asynchronous.retrieve(forKey: "one") == 1)
         try await asynchronous.set(2, forKey: "two")
         #expect(try await completing.retrieve(forKey: "two") == 2)
         #expect(completing.storageName == "closures")
 
-        let halves = Storage(read: Squares().asReadOnlyStorage(), write: MemoryStorage<Int, Int>().asWriteOnlyStorage())
+        let halves = Storage(
+            read: Squares().asReadOnlyStorage(),
+            write: MemoryStorage<Int, Int>().asWriteOnlyStorage()
+        )
         try await halves.set(0, forKey: 3)
         #expect(try await halves.retrieve(forKey: 3) == 9)
         #expect(halves.storageName == "Squares")
 
-        let reading = ReadOnlyStorage<Int, Int>(storageName: "reading", retrieve: { key, completion in completion(.success(-key)) })
-        let writing = WriteOnlyStorage<Int, Int>(storageName: "writing", set: { _, _, completion in completion(.failure(Broken())) })
+        let reading = ReadOnlyStorage<Int, Int>(
+            storageName: "reading",
+            retrieve: { key, completion in completion(.success(-key)) }
+        )
+        let writing = WriteOnlyStorage<Int, Int>(
+            storageName: "writing",
+            set: { _, _, completion in completion(.failure(Broken())) }
+        )
         #expect(try await reading.retrieve(forKey: 1) == -1)
         await #expect(throws: Broken()) { try await writing.set(1, forKey: 1) }
     }

@@ -6,7 +6,10 @@ import Testing
 /// Names of the shipped code of Shallows that have a better one now. `Names.md` lists them all.
 @Suite(.ownThreads)
 struct ShallowsReturnedNameTests {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)", isDirectory: true)
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "Parity-\(UUID().uuidString)",
+        isDirectory: true
+    )
 
     @available(*, deprecated)
     @Test func resultsAreMadeByFunctions() throws {
@@ -21,7 +24,9 @@ struct ShallowsReturnedNameTests {
         let numbers = MemoryStorage<String, String>(storage: ["one": "1", "none": "?"])
             .mapValues(transformIn: throwing { Int($0) }, transformOut: { "\($0)" })
         #expect(try await numbers.retrieve(forKey: "one") == 1)
-        await #expect(throws: Optional<Int>.UnwrapError.self) { try await numbers.retrieve(forKey: "none") }
+        await #expect(throws: Optional<Int>.UnwrapError.self) {
+            try await numbers.retrieve(forKey: "none")
+        }
     }
 
     @available(*, deprecated)
@@ -50,7 +55,8 @@ struct ShallowsReturnedNameTests {
     @available(*, deprecated)
     @Test func storagesHaveErrorsOfTheirOwn() {
         let errors: [any Error] = [
-            DiskStorage.Error.cantCreateFile, DiskStorage.Error.cantCreateDirectory(ValueValidationError()),
+            DiskStorage.Error.cantCreateFile,
+            DiskStorage.Error.cantCreateDirectory(ValueValidationError()),
             NSCacheStorage<NSString, NSString>.Error.noValue("key"),
         ]
         #expect(errors.count == 3)
@@ -76,7 +82,11 @@ struct ShallowsReturnedNameTests {
 
     @Test func aFolderMayBeOverAStorageOfURLs() async throws {
         let files = MemoryStorage<URL, Data>()
-        let folder = DiskFolderStorage(folderURL: directory, diskStorage: files.asStorage(), filenameEncoder: .noEncoding)
+        let folder = DiskFolderStorage(
+            folderURL: directory,
+            diskStorage: files.asStorage(),
+            filenameEncoder: .noEncoding
+        )
         try await folder.set(Data("1".utf8), forKey: "one")
 
         #expect(files.storage == [directory.appendingPathComponent("one"): Data("1".utf8)])
@@ -85,14 +95,20 @@ struct ShallowsReturnedNameTests {
         await #expect(throws: MemoryStorageError.self) { try await folder.retrieve(forKey: "two") }
         // What has no place in the folder is not led out of it.
         try await folder.set(Data(), forKey: "../two")
-        #expect(files.storage.keys.allSatisfy { $0.standardizedFileURL.path.hasPrefix(directory.path) })
+        #expect(
+            files.storage.keys.allSatisfy { $0.standardizedFileURL.path.hasPrefix(directory.path) }
+        )
         await #expect(throws: ShallowsError.self) { try await folder.remove(forKey: "one") }
     }
 
     @Test func aFolderInADirectoryMayBeOverAStorageOfURLs() async throws {
         let name = UUID().uuidString
         let folder = DiskFolderStorage.inDirectory(
-            .cachesDirectory, folderName: name, diskStorage: DiskStorage.main.asStorage(), filenameEncoder: .base64)
+            .cachesDirectory,
+            folderName: name,
+            diskStorage: DiskStorage.main.asStorage(),
+            filenameEncoder: .base64
+        )
         try await folder.set(Data("1".utf8), forKey: "one")
 
         let plain = DiskStorage.main.folder(name, in: .cachesDirectory)
@@ -107,14 +123,21 @@ struct ShallowsReturnedNameTests {
 
     @Test func fileNamesAreMadeOfKeys() {
         let keys = [
-            Filename(stringLiteral: "o?>"), Filename(unicodeScalarLiteral: "o"), Filename(extendedGraphemeClusterLiteral: "o"),
+            Filename(stringLiteral: "o?>"), Filename(unicodeScalarLiteral: "o"),
+            Filename(extendedGraphemeClusterLiteral: "o"),
             Filename(rawValue: "o?>"),
         ]
         #expect(keys[0].base64Encoded() == "bz8+")
         #expect(keys[0].base64URLEncoded() == "bz8-")
         #expect(keys[0].hashValue == keys[3].hashValue)
-        let encoders: [Filename.Encoder] = [.base64, .base64URL, .noEncoding, .custom { $0.rawValue + ".txt" }]
-        #expect(encoders.map { $0.encodedString(representing: keys[0]) } == ["bz8+", "bz8-", "o?>", "o?>.txt"])
+        let encoders: [Filename.Encoder] = [
+            .base64, .base64URL, .noEncoding, .custom { $0.rawValue + ".txt" },
+        ]
+        #expect(
+            encoders.map { $0.encodedString(representing: keys[0]) } == [
+                "bz8+", "bz8-", "o?>", "o?>.txt",
+            ]
+        )
     }
 
     @Test func filesMayNeedTheirFolder() async throws {
@@ -124,13 +147,22 @@ struct ShallowsReturnedNameTests {
         #expect(files.storageName == "disk")
         await #expect(throws: (any Error).self) { try await files.set(Data(), forKey: file) }
         let folder = DiskStorage.folder(
-            "unused-\(UUID().uuidString)", in: .cachesDirectory, domainMask: .userDomainMask, filenameEncoder: .base64)
+            "unused-\(UUID().uuidString)",
+            in: .cachesDirectory,
+            domainMask: .userDomainMask,
+            filenameEncoder: .base64
+        )
         #expect(folder.storageName.hasPrefix("disk-unused-"))
     }
 
     @Test func bothErrorsOfAZipAreInItsError() async throws {
-        let zipped = zip(MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["a": 1]))
-        let error = await #expect(throws: ZippedResultError.self) { try await zipped.retrieve(forKey: "a") }
+        let zipped = zip(
+            MemoryStorage<String, Int>(),
+            MemoryStorage<String, Int>(storage: ["a": 1])
+        )
+        let error = await #expect(throws: ZippedResultError.self) {
+            try await zipped.retrieve(forKey: "a")
+        }
         #expect(error?.left is MemoryStorageError)
         #expect(error?.right == nil)
         #expect(ZippedResultError(left: nil, right: nil).left == nil)

@@ -1,9 +1,11 @@
 import Foundation
 import Shallows
 
-// What the tests of Shallows share. Compiled in three modes, so nothing here leaves its isolation to the default.
+// What the tests of Shallows share. Compiled in three modes, so nothing here leaves its isolation
+// to the default.
 
-/// What completions were called with, in the order in which it came: a test waits for as much of it as it expects.
+/// What completions were called with, in the order in which it came: a test waits for as much of it
+/// as it expects.
 nonisolated struct Answers<Answer: Sendable>: Sendable {
     private let stream: AsyncStream<Answer>
     private let continuation: AsyncStream<Answer>.Continuation
@@ -33,7 +35,8 @@ nonisolated final class OwnFolder: Sendable {
 
     init(_ name: String, in directory: FileManager.SearchPathDirectory = .cachesDirectory) {
         self.name = "\(name)-\(UUID().uuidString)"
-        url = FileManager.default.urls(for: directory, in: .userDomainMask)[0].appendingPathComponent(self.name, isDirectory: true)
+        url = FileManager.default.urls(for: directory, in: .userDomainMask)[0]
+            .appendingPathComponent(self.name, isDirectory: true)
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
@@ -44,13 +47,17 @@ nonisolated struct UIImage: Equatable, Sendable {
     let pixels: String
 
     init?(data: Data) {
-        guard let text = String(data: data, encoding: .utf8), text.hasPrefix("PNG ") else { return nil }
+        guard let text = String(data: data, encoding: .utf8), text.hasPrefix("PNG ") else {
+            return nil
+        }
         pixels = String(text.dropFirst(4))
     }
 }
 
 /// Stands for UIKit's function of that name.
-nonisolated func UIImagePNGRepresentation(_ image: UIImage) -> Data? { Data("PNG \(image.pixels)".utf8) }
+nonisolated func UIImagePNGRepresentation(_ image: UIImage) -> Data? {
+    Data("PNG \(image.pixels)".utf8)
+}
 
 /// What a test lets a storage fail with.
 nonisolated struct Broken: Error, Equatable {

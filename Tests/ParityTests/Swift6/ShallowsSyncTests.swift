@@ -10,7 +10,8 @@ struct ShallowsSyncTests {
         let memory = MemoryStorage<String, Int>()
         let storage: SyncStorage<String, Int> = memory.makeSyncStorage()
         let reading: ReadOnlySyncStorage<String, Int> = memory.asReadOnlyStorage().makeSyncStorage()
-        let writing: WriteOnlySyncStorage<String, Int> = memory.asWriteOnlyStorage().makeSyncStorage()
+        let writing: WriteOnlySyncStorage<String, Int> = memory.asWriteOnlyStorage()
+            .makeSyncStorage()
         try storage.set(1, forKey: "one")
         try writing.set(2, forKey: "two")
         #expect(try storage.retrieve(forKey: "two") == 2)
@@ -30,7 +31,9 @@ struct ShallowsSyncTests {
     }
 
     @Test func compositionsAreSynchronousToo() throws {
-        let (front, back) = (MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["a": 1]))
+        let (front, back) = (
+            MemoryStorage<String, Int>(), MemoryStorage<String, Int>(storage: ["a": 1])
+        )
         let storage = front.combined(with: back).defaulting(to: 0).makeSyncStorage()
         #expect(try storage.retrieve(forKey: "a") == 1)
         #expect(front.storage == ["a": 1])
@@ -42,17 +45,26 @@ struct ShallowsSyncTests {
     @Test func theyAreMadeOfFunctions() throws {
         let memory = MemoryStorage<String, Int>()
         let storage = SyncStorage<String, Int>(
-            storageName: "functions", retrieve: { key in try memory.storage[key].unwrap() },
-            set: { value, key in memory.storage[key] = value })
+            storageName: "functions",
+            retrieve: { key in try memory.storage[key].unwrap() },
+            set: { value, key in memory.storage[key] = value }
+        )
         try storage.set(1, forKey: "one")
         #expect(try storage.retrieve(forKey: "one") == 1)
-        #expect(try ReadOnlySyncStorage<Int, Int>(storageName: "reading", retrieve: { $0 * 2 }).retrieve(forKey: 2) == 4)
+        #expect(
+            try ReadOnlySyncStorage<Int, Int>(storageName: "reading", retrieve: { $0 * 2 })
+                .retrieve(forKey: 2) == 4
+        )
         #expect(throws: Broken()) {
-            try WriteOnlySyncStorage<Int, Int>(storageName: "writing", set: { _, _ in throw Broken() }).set(1, forKey: 1)
+            try WriteOnlySyncStorage<Int, Int>(
+                storageName: "writing",
+                set: { _, _ in throw Broken() }
+            ).set(1, forKey: 1)
         }
     }
 
-    /// A storage of a user's own that answers later is not waited for inside a task, where that could stop every other.
+    /// A storage of a user's own that answers later is not waited for inside a task, where that
+    /// could stop every other.
     @Test func aTaskIsNotBlocked() async throws {
         let isRefused = DispatchSemaphore(value: 0)
         let later = ReadOnlyStorage<String, Int>(
@@ -63,14 +75,17 @@ struct ShallowsSyncTests {
                     isRefused.signal()
                     completion(.success(1))
                 }
-            })
+            }
+        )
         let storage = later.makeSyncStorage()
         let error = #expect(throws: ShallowsError.self) { try storage.retrieve(forKey: "a") }
         #expect(error?.code == .wouldBlock)
         isRefused.signal()
         let answers = Answers<Int>()
         func callSite() {
-            DispatchQueue.global().async { answers.give((try? storage.retrieve(forKey: "a")) ?? -1) }
+            DispatchQueue.global().async {
+                answers.give((try? storage.retrieve(forKey: "a")) ?? -1)
+            }
         }
         callSite()
         #expect(await answers.first == 1)

@@ -9,13 +9,21 @@ struct StorageAlgorithmTests {
     let temporary = TemporaryArchives()
 
     @Test func bothSizesCanBeGiven() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 1.kiloByte, trySetMaxDiskSize: 3.kiloByte)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 1.kiloByte,
+            trySetMaxDiskSize: 3.kiloByte
+        )
 
         #expect(archives.store.limits == StorageLimits(memory: 1.kiloByte, disk: 3.kiloByte))
     }
 
     @Test func fullMemoryEvictsTheLeastRecentlyUsedObjectToTheDisk() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 200, trySetMaxDiskSize: 1000)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 200,
+            trySetMaxDiskSize: 1000
+        )
         for key in ["a", "b", "c"] { archives.record(Parcel(key, size: 100)) }
 
         let statistics = try archives.store.statistics()
@@ -26,7 +34,11 @@ struct StorageAlgorithmTests {
     }
 
     @Test func aFullDiskEvictsTheLeastRecentlyUsedObject() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 300)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: 100,
+            trySetMaxDiskSize: 300
+        )
         for key in ["a", "b", "c"] { archives.record(Parcel(key, size: 100)) }
         _ = archives.access(archiveWithKey: "a")
 

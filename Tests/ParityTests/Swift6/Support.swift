@@ -1,7 +1,8 @@
 import Foundation
 import Vellum
 
-// Shared by the tests of this folder. Compiled in three modes, so the isolation of each type is explicit.
+// Shared by the tests of this folder. Compiled in three modes, so the isolation of each type is
+// explicit.
 
 /// A temporary folder with archives and a manual clock. Deleted with the object.
 nonisolated final class TemporaryArchives: Sendable {
@@ -10,7 +11,10 @@ nonisolated final class TemporaryArchives: Sendable {
     let factory: ArchivesFactory
 
     init() {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Parity-\(UUID().uuidString)/Archives", isDirectory: true)
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "Parity-\(UUID().uuidString)/Archives",
+            isDirectory: true
+        )
         factory = ArchivesFactory(directory: directory, clock: clock.wallClock)
     }
 
@@ -20,7 +24,8 @@ nonisolated final class TemporaryArchives: Sendable {
     }
 }
 
-/// A clock that changes only when a test advances it. Unchecked because `milliseconds` is protected by `lock`.
+/// A clock that changes only when a test advances it. Unchecked because `milliseconds` is protected
+/// by `lock`.
 nonisolated final class HandClock: @unchecked Sendable {
     private let lock = NSLock()
     private var milliseconds: Int64 = 1_700_000_000_000

@@ -41,7 +41,11 @@ struct VellumReturnedNameTests {
 
     init() throws {
         archives = try temporary.factory.archives()
-        archives.insert(User(userName: "one", age: 1), User(userName: "two", age: 2, nickname: "b"), User(userName: "three", age: 3))
+        archives.insert(
+            User(userName: "one", age: 1),
+            User(userName: "two", age: 2, nickname: "b"),
+            User(userName: "three", age: 3)
+        )
     }
 
     // MARK: Finders, sorters and builders are objects
@@ -86,14 +90,23 @@ struct VellumReturnedNameTests {
         let older: (QueryFinder<User>) -> QueryFinder<User>.QueryProperty<Int> = { $0.age }
         let byAge: (QuerySorter<User>) -> QuerySorter<User>.Sorter = { $0.age }
         let compare: QuerySorter<User>.Comparator = { left, right -> QueryCompareResult in
-            left.age == right.age ? .leftEqualWithRight : left.age < right.age ? .leftLessThanRight : .leftGreaterThanRight
+            left.age == right.age
+                ? .leftEqualWithRight
+                : left.age < right.age ? .leftLessThanRight : .leftGreaterThanRight
         }
         let direction = QuerySortDirection.descending
-        let builder: QueryBuilder<ArchiveManager<User>> = archives.findWhere { older($0)(.greater(than: 1)) }
-        let all: [QueryBuilder<ArchiveManager<User>>.Result] = builder.sorted { byAge($0)(.ascending) }.getResults()
+        let builder: QueryBuilder<ArchiveManager<User>> = archives.findWhere {
+            older($0)(.greater(than: 1))
+        }
+        let all: [QueryBuilder<ArchiveManager<User>>.Result] = builder.sorted {
+            byAge($0)(.ascending)
+        }.getResults()
 
         #expect(all.map(\.age) == [2, 3])
-        #expect(archives.sorted { $0.manual(direction: direction, by: compare) }.getResults().map(\.age) == [3, 2, 1])
+        #expect(
+            archives.sorted { $0.manual(direction: direction, by: compare) }.getResults().map(\.age)
+                == [3, 2, 1]
+        )
     }
 
     // MARK: Queries of other archivists
@@ -103,7 +116,9 @@ struct VellumReturnedNameTests {
         let list = UserList()
         list.insert(all: archives.accessAll())
 
-        let users = list.findWhere { $0.age(.greaterOrEqual(with: 2)) }.sorted { $0.age(.descending) }.limitResults(by: 1).getResults()
+        let users = list.findWhere { $0.age(.greaterOrEqual(with: 2)) }.sorted {
+            $0.age(.descending)
+        }.limitResults(by: 1).getResults()
 
         #expect(users.map(\.userName) == ["three"])
         list.update(User(userName: "two", age: 9))
@@ -118,7 +133,9 @@ struct VellumReturnedNameTests {
         #expect(archives.findWhere { $0.userName(.isNil()) }.getResults().isEmpty)
         #expect(archives.findWhere { $0.age(.isNotNil()) }.getResults().count == 3)
         #expect(archives.findWhere { $0.nickname(.isNil()) }.getResults().count == 2)
-        #expect(archives.findWhere { $0.nickname(.isNotNil()) }.getResults().map(\.userName) == ["two"])
+        #expect(
+            archives.findWhere { $0.nickname(.isNotNil()) }.getResults().map(\.userName) == ["two"]
+        )
     }
 
     // MARK: Sizes
@@ -143,7 +160,11 @@ struct VellumReturnedNameTests {
     }
 
     @Test func aSizeOfZeroStandsForTheDefault() throws {
-        let archives = try temporary.factory.archives(for: Parcel.self, trySetMaxMemorySize: .zero, trySetMaxDiskSize: 0)
+        let archives = try temporary.factory.archives(
+            for: Parcel.self,
+            trySetMaxMemorySize: .zero,
+            trySetMaxDiskSize: 0
+        )
         #expect(archives.maxSize == 3.megaBytes)
     }
 
@@ -259,7 +280,11 @@ struct VellumReturnedNameTests {
 
     @Test func aFactoryConformsToAProtocolOfAClient() throws {
         let opener: any ArchiveOpener = temporary.factory
-        let users = try opener.archives(for: User.self, trySetMaxMemorySize: .zero, trySetMaxDiskSize: .zero)
+        let users = try opener.archives(
+            for: User.self,
+            trySetMaxMemorySize: .zero,
+            trySetMaxDiskSize: .zero
+        )
         #expect(users.access(archiveWithKey: "one") != nil)
         let open: (User.Type, DataSize, DataSize) throws -> ArchiveManager<User> = temporary.factory
             .archives(for:trySetMaxMemorySize:trySetMaxDiskSize:)
@@ -271,7 +296,9 @@ struct VellumReturnedNameTests {
 
 protocol ArchiveOpener {
     func archives<A: Archivable>(
-        for type: A.Type, trySetMaxMemorySize: DataSize, trySetMaxDiskSize: DataSize
+        for type: A.Type,
+        trySetMaxMemorySize: DataSize,
+        trySetMaxDiskSize: DataSize
     ) throws -> ArchiveManager<A>
 }
 

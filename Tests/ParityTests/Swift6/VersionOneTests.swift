@@ -13,7 +13,9 @@ struct VersionOneTests {
 
         func archiveData() throws -> Data { Data(title.utf8) }
 
-        static func decode(archive data: Data) throws -> Archivable { Song(title: String(decoding: data, as: UTF8.self)) }
+        static func decode(archive data: Data) throws -> Archivable {
+            Song(title: String(decoding: data, as: UTF8.self))
+        }
     }
 
     @available(*, deprecated)
@@ -70,13 +72,19 @@ struct VersionOneTests {
         try temporary.factory.archives(for: Song.self).record(Song(title: "Alina"))
         try temporary.factory.close()
 
-        #expect(try temporary.factory.archives(for: Song.self).access(archiveWithKey: "Alina") == Song(title: "Alina"))
+        #expect(
+            try temporary.factory.archives(for: Song.self).access(archiveWithKey: "Alina")
+                == Song(title: "Alina")
+        )
     }
 
     @Test func aCodableTypeStillHasTheOldNames() throws {
         let word = BasicUsageTests.Word(text: "vellum")
 
-        #expect(try BasicUsageTests.Word.decode(archive: word.archiveData()) as? BasicUsageTests.Word == word)
+        #expect(
+            try BasicUsageTests.Word.decode(archive: word.archiveData()) as? BasicUsageTests.Word
+                == word
+        )
     }
 
     @Test func aCodableTypeMayWriteItsOwnData() throws {

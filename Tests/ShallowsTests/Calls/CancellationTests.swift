@@ -4,7 +4,8 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// A call that is cancelled ends early where the layer that is being asked can, and is not asked of the next.
+/// A call that is cancelled ends early where the layer that is being asked can, and is not asked of
+/// the next.
 @Suite(.ownThreads)
 struct CancellationTests {
     /// Ends when it is cancelled, and not before.
@@ -28,7 +29,8 @@ struct CancellationTests {
         }
     }
 
-    /// Does what it was asked in the end, although it was cancelled: then its caller has been cancelled, too.
+    /// Does what it was asked in the end, although it was cancelled: then its caller has been
+    /// cancelled, too.
     private final class Stubborn: AsyncStorageProtocol {
         typealias Key = String
         typealias Value = Int
@@ -49,21 +51,30 @@ struct CancellationTests {
     }
 
     enum Way: String, CaseIterable, CustomTestStringConvertible {
-        case plain, mapped, combinedFront, combinedBack, zipped, synchronized, asyncMapped, strict, fallback
+        case plain, mapped, combinedFront, combinedBack, zipped, synchronized, asyncMapped, strict,
+            fallback
         var testDescription: String { rawValue }
 
         func around(_ storage: Storage<String, Int>) -> Storage<String, Int> {
             let memory = MemoryStorage<String, Int>()
             switch self {
             case .plain: return storage
-            case .mapped: return storage.mapKeys { $0 }.mapValues(transformIn: { $0 }, transformOut: { $0 })
+            case .mapped:
+                return storage.mapKeys { $0 }.mapValues(transformIn: { $0 }, transformOut: { $0 })
             case .combinedFront: return storage.combined(with: memory)
             case .combinedBack: return memory.combined(with: storage)
-            case .zipped: return zip(storage, memory).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+            case .zipped:
+                return zip(storage, memory).mapValues(
+                    transformIn: { $0.0 },
+                    transformOut: { ($0, $0) }
+                )
             case .synchronized: return storage.synchronizedCalls()
             case .asyncMapped:
                 return storage.asyncMapKeys { key async in key }
-                    .asyncMapValues(transformIn: { value async in value }, transformOut: { value async in value })
+                    .asyncMapValues(
+                        transformIn: { value async in value },
+                        transformOut: { value async in value }
+                    )
             case .strict: return storage.strict()
             case .fallback: return storage.fallback { throw $0 }
             }
@@ -138,7 +149,10 @@ struct CancellationTests {
         await until("the front is asked") { front.begun.value == 1 }
         setting.cancel()
         let error = await #expect(throws: ShallowsError.self) { try await setting.value }
-        #expect(error?.succeededLayers == ["front"] && error?.cause is CancellationError && back.asked.isEmpty)
+        #expect(
+            error?.succeededLayers == ["front"] && error?.cause is CancellationError
+                && back.asked.isEmpty
+        )
     }
 
     @Test

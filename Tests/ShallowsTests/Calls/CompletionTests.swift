@@ -11,9 +11,14 @@ struct CompletionTests {
 
     @Test
     func aCompletionThatIsCalledTwiceCountsOnceAndIsReported() {
-        own.always(.retrieve, .twice).always(.set, .twice).always(.remove, .twice).always(.removeAll, .twice)
+        own.always(.retrieve, .twice).always(.set, .twice).always(.remove, .twice).always(
+            .removeAll,
+            .twice
+        )
         let storage = own.removable.reporting(reports.take)
-        #expect(storage.answers(forKey: "a").count == 1 && storage.setting(1, forKey: "a").count == 1)
+        #expect(
+            storage.answers(forKey: "a").count == 1 && storage.setting(1, forKey: "a").count == 1
+        )
         #expect(storage.removing("a").count == 1 && storage.removingAll().count == 1)
         #expect(reports.events == [StorageReport.Event](repeating: .answeredTwice, count: 4))
         #expect(reports.all.allSatisfy { $0.layer == "own" })
@@ -21,14 +26,21 @@ struct CompletionTests {
 
     @Test
     func aCompletionThatIsDroppedIsAnError() {
-        own.always(.retrieve, .dropped).always(.set, .dropped).always(.remove, .dropped).always(.removeAll, .dropped)
+        own.always(.retrieve, .dropped).always(.set, .dropped).always(.remove, .dropped).always(
+            .removeAll,
+            .dropped
+        )
         let storage = own.removable
         let errors = [
-            storage.answers(forKey: "a").error, storage.setting(1, forKey: "a").error, storage.removing("a").error,
+            storage.answers(forKey: "a").error, storage.setting(1, forKey: "a").error,
+            storage.removing("a").error,
             storage.removingAll().error,
         ]
         for error in errors {
-            #expect((error as? ShallowsError)?.code == .unanswered && (error as? ShallowsError)?.layer == "own")
+            #expect(
+                (error as? ShallowsError)?.code == .unanswered
+                    && (error as? ShallowsError)?.layer == "own"
+            )
         }
     }
 
@@ -69,8 +81,12 @@ struct CompletionTests {
     func aWriteWhoseCompletionIsReleasedIsAnError() async throws {
         own.answering(.set, .dropped)
         let storage = MemoryStorage<String, Int>().combined(with: own)
-        let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
-        #expect(error?.code == .partiallySet && (error?.cause as? ShallowsError)?.code == .unanswered)
+        let error = await #expect(throws: ShallowsError.self) {
+            try await storage.set(1, forKey: "a")
+        }
+        #expect(
+            error?.code == .partiallySet && (error?.cause as? ShallowsError)?.code == .unanswered
+        )
     }
 
     @Test

@@ -5,7 +5,8 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// Storages that answer synchronously are answered synchronously; others are waited for, and never inside a task (S4, P25).
+/// Storages that answer synchronously are answered synchronously; others are waited for, and never
+/// inside a task (S4, P25).
 @Suite(.ownThreads)
 struct SyncTests {
     /// Nothing that a late storage needs: its completion is called by hand.
@@ -18,7 +19,8 @@ struct SyncTests {
 
     @Test
     func anImmediateStorageIsAnsweredInsideATask() throws {
-        let storage = Scripted("own", ["a": 1]).combined(with: MemoryStorage<String, Int>()).makeSyncStorage()
+        let storage = Scripted("own", ["a": 1]).combined(with: MemoryStorage<String, Int>())
+            .makeSyncStorage()
         #expect(try storage.retrieve(forKey: "a") == 1)
         try storage.set(2, forKey: "b")
         #expect(try storage.retrieve(forKey: "b") == 2 && storage.storageName.hasSuffix("-sync"))
@@ -29,13 +31,21 @@ struct SyncTests {
     @Test
     func anImmediateStorageIsAskedAndAnswersOnTheCallersThread() throws {
         let threads = Locker<[ObjectIdentifier]>([])
-        let note: @Sendable () -> Void = { threads.locked.withLock { $0.append(ObjectIdentifier(Thread.current)) } }
-        let own = Scripted("own", ["a": 1]).always(.retrieve, .after(note)).always(.set, .after(note))
+        let note: @Sendable () -> Void = {
+            threads.locked.withLock { $0.append(ObjectIdentifier(Thread.current)) }
+        }
+        let own = Scripted("own", ["a": 1]).always(.retrieve, .after(note)).always(
+            .set,
+            .after(note)
+        )
         let storage = MemoryStorage<String, Int>().combined(with: own).synchronizedCalls()
             .mapValues(transformIn: { $0 }, transformOut: { $0 }).makeSyncStorage()
         try storage.set(1, forKey: "b")
         _ = try storage.retrieve(forKey: "a")
-        #expect(threads.locked.withLock { $0 } == [ObjectIdentifier](repeating: ObjectIdentifier(Thread.current), count: 2))
+        #expect(
+            threads.locked.withLock { $0 }
+                == [ObjectIdentifier](repeating: ObjectIdentifier(Thread.current), count: 2)
+        )
     }
 
     @Test
@@ -44,7 +54,9 @@ struct SyncTests {
         expectRefusal { try storage.retrieve(forKey: "a") }
         expectRefusal { try storage.set(1, forKey: "a") }
         expectRefusal { try TaskStorage().makeSyncStorage().retrieve(forKey: "a") }
-        let validating = MemoryStorage<String, Int>(storage: ["a": 1]).validate { (_: Int) async in true }
+        let validating = MemoryStorage<String, Int>(storage: ["a": 1]).validate { (_: Int) async in
+            true
+        }
         expectRefusal { try validating.makeSyncStorage().retrieve(forKey: "a") }
     }
 
@@ -75,7 +87,8 @@ struct SyncTests {
 
     @Test
     func aStorageThatIsLateSometimesIsRefusedThenOnly() throws {
-        let storage = Scripted("own", ["a": 1]).answering(.retrieve, .normal, .held, .normal).makeSyncStorage()
+        let storage = Scripted("own", ["a": 1]).answering(.retrieve, .normal, .held, .normal)
+            .makeSyncStorage()
         #expect(try storage.retrieve(forKey: "a") == 1)
         expectRefusal { try storage.retrieve(forKey: "a") }
         #expect(try storage.retrieve(forKey: "a") == 1)
@@ -97,7 +110,8 @@ struct SyncTests {
 
     @Test
     func aRefusedCallDoesNotFailThoseThatMayWait() async throws {
-        // While the back is being asked by the call that will be refused, another comes for the same key.
+        // While the back is being asked by the call that will be refused, another comes for the
+        // same key.
         let (others, whole) = (Answers<Int>(), Locker<Storage<String, Int>?>(nil))
         let held = Locker<[@Sendable (ShallowsResult<Int>) -> Void]>([])
         let back = ReadOnlyStorage<String, Int>(storageName: "back") { key, completion in
@@ -126,7 +140,9 @@ struct SyncTests {
         let back = Scripted("back", ["a": 1])
         let storage = Scripted("front").combined(with: back)
         back.always(.retrieve, .held)
-        let first = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
+        let first = Task {
+            try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        }
         await until("the back is asked") { back.held.count == 1 }
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }
         back.release()
@@ -140,7 +156,9 @@ struct SyncTests {
         let storage = front.combined(with: back)
         back.always(.retrieve, .held)
         let completing = storage.answers(forKey: "a")
-        let waiting = Task { try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } }
+        let waiting = Task {
+            try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") }
+        }
         let suspended = Task { try await storage.retrieve(forKey: "a") }
         await until("all have missed in the front") {
             front.asked.count { $0 == "retrieve a" } == 3
@@ -205,7 +223,8 @@ struct SyncTests {
 
     @Test
     func aLineBehindALateLineIsLateToo() {
-        // The outer mutex's holder waits for the inner mutex, whose holder waits for a user-supplied storage.
+        // The outer mutex's holder waits for the inner mutex, whose holder waits for a
+        // user-supplied storage.
         let inner = late.synchronizedCalls()
         let outer = inner.synchronizedCalls()
         let first = inner.setting(1, forKey: "a")
@@ -235,7 +254,8 @@ struct SyncTests {
     @Test
     func aLoadThatComesToWaitForUserCodeIsNotWaitedForInATask() async {
         // The back is ours and answers later, and then asks a user-supplied storage.
-        let back = queueStorage("queue", SerialQueue(), MemoryStorage<String, Int>()).asStorage().combined(with: late)
+        let back = queueStorage("queue", SerialQueue(), MemoryStorage<String, Int>()).asStorage()
+            .combined(with: late)
         let storage = MemoryStorage<String, Int>().combined(with: back)
         let reading = storage.answers(forKey: "a")
         expectRefusal { try storage.makeSyncStorage().retrieve(forKey: "a") }

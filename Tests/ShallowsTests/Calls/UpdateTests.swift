@@ -18,7 +18,9 @@ struct UpdateTests {
     @Test
     func whatIsNotThereIsNotUpdatedUnlessThereIsADefault() async throws {
         let storage = MemoryStorage<String, Int>()
-        await #expect(throws: MemoryStorageError.noValue) { try await storage.update(forKey: "a") { $0 += 1 } }
+        await #expect(throws: MemoryStorageError.noValue) {
+            try await storage.update(forKey: "a") { $0 += 1 }
+        }
         #expect(try await storage.defaulting(to: 10).update(forKey: "a") { $0 += 1 } == 11)
     }
 
@@ -29,7 +31,8 @@ struct UpdateTests {
         #expect(storage.contents == ["a": 1])
     }
 
-    /// Storages that are one and the same, made anew for each call, under keys that are compared, cannot be, or come later.
+    /// Storages that are one and the same, made anew for each call, under keys that are compared,
+    /// cannot be, or come later.
     enum Way: String, CaseIterable, CustomTestStringConvertible {
         case own, async, closures, mapped, uncomparable, asyncKeys, single, combined, queue, zipped
         var testDescription: String { rawValue }
@@ -43,24 +46,40 @@ struct UpdateTests {
         var storage: (update: Update, value: @Sendable () async throws -> Int) {
             let increment: @Sendable (inout Int) -> Void = { $0 += 1 }
             func of<Key: Sendable>(
-                _ make: @escaping @Sendable () -> Storage<Key, Int>, _ key: Key
+                _ make: @escaping @Sendable () -> Storage<Key, Int>,
+                _ key: Key
             ) -> (Update, @Sendable () async throws -> Int) {
-                ({ try await make().update(forKey: key, increment) }, { try await make().retrieve(forKey: key) })
+                (
+                    { try await make().update(forKey: key, increment) },
+                    { try await make().retrieve(forKey: key) }
+                )
             }
             let scripted = Scripted("own", ["a": 0]).always(.retrieve, .late).always(.set, .late)
             switch self {
             case .own: return of({ scripted.asStorage() }, "a")
             case .async:
                 let numbers = AsyncNumbers()
-                return ({ try await numbers.update(forKey: "a", increment) }, { try await numbers.retrieve(forKey: "a") })
+                return (
+                    { try await numbers.update(forKey: "a", increment) },
+                    { try await numbers.retrieve(forKey: "a") }
+                )
             case .closures:
                 let storage = Storage<String, Int>(
-                    storageName: "closures", retrieve: { scripted.retrieve(forKey: $0, completion: $1) },
-                    set: { scripted.set($0, forKey: $1, completion: $2) })
+                    storageName: "closures",
+                    retrieve: { scripted.retrieve(forKey: $0, completion: $1) },
+                    set: { scripted.set($0, forKey: $1, completion: $2) }
+                )
                 return of({ storage.defaulting(to: 0) }, "a")
             case .mapped:
                 return of(
-                    { scripted.mapKeys { (_: Int) in "a" }.mapValues(transformIn: { -$0 }, transformOut: { -$0 }).defaulting(to: 0) }, 1)
+                    {
+                        scripted.mapKeys { (_: Int) in "a" }.mapValues(
+                            transformIn: { -$0 },
+                            transformOut: { -$0 }
+                        ).defaulting(to: 0)
+                    },
+                    1
+                )
             case .uncomparable:
                 let keyed = scripted.mapKeys { (key: Key) in key.name }
                 return of({ keyed }, Key(name: "a"))
@@ -72,7 +91,8 @@ struct UpdateTests {
                 let storage = MemoryStorage<String, Int>().combined(with: scripted)
                 return of({ storage }, "a")
             case .queue:
-                let storage = queueStorage("queue", SerialQueue(), MemoryStorage(storage: ["a": 0])).asStorage()
+                let storage = queueStorage("queue", SerialQueue(), MemoryStorage(storage: ["a": 0]))
+                    .asStorage()
                 return of({ storage }, "a")
             case .zipped:
                 let pairs = zip(scripted, Scripted("right", ["a": 0]))
@@ -115,14 +135,23 @@ struct UpdateTests {
         let storage = MemoryStorage<String, Int>(storage: ["a": 0])
         let first = Scripted("first", ["a": 0]).answering(.retrieve, .held)
         // Both have one lock key: that of the storage that is read.
-        let held = Storage(storageName: "held", read: first.asReadOnlyStorage(), write: storage.asWriteOnlyStorage())
+        let held = Storage(
+            storageName: "held",
+            read: first.asReadOnlyStorage(),
+            write: storage.asWriteOnlyStorage()
+        )
         let done = Counter()
         let count = LongRun.number(30_000, usually: 8000)
-        for _ in 0..<count { held.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() }) }
+        for _ in 0..<count {
+            held.update(forKey: "a", { $0 += 1 }, completion: { _ in done.add() })
+        }
         #expect(first.asked.count == 1)
         first.release()
         await until("all updates have ended") { done.value == count }
-        #expect(storage.storage == ["a": 1], "each reads what the first has, and that does not change")
+        #expect(
+            storage.storage == ["a": 1],
+            "each reads what the first has, and that does not change"
+        )
     }
 
     @Test
@@ -138,10 +167,14 @@ struct UpdateTests {
     func updatesOfDifferentStoragesDoNotWaitForEachOther() {
         func closures(_ storage: Scripted) -> Storage<String, Int> {
             Storage(
-                storageName: "closures", retrieve: { storage.retrieve(forKey: $0, completion: $1) },
-                set: { storage.set($0, forKey: $1, completion: $2) })
+                storageName: "closures",
+                retrieve: { storage.retrieve(forKey: $0, completion: $1) },
+                set: { storage.set($0, forKey: $1, completion: $2) }
+            )
         }
-        let (one, other) = (Scripted("one", ["a": 1]).answering(.retrieve, .never), Scripted("other", ["a": 1]))
+        let (one, other) = (
+            Scripted("one", ["a": 1]).answering(.retrieve, .never), Scripted("other", ["a": 1])
+        )
         let never = closures(one).updating("a") { $0 += 1 }
         #expect(closures(other).updating("a") { $0 += 1 }.value == 2 && never.isEmpty)
     }
@@ -151,13 +184,17 @@ struct UpdateTests {
         // As a storage of closures that counts in another one what is set to it.
         let inner = Scripted("inner", ["a": 0])
         let counts = Storage<String, Int>(
-            storageName: "counts", retrieve: { inner.retrieve(forKey: $0, completion: $1) },
-            set: { inner.set($0, forKey: $1, completion: $2) })
+            storageName: "counts",
+            retrieve: { inner.retrieve(forKey: $0, completion: $1) },
+            set: { inner.set($0, forKey: $1, completion: $2) }
+        )
         let counting = Storage<String, Int>(
-            storageName: "counting", retrieve: { counts.retrieve(forKey: $0, completion: $1) },
+            storageName: "counting",
+            retrieve: { counts.retrieve(forKey: $0, completion: $1) },
             set: { _, key, completion in
                 counts.update(forKey: key, { $0 += 1 }, completion: { completion($0.map { _ in }) })
-            })
+            }
+        )
         #expect(counting.updating("a") { $0 += 5 }.count == 1)
         #expect(inner.contents == ["a": 1])
     }
@@ -166,11 +203,18 @@ struct UpdateTests {
     func aCompletionOfAnUpdateMayUpdateTheSameKey() async {
         let storage = MemoryStorage<String, Int>(storage: ["a": 0])
         let inner = Answers<Int>()
-        storage.update(forKey: "a", { $0 += 1 }, completion: { _ in storage.update(forKey: "a", { $0 += 1 }, completion: inner.take) })
+        storage.update(
+            forKey: "a",
+            { $0 += 1 },
+            completion: { _ in storage.update(forKey: "a", { $0 += 1 }, completion: inner.take) }
+        )
         #expect(await (try? inner.first().get()) == 2)
         let sync = storage.makeSyncStorage()
         storage.update(
-            forKey: "a", { $0 += 1 }, completion: { _ in inner.take(Result { try sync.update(forKey: "a") { $0 += 1 } }) })
+            forKey: "a",
+            { $0 += 1 },
+            completion: { _ in inner.take(Result { try sync.update(forKey: "a") { $0 += 1 } }) }
+        )
         #expect(storage.storage == ["a": 4])
     }
 

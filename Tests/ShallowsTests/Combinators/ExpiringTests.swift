@@ -24,14 +24,21 @@ struct ExpiringTests {
     }
 
     @Test func bytesOfNoKnownAgeAreGone() async throws {
-        let memory = MemoryStorage<String, Data>(storage: ["short": Data([1]), "long": Data(repeating: 7, count: 100), "empty": Data()])
+        let memory = MemoryStorage<String, Data>(storage: [
+            "short": Data([1]), "long": Data(repeating: 7, count: 100), "empty": Data(),
+        ])
         let storage = memory.asStorage().expiring(after: .seconds(60), clock: clock.wallClock)
-        for key in memory.storage.keys { #expect(try await storage.retrieveIfPresent(forKey: key) == nil) }
+        for key in memory.storage.keys {
+            #expect(try await storage.retrieveIfPresent(forKey: key) == nil)
+        }
     }
 
     /// P19: the clock was moved back.
     @Test func bytesFromTheFutureAreGone() async throws {
-        let storage = MemoryStorage<String, Data>().asStorage().expiring(after: .seconds(60), clock: clock.wallClock)
+        let storage = MemoryStorage<String, Data>().asStorage().expiring(
+            after: .seconds(60),
+            clock: clock.wallClock
+        )
         clock.advance(by: .seconds(3600))
         try await storage.set(Data([1]), forKey: "a")
         clock.advance(by: .seconds(-3600))
@@ -41,7 +48,10 @@ struct ExpiringTests {
     @Test func valuesWithDatesOfTheirOwnStorageAreGoneAfterTheirAge() async throws {
         let (values, dates) = (MemoryStorage<String, Int>(), MemoryStorage<String, Date>())
         let storage = values.asRemovableStorage().expiring(
-            after: .seconds(60), datedBy: dates.asRemovableStorage(), clock: clock.wallClock)
+            after: .seconds(60),
+            datedBy: dates.asRemovableStorage(),
+            clock: clock.wallClock
+        )
         try await storage.set(1, forKey: "a")
         try await storage.set(2, forKey: "b")
         #expect(try await storage.retrieve(forKey: "a") == 1)
@@ -54,7 +64,10 @@ struct ExpiringTests {
     }
 
     @Test func aValueThatIsGoneIsRetrievedFromTheNextLayerAndTakesItsPlace() async throws {
-        let memory = MemoryStorage<String, Int>().expiring(after: .seconds(60), clock: clock.wallClock)
+        let memory = MemoryStorage<String, Int>().expiring(
+            after: .seconds(60),
+            clock: clock.wallClock
+        )
         let back = MemoryStorage<String, Int>(storage: ["a": 1])
         let storage = memory.combined(with: back)
         #expect(try await storage.retrieve(forKey: "a") == 1)
@@ -68,7 +81,10 @@ struct ExpiringTests {
     /// P20: a negative duration, such as that to a date in the past.
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func withANegativeAgeAValueHasExpiredAtOnce(_ age: Duration) async throws {
-        let storage = MemoryStorage<String, Data>().asStorage().expiring(after: age, clock: clock.wallClock)
+        let storage = MemoryStorage<String, Data>().asStorage().expiring(
+            after: age,
+            clock: clock.wallClock
+        )
         try await storage.set(Data(), forKey: "a")
         await #expect { try await storage.retrieve(forKey: "a") } throws: { $0 is any StorageMiss }
         let dated = MemoryStorage<String, Int>().expiring(after: age)

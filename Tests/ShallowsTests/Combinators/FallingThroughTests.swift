@@ -18,11 +18,14 @@ struct FallingThroughTests {
             case .typedMiss: ShallowsError.miss(forKey: "a", layer: "front")
             case .unknownError: Outage()
             case .ownFailure: Locked()
-            case .typedFailure: ShallowsError(.damagedEntry, "A file does not match its checksum.", layer: "front")
+            case .typedFailure:
+                ShallowsError(.damagedEntry, "A file does not match its checksum.", layer: "front")
             case .cancellation: CancellationError()
             }
         }
-        var fallsThrough: Bool { [.ownMiss, .memoryMiss, .typedMiss, .unknownError].contains(self) }
+        var fallsThrough: Bool {
+            [.ownMiss, .memoryMiss, .typedMiss, .unknownError].contains(self)
+        }
         var testDescription: String { rawValue }
 
         /// An error that says of itself that it is no miss.
@@ -38,14 +41,19 @@ struct FallingThroughTests {
         let answers = front.combined(with: back).answers(forKey: "a")
         #expect(answers.value == (answer.fallsThrough ? 1 : nil))
         #expect(back.asked == (answer.fallsThrough ? ["retrieve a"] : []))
-        #expect(front.contents == (answer.fallsThrough ? ["a": 1] : [:]), "a front that failed is not overwritten")
+        #expect(
+            front.contents == (answer.fallsThrough ? ["a": 1] : [:]),
+            "a front that failed is not overwritten"
+        )
     }
 
     @Test(arguments: FrontAnswer.allCases)
     func anUnknownErrorIsReportedAndAMissIsNot(_ answer: FrontAnswer) {
         let reports = Reports()
         let front = Scripted("front").answering(.retrieve, .failing(answer.error))
-        _ = front.combined(with: Scripted("back", ["a": 1])).reporting(reports.take).answers(forKey: "a")
+        _ = front.combined(with: Scripted("back", ["a": 1])).reporting(reports.take).answers(
+            forKey: "a"
+        )
         #expect(reports.events == (answer == .unknownError ? [.fellThrough] : []))
         #expect(reports.all.first.map(\.layer) ?? "front" == "front")
     }
@@ -63,8 +71,12 @@ struct FallingThroughTests {
     @Test
     func aMissIsAMissThroughMapsAndCompositions() async throws {
         let memory = MemoryStorage<String, Int>()
-        let mapped = memory.mapKeys { (key: Int) in String(key) }.mapValues(transformIn: { $0 + 1 }, transformOut: { $0 - 1 })
-        let composed = mapped.combined(with: mapped.renaming(to: "again")).strict().synchronizedCalls()
+        let mapped = memory.mapKeys { (key: Int) in String(key) }.mapValues(
+            transformIn: { $0 + 1 },
+            transformOut: { $0 - 1 }
+        )
+        let composed = mapped.combined(with: mapped.renaming(to: "again")).strict()
+            .synchronizedCalls()
         let back = MemoryStorage<Int, Int>(storage: [7: 8])
         #expect(try await composed.combined(with: back).retrieve(forKey: 7) == 8)
         await #expect(throws: MemoryStorageError.noValue) { try await composed.retrieve(forKey: 9) }
@@ -75,11 +87,17 @@ struct FallingThroughTests {
     func whatATransformThrowsIsAFailureAndStops() async throws {
         let front = Scripted("front", ["a": 1])
         let undecodable = front.mapValues(
-            to: Int.self, transformIn: { _ in throw Outage(number: 1) }, transformOut: { _ in throw Outage(number: 2) })
+            to: Int.self,
+            transformIn: { _ in throw Outage(number: 1) },
+            transformOut: { _ in throw Outage(number: 2) }
+        )
         let back = Scripted("back", ["a": 1])
         let composed = undecodable.combined(with: back)
         await #expect(throws: Outage(number: 1)) { try await composed.retrieve(forKey: "a") }
-        #expect(back.asked.isEmpty && front.contents == ["a": 1], "what cannot be decoded is not overwritten")
+        #expect(
+            back.asked.isEmpty && front.contents == ["a": 1],
+            "what cannot be decoded is not overwritten"
+        )
         await #expect(throws: Outage(number: 2)) { try await composed.set(1, forKey: "a") }
         #expect(back.asked.isEmpty)
     }
@@ -87,7 +105,9 @@ struct FallingThroughTests {
     @Test
     func aTransformOfAKeyThatThrowsStops() async {
         let back = Scripted("back", ["a": 1])
-        let composed = Scripted("front").mapKeys { (_: String) in throw Outage() }.combined(with: back)
+        let composed = Scripted("front").mapKeys { (_: String) in throw Outage() }.combined(
+            with: back
+        )
         await #expect(throws: Outage()) { try await composed.retrieve(forKey: "a") }
         #expect(back.asked.isEmpty)
     }
@@ -96,17 +116,24 @@ struct FallingThroughTests {
     func aBackThatIsOnlyReadIsAskedByTheSameRule(_ answer: FrontAnswer) {
         let reports = Reports()
         let front = Scripted("front").answering(.retrieve, .failing(answer.error))
-        let answers = front.backed(by: Scripted("back", ["a": 1])).reporting(reports.take).answers(forKey: "a")
+        let answers = front.backed(by: Scripted("back", ["a": 1])).reporting(reports.take).answers(
+            forKey: "a"
+        )
         #expect(answers.value == (answer.fallsThrough ? 1 : nil))
         #expect(reports.events == (answer == .unknownError ? [.fellThrough] : []))
     }
 
     @Test(arguments: FrontAnswer.allCases)
     func whatAFallbackThrowsFallsThroughByTheSameRule(_ answer: FrontAnswer) {
-        func front() -> Storage<String, Int> { MemoryStorage<String, Int>().fallback { _ in throw answer.error } }
+        func front() -> Storage<String, Int> {
+            MemoryStorage<String, Int>().fallback { _ in throw answer.error }
+        }
         let back = Scripted("back", ["a": 1])
         let reports = Reports()
-        #expect(front().backed(by: back).reporting(reports.take).answers(forKey: "a").value == (answer.fallsThrough ? 1 : nil))
+        #expect(
+            front().backed(by: back).reporting(reports.take).answers(forKey: "a").value
+                == (answer.fallsThrough ? 1 : nil)
+        )
         #expect(reports.events == (answer == .unknownError ? [.fellThrough] : []))
         let stops = !answer.fallsThrough || answer == .unknownError
         #expect(front().strict().backed(by: back).answers(forKey: "a").value == (stops ? nil : 1))
@@ -114,9 +141,13 @@ struct FallingThroughTests {
 
     @Test
     func theLastLayerHasTheLastWord() async {
-        let composed = Scripted("front").combined(with: Scripted("back").always(.retrieve, .failing(Outage(number: 2))))
+        let composed = Scripted("front").combined(
+            with: Scripted("back").always(.retrieve, .failing(Outage(number: 2)))
+        )
         await #expect(throws: Outage(number: 2)) { try await composed.retrieve(forKey: "a") }
-        let error = await #expect(throws: ShallowsError.self) { try await composed.retrieveIfPresent(forKey: "a") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await composed.retrieveIfPresent(forKey: "a")
+        }
         #expect(error?.layer == "back" && error?.code == .failed)
     }
 
@@ -124,11 +155,15 @@ struct FallingThroughTests {
     func anErrorNamesItsLayerAndItsCauseAndNotTheKey() async throws {
         let failing = Scripted("keychain").always(.retrieve, .failing(Outage(number: 77)))
         let error = await #expect(throws: ShallowsError.self) {
-            try await MemoryStorage<String, Int>().combined(with: failing).retrieveIfPresent(forKey: "secret-key")
+            try await MemoryStorage<String, Int>().combined(with: failing).retrieveIfPresent(
+                forKey: "secret-key"
+            )
         }
         let description = try #require(error?.description)
         #expect(description == "failed in keychain: The storage failed: Outage(number: 77)")
-        #expect(error?.key as? String == "secret-key" && error?.cause as? Outage == Outage(number: 77))
+        #expect(
+            error?.key as? String == "secret-key" && error?.cause as? Outage == Outage(number: 77)
+        )
     }
 
     @Test

@@ -8,7 +8,9 @@ struct FillTests {
     let front = Scripted("front")
     let back = Scripted("back", ["a": 1])
     let reports = Reports()
-    var storage: RemovableStorage<String, Int> { front.removable.combined(with: back).reporting(reports.take) }
+    var storage: RemovableStorage<String, Int> {
+        front.removable.combined(with: back).reporting(reports.take)
+    }
 
     @Test
     func aValueOfTheBackFillsTheFront() async throws {
@@ -23,7 +25,10 @@ struct FillTests {
         front.answering(.set, .failing(Outage()))
         #expect(try await storage.retrieve(forKey: "a") == 1)
         #expect(front.contents.isEmpty && reports.events == [.fillFailed])
-        #expect(reports.all.first?.layer == "front" && reports.all.first?.error?.cause as? Outage == Outage())
+        #expect(
+            reports.all.first?.layer == "front"
+                && reports.all.first?.error?.cause as? Outage == Outage()
+        )
     }
 
     @Test
@@ -73,7 +78,10 @@ struct FillTests {
         let setting = storage.setting(2, forKey: "a")
         #expect(setting.isEmpty && front.contents == ["a": 2])
         let reading = storage.answers(forKey: "a")
-        #expect(reading.value != nil && front.contents == ["a": 2], "the old value is in the back as long as it takes")
+        #expect(
+            reading.value != nil && front.contents == ["a": 2],
+            "the old value is in the back as long as it takes"
+        )
         back.release()
         #expect(setting.count == 1 && front.contents == ["a": 2] && back.contents == ["a": 2])
     }
@@ -94,7 +102,10 @@ struct FillTests {
         let reading = storage.answers(forKey: "a")
         #expect(reading.isEmpty && front.held == ["set a 1"])
         let setting = storage.setting(2, forKey: "a")
-        #expect(setting.isEmpty && front.asked == ["retrieve a", "set a 1"], "the fill is under way: nothing overtakes it")
+        #expect(
+            setting.isEmpty && front.asked == ["retrieve a", "set a 1"],
+            "the fill is under way: nothing overtakes it"
+        )
         front.release()
         #expect(reading.value == 1)
         _ = await setting.first()
@@ -141,7 +152,10 @@ struct FillTests {
     @Test
     func aFrontThatWritesThroughItsOwnCompositionWhileItIsFilledDoesNotWaitForItself() throws {
         let whole = Locker<RemovableStorage<String, Int>?>(nil)
-        front.answering(.set, .after { _ = try? whole.locked.withLock { $0 }?.makeSyncStorage().set(5, forKey: "a") })
+        front.answering(
+            .set,
+            .after { _ = try? whole.locked.withLock { $0 }?.makeSyncStorage().set(5, forKey: "a") }
+        )
         let storage = storage
         whole.locked.withLock { $0 = storage }
         #expect(try storage.makeSyncStorage().retrieve(forKey: "a") == 1)

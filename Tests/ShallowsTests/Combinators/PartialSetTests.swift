@@ -13,11 +13,16 @@ struct PartialSetTests {
     /// Three layers in both nestings.
     private func nestings() -> [RemovableStorage<String, Int>] {
         let (a, b, c) = (first.removable, second.removable, third.removable)
-        return [a.combined(with: b).combined(with: c), a.combined(with: b.combined(with: c))].map { $0.reporting(reports.take) }
+        return [a.combined(with: b).combined(with: c), a.combined(with: b.combined(with: c))].map {
+            $0.reporting(reports.take)
+        }
     }
 
     @Test(arguments: [(0, []), (1, ["first"]), (2, ["first", "second"])], [0, 1])
-    func theErrorNamesExactlyTheLayersThatHaveTheValue(_ failure: (index: Int, succeeded: [String]), _ nesting: Int) {
+    func theErrorNamesExactlyTheLayersThatHaveTheValue(
+        _ failure: (index: Int, succeeded: [String]),
+        _ nesting: Int
+    ) {
         [first, second, third][failure.index].always(.set, .failing(Outage()))
         let setting = nestings()[nesting].setting(1, forKey: "a")
         let reached = [first, second, third].filter { $0.contents == ["a": 1] }.map(\.storageName)
@@ -26,7 +31,10 @@ struct PartialSetTests {
             #expect(setting.error as? Outage == Outage())
         } else {
             let error = setting.error as? ShallowsError
-            #expect(error?.code == .partiallySet && error?.succeededLayers == failure.succeeded && error?.cause as? Outage == Outage())
+            #expect(
+                error?.code == .partiallySet && error?.succeededLayers == failure.succeeded
+                    && error?.cause as? Outage == Outage()
+            )
             #expect(error?.layer == ["first", "second", "third"][failure.index])
         }
         #expect(reports.events.isEmpty)
@@ -35,7 +43,9 @@ struct PartialSetTests {
     @Test
     func aFrontThatFailsStopsTheSet() async {
         first.always(.set, .failing(Outage()))
-        await #expect(throws: Outage()) { try await first.combined(with: second).set(1, forKey: "a") }
+        await #expect(throws: Outage()) {
+            try await first.combined(with: second).set(1, forKey: "a")
+        }
         #expect(second.asked.isEmpty)
     }
 
@@ -58,7 +68,9 @@ struct ReachTests {
     let second = Scripted("second")
     let failing = Scripted("failing").always(.set, .failing(Outage()))
 
-    private func reached<Access: WritableAccess>(_ storage: AnyStorage<Access, String, Int>) -> [String]? {
+    private func reached<Access: WritableAccess>(
+        _ storage: AnyStorage<Access, String, Int>
+    ) -> [String]? {
         (storage.setting(1, forKey: "a").error as? ShallowsError)?.succeededLayers
     }
 
@@ -66,8 +78,18 @@ struct ReachTests {
     func aStorageThatPushesNamesWhomItPushesTo() {
         let pushing = first.pushing(to: second)
         #expect(reached(pushing.combined(with: failing)) == ["first", "second"])
-        #expect(reached(pushing.mapKeys { $0 }.renaming(to: "other").pushing(to: failing.asWriteOnlyStorage())) == ["first", "second"])
-        #expect(reached(first.asWriteOnlyStorage().pushing(to: second).pushing(to: failing)) == ["first", "second"])
+        #expect(
+            reached(
+                pushing.mapKeys { $0 }.renaming(to: "other").pushing(
+                    to: failing.asWriteOnlyStorage()
+                )
+            ) == ["first", "second"]
+        )
+        #expect(
+            reached(first.asWriteOnlyStorage().pushing(to: second).pushing(to: failing)) == [
+                "first", "second",
+            ]
+        )
     }
 
     @Test
@@ -78,9 +100,15 @@ struct ReachTests {
 
     @Test
     func aPairNamesItsSides() {
-        let pair = zip(first.removable, second.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+        let pair = zip(first.removable, second.removable).mapValues(
+            transformIn: { $0.0 },
+            transformOut: { ($0, $0) }
+        )
         #expect(reached(pair.combined(with: failing)) == ["first", "second"])
-        let halved = zip(first.removable, failing.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+        let halved = zip(first.removable, failing.removable).mapValues(
+            transformIn: { $0.0 },
+            transformOut: { ($0, $0) }
+        )
         #expect(reached(second.removable.combined(with: halved)) == ["second", "first"])
     }
 
@@ -92,6 +120,10 @@ struct ReachTests {
     @Test
     func twoLayersOfOneNameAreCountedTwice() {
         let (one, other) = (Scripted("twin"), Scripted("twin"))
-        #expect(reached(one.removable.combined(with: other).combined(with: failing)) == ["twin", "twin"])
+        #expect(
+            reached(one.removable.combined(with: other).combined(with: failing)) == [
+                "twin", "twin",
+            ]
+        )
     }
 }

@@ -17,7 +17,10 @@ struct ReentrancyTests {
     @Test
     func aBackThatAsksForItsOwnKeyWithACompletionAsksAnew() {
         let (back, inner, whole) = (Scripted("back", ["a": 1]), Answers<Int>(), whole)
-        back.answering(.retrieve, .after { whole.locked.withLock { $0 }?.retrieve(forKey: "a", completion: inner.take) })
+        back.answering(
+            .retrieve,
+            .after { whole.locked.withLock { $0 }?.retrieve(forKey: "a", completion: inner.take) }
+        )
         #expect(set(front.combined(with: back)).answers(forKey: "a").value == 1)
         #expect(inner.value == 1 && back.asked == ["retrieve a", "retrieve a"])
     }
@@ -26,7 +29,15 @@ struct ReentrancyTests {
     func aBackThatAsksForItsOwnKeyAndWaitsAsksAnew() async throws {
         let (back, inner, whole) = (Scripted("back", ["a": 1]), Answers<Int>(), whole)
         back.answering(
-            .retrieve, .after { inner.take(Result { try whole.locked.withLock { $0 }!.makeSyncStorage().retrieve(forKey: "a") }) })
+            .retrieve,
+            .after {
+                inner.take(
+                    Result {
+                        try whole.locked.withLock { $0 }!.makeSyncStorage().retrieve(forKey: "a")
+                    }
+                )
+            }
+        )
         let storage = set(front.combined(with: back))
         #expect(try await onThread { try storage.makeSyncStorage().retrieve(forKey: "a") } == 1)
         #expect(inner.value == 1)
@@ -44,14 +55,18 @@ struct ReentrancyTests {
 
     @Test
     func aLayerThatIsAskedOnAnotherThreadIsRecognised() async throws {
-        // The middle answers on a queue, so the last is asked on a thread that knows nothing of the outer load.
+        // The middle answers on a queue, so the last is asked on a thread that knows nothing of the
+        // outer load.
         let (count, whole) = (Counter(), whole)
         let middle = Scripted("middle").always(.retrieve, .late)
         let source = ReadOnlyStorage<String, Int>(storageName: "source") { key in
             guard count.add() < 2 else { return 7 }
             return try await whole.locked.withLock { $0 }!.retrieve(forKey: key)
         }
-        #expect(try await set(front.combined(with: middle.backed(by: source))).retrieve(forKey: "a") == 7)
+        #expect(
+            try await set(front.combined(with: middle.backed(by: source))).retrieve(forKey: "a")
+                == 7
+        )
     }
 
     @Test
@@ -92,7 +107,8 @@ struct ReentrancyTests {
                     try storage.makeSyncStorage().remove(forKey: "a")
                     try storage.makeSyncStorage().removeAll()
                     try storage.makeSyncStorage().set(3, forKey: "a")
-                })
+                }
+            )
         }
         back.release()
         _ = await inner.first()
@@ -104,7 +120,10 @@ struct ReentrancyTests {
         let (left, right) = (Scripted("left", ["a": 1]), Scripted("right", ["a": 1]))
         let pairs = zip(left.removable, right.removable)
         let inner = Answers<Int>()
-        left.answering(.set, .after { inner.take(Result { try pairs.makeSyncStorage().retrieve(forKey: "a").0 }) })
+        left.answering(
+            .set,
+            .after { inner.take(Result { try pairs.makeSyncStorage().retrieve(forKey: "a").0 }) }
+        )
         #expect(throws: Never.self) { try pairs.makeSyncStorage().set((2, 2), forKey: "a") }
         #expect(inner.value == 1)
     }
@@ -123,9 +142,14 @@ struct ReentrancyTests {
 
     @Test
     func aFrontMayRemoveEverythingWhileItIsFilled() throws {
-        let (back, storage) = (Scripted("back", ["a": 1]), Locker<RemovableStorage<String, Int>?>(nil))
+        let (back, storage) = (
+            Scripted("back", ["a": 1]), Locker<RemovableStorage<String, Int>?>(nil)
+        )
         let front = front
-        front.answering(.set, .after { _ = try? storage.locked.withLock { $0 }?.makeSyncStorage().removeAll() })
+        front.answering(
+            .set,
+            .after { _ = try? storage.locked.withLock { $0 }?.makeSyncStorage().removeAll() }
+        )
         let composed = front.removable.combined(with: back)
         storage.locked.withLock { $0 = composed }
         #expect(try composed.makeSyncStorage().retrieve(forKey: "a") == 1)

@@ -22,13 +22,17 @@ struct RemovalTests {
     func removingWhatIsNotThereIsNoError() async throws {
         try await front.removable.combined(with: back).remove(forKey: "nothing")
         try await MemoryStorage<String, Int>().remove(forKey: "nothing")
-        try MemoryStorage<String, Int>().asRemovableStorage().makeSyncStorage().remove(forKey: "nothing")
+        try MemoryStorage<String, Int>().asRemovableStorage().makeSyncStorage().remove(
+            forKey: "nothing"
+        )
     }
 
     @Test
     func oneLayerMayBeClearedAlone() async throws {
-        let storage = front.removable.combined(with: back).mapKeys { (key: Character) in String(key) }
-            .mapValues(transformIn: { $0 + 1 }, transformOut: { $0 - 1 })
+        let storage = front.removable.combined(with: back).mapKeys { (key: Character) in
+            String(key)
+        }
+        .mapValues(transformIn: { $0 + 1 }, transformOut: { $0 - 1 })
         try await storage.layers[0].removeAll()
         #expect(front.contents.isEmpty && back.contents == ["a": 1, "b": 2])
         #expect(try await storage.retrieve(forKey: "a") == 2)
@@ -39,7 +43,8 @@ struct RemovalTests {
 
     @Test
     func theBackIsClearedFirst() {
-        // What is still in the front hides what is no longer in the back. The other way round, a retrieval brought it back.
+        // What is still in the front hides what is no longer in the back. The other way round, a
+        // retrieval brought it back.
         back.answering(.remove, .delayed)
         let storage = front.removable.combined(with: back)
         let removing = storage.removing("a")
@@ -51,7 +56,11 @@ struct RemovalTests {
     }
 
     @Test(arguments: [(false, true, ["front"]), (true, false, ["back"]), (true, true, [])])
-    func aRemovalThatReachesOneLayerSaysWhich(_ frontFails: Bool, _ backFails: Bool, _ succeeded: [String]) {
+    func aRemovalThatReachesOneLayerSaysWhich(
+        _ frontFails: Bool,
+        _ backFails: Bool,
+        _ succeeded: [String]
+    ) {
         if frontFails { front.always(.remove, .failing(Outage())) }
         if backFails { back.always(.remove, .failing(Outage())) }
         let error = front.removable.combined(with: back).removing("a").error
@@ -59,7 +68,10 @@ struct RemovalTests {
         if succeeded.isEmpty {
             #expect(error as? Outage == Outage())
         } else {
-            #expect((error as? ShallowsError)?.code == .partiallyRemoved && (error as? ShallowsError)?.succeededLayers == succeeded)
+            #expect(
+                (error as? ShallowsError)?.code == .partiallyRemoved
+                    && (error as? ShallowsError)?.succeededLayers == succeeded
+            )
         }
     }
 
@@ -91,9 +103,14 @@ struct RemovalTests {
 
     @Test
     func whatCannotRemoveSaysSoInside() async {
-        // Of a kind that can, made of one that cannot: only `usingUnsupportedTransformation` comes here.
-        let storage = front.removable.usingUnsupportedTransformation { _ in Scripted("other").erased() }
-        await #expect(throws: UnsupportedTransformationStorageError.storageCannotRemove) { try await storage.remove(forKey: "a") }
+        // Of a kind that can, made of one that cannot: only `usingUnsupportedTransformation` comes
+        // here.
+        let storage = front.removable.usingUnsupportedTransformation { _ in
+            Scripted("other").erased()
+        }
+        await #expect(throws: UnsupportedTransformationStorageError.storageCannotRemove) {
+            try await storage.remove(forKey: "a")
+        }
     }
 
     @Test(arguments: [false, true])
@@ -101,7 +118,10 @@ struct RemovalTests {
         back.answering(.set, .delayed)
         let storage =
             isPair
-            ? zip(front.removable, back.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+            ? zip(front.removable, back.removable).mapValues(
+                transformIn: { $0.0 },
+                transformOut: { ($0, $0) }
+            )
             : front.removable.combined(with: back)
         let setting = storage.setting(1, forKey: "a")
         let removing = storage.removingAll()
@@ -116,7 +136,9 @@ struct RemovalTests {
         back.answering(.set, .held)
         let storage = zip(front.removable, back.removable)
         let setting = storage.setting((1, 1), forKey: "a")
-        let error = #expect(throws: ShallowsError.self) { try storage.makeSyncStorage().removeAll() }
+        let error = #expect(throws: ShallowsError.self) {
+            try storage.makeSyncStorage().removeAll()
+        }
         #expect(error?.code == .wouldBlock && setting.isEmpty)
         back.release()
         #expect(throws: Never.self) { try storage.makeSyncStorage().removeAll() }

@@ -31,16 +31,19 @@ struct SetOrderTests {
             .set,
             .after {
                 for number in 0..<200 { storage.set(number, forKey: "\(number)") }
-            })
+            }
+        )
         #expect(storage.setting(1, forKey: "a").error == nil)
         #expect(front.contents.count == 201 && front.contents == back.contents)
     }
 
-    /// A storage of the user's may take any time: a task must not be blocked for it, even if a thread that waits got there first.
+    /// A storage of the user's may take any time: a task must not be blocked for it, even if a
+    /// thread that waits got there first.
     @Test
     func aSyncSetInATaskFailsWhileAThreadSetsTheKey() async throws {
         let back = Scripted("back").answering(.set, .held)
-        let sync = MemoryStorage<String, Int>().asStorage().combined(with: back.asStorage()).makeSyncStorage()
+        let sync = MemoryStorage<String, Int>().asStorage().combined(with: back.asStorage())
+            .makeSyncStorage()
         async let onThread: Void = onThread { try sync.set(1, forKey: "a") }
         await until("the back is being set") { !back.held.isEmpty }
         #expect(throws: ShallowsError.self) { try sync.set(2, forKey: "a") }
@@ -70,7 +73,9 @@ struct SetOrderTests {
         let inner = Locker<(any Error)?>(nil)
         try sync.update(forKey: "a") { value in
             value += 1
-            do { _ = try sync.update(forKey: "a") { $0 += 10 } } catch { inner.locked.withLock { $0 = error } }
+            do { _ = try sync.update(forKey: "a") { $0 += 10 } } catch {
+                inner.locked.withLock { $0 = error }
+            }
         }
         #expect((inner.locked.withLock { $0 } as? ShallowsError)?.code == .recursiveCall)
         #expect(memory.storage["a"] == 2)
@@ -87,7 +92,9 @@ struct SetOrderTests {
                 for await _ in gate.stream {}
                 try Task.checkCancellation()
                 return [1, 2, 3]
-            }, set: { _, _ in })
+            },
+            set: { _, _ in }
+        )
         let cache = memory.combined(with: back)
         let task = Task { try await cache.defaulting(to: []).update(forKey: "k") { $0.append(10) } }
         task.cancel()
@@ -97,7 +104,9 @@ struct SetOrderTests {
 
     @Test
     func aFrontThatTakesNoValueKeepsNoneFromTheLayerBehindIt() {
-        let (first, second) = (Scripted("first").always(.set, .failing(Outage())), Scripted("second"))
+        let (first, second) = (
+            Scripted("first").always(.set, .failing(Outage())), Scripted("second")
+        )
         let storage = first.combined(with: second).combined(with: Scripted("third", ["a": 1]))
         #expect(storage.answers(forKey: "a").value == 1)
         #expect(second.contents == ["a": 1])
@@ -126,7 +135,8 @@ struct SetOrderTests {
 
     @Test
     func costsThatAreTooLargeToBeAddedAreNot() throws {
-        let storage = try LRUStorage<String, Int>(maxBytes: DataSize(bytes: .max)) { $0 }.makeSyncStorage()
+        let storage = try LRUStorage<String, Int>(maxBytes: DataSize(bytes: .max)) { $0 }
+            .makeSyncStorage()
         try storage.set(.max, forKey: "a")
         try storage.set(.max, forKey: "b")
         #expect(try storage.retrieve(forKey: "b") == .max)

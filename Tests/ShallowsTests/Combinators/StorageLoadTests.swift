@@ -62,7 +62,9 @@ struct StorageLoadTests {
 
     @Test
     func keysThatCannotBeComparedAreAskedForEach() {
-        let storage = front.mapKeys { (key: Uncomparable) in key.name }.combined(with: back.mapKeys { $0.name })
+        let storage = front.mapKeys { (key: Uncomparable) in key.name }.combined(
+            with: back.mapKeys { $0.name }
+        )
         back.answering(.retrieve, .held, .held)
         let answers = (0..<2).map { _ in storage.answers(forKey: Uncomparable(name: "a")) }
         #expect(back.held.count == 2)
@@ -112,7 +114,8 @@ struct StorageLoadTests {
         front.always(.retrieve, .failing(Nothing()))
         back.answering(.set, .delayed).answering(.retrieve, .held)
         let setting = storage.setting(2, forKey: "a")
-        let during = storage.answers(forKey: "a")  // Reads the old value, which the back still has, and is held with it.
+        // Reads the old value, which the back still has, and is held with it.
+        let during = storage.answers(forKey: "a")
         #expect(back.held == ["set a 2", "retrieve a"])
         back.release()
         #expect(setting.count == 1 && during.isEmpty)

@@ -12,11 +12,15 @@ struct TransformTests {
     @Test
     func keysAndValuesMayBeWhatStandsForThem() async throws {
         let memory = MemoryStorage<String, String>()
-        let cities = memory.mapKeys(toRawRepresentableType: City.self).mapValues(toRawRepresentableType: City.self)
+        let cities = memory.mapKeys(toRawRepresentableType: City.self).mapValues(
+            toRawRepresentableType: City.self
+        )
         try await cities.set(.lviv, forKey: .kharkiv)
         #expect(memory.storage == ["kharkiv": "lviv"])
         memory.storage = ["kharkiv": "atlantis"]
-        await #expect(throws: City?.UnwrapError.self) { try await cities.retrieve(forKey: .kharkiv) }
+        await #expect(throws: City?.UnwrapError.self) {
+            try await cities.retrieve(forKey: .kharkiv)
+        }
     }
 
     @Test
@@ -36,14 +40,21 @@ struct TransformTests {
 
     @Test
     func aValueThatIsNotValidIsAMissAndIsNotTaken() async throws {
-        let (memory, back) = (MemoryStorage<String, Int>(storage: ["a": -1]), MemoryStorage<String, Int>(storage: ["a": 1]))
+        let (memory, back) = (
+            MemoryStorage<String, Int>(storage: ["a": -1]),
+            MemoryStorage<String, Int>(storage: ["a": 1])
+        )
         for valid in [memory.validate { $0 > 0 }, memory.validate { value async in value > 0 }] {
             memory.storage = ["a": -1]
             #expect(try await valid.retrieveIfPresent(forKey: "a") == nil)
-            await #expect(throws: ValueValidationError.self) { try await valid.retrieve(forKey: "a") }
+            await #expect(throws: ValueValidationError.self) {
+                try await valid.retrieve(forKey: "a")
+            }
             #expect(try await valid.combined(with: back).retrieve(forKey: "a") == 1)
             #expect(memory.storage == ["a": 1])
-            await #expect(throws: ValueValidationError.self) { try await valid.set(-2, forKey: "a") }
+            await #expect(throws: ValueValidationError.self) {
+                try await valid.set(-2, forKey: "a")
+            }
             #expect(memory.storage == ["a": 1])
         }
     }
@@ -72,7 +83,9 @@ struct TransformTests {
 
     @Test
     func callsOfASynchronizedStorageAndOfItsLayersFollowOneAnother() async throws {
-        let (front, back) = (Scripted("front"), Scripted("back", ["a": 1]).answering(.retrieve, .held))
+        let (front, back) = (
+            Scripted("front"), Scripted("back", ["a": 1]).answering(.retrieve, .held)
+        )
         let storage = front.removable.combined(with: back).synchronizedCalls()
         let reading = storage.answers(forKey: "a")
         let (setting, clearing) = (storage.setting(2, forKey: "b"), storage.layers[1].removingAll())
@@ -95,8 +108,12 @@ struct TransformTests {
     func anEmptyStorageHasNothingAndTakesNothing() async throws {
         let empty = RemovableStorage<String, Int>.empty()
         #expect(try await empty.retrieveIfPresent(forKey: "a") == nil)
-        await #expect(throws: EmptyCacheError.cacheIsAlwaysEmpty) { try await empty.retrieve(forKey: "a") }
-        await #expect(throws: EmptyCacheError.cacheIsAlwaysEmpty) { try await empty.set(1, forKey: "a") }
+        await #expect(throws: EmptyCacheError.cacheIsAlwaysEmpty) {
+            try await empty.retrieve(forKey: "a")
+        }
+        await #expect(throws: EmptyCacheError.cacheIsAlwaysEmpty) {
+            try await empty.set(1, forKey: "a")
+        }
         try await empty.remove(forKey: "a")
         try await empty.removeAll()
     }
@@ -104,9 +121,14 @@ struct TransformTests {
     @Test
     func whatAKindCannotDoFailsInside() async throws {
         let readOnly = MemoryStorage<String, Int>(storage: ["a": 1]).asReadOnlyStorage()
-        let doubled = readOnly.usingUnsupportedTransformation { $0.mapValues(transformIn: { $0 * 2 }, transformOut: { $0 / 2 }) }
+        let doubled = readOnly.usingUnsupportedTransformation {
+            $0.mapValues(transformIn: { $0 * 2 }, transformOut: { $0 / 2 })
+        }
         #expect(try await doubled.retrieve(forKey: "a") == 2)
-        #expect(!(MemoryStorage<String, Int>().asStorage() as Any is any RemovableStorageProtocol), "a storage that cannot remove says so")
+        #expect(
+            !(MemoryStorage<String, Int>().asStorage() as Any is any RemovableStorageProtocol),
+            "a storage that cannot remove says so"
+        )
     }
 
     @Test
@@ -115,7 +137,10 @@ struct TransformTests {
         let storage = Storage(read: read.asReadOnlyStorage(), write: write.asWriteOnlyStorage())
         try await storage.set(2, forKey: "a")
         #expect(try await storage.retrieve(forKey: "a") == 1)
-        #expect(write.contents == ["a": 2] && read.asked == ["retrieve a"] && storage.storageName == "read")
+        #expect(
+            write.contents == ["a": 2] && read.asked == ["retrieve a"]
+                && storage.storageName == "read"
+        )
     }
 
     /// Calls back when it goes: who holds a lock then would wait for himself (P17).

@@ -9,7 +9,9 @@ struct ZipTests {
     let left = Scripted("left")
     let right = Scripted("right")
     let reports = Reports()
-    var pairs: RemovableStorage<String, (Int, Int)> { zip(left.removable, right.removable).reporting(reports.take) }
+    var pairs: RemovableStorage<String, (Int, Int)> {
+        zip(left.removable, right.removable).reporting(reports.take)
+    }
 
     @Test
     func aPairIsSetToBothAndRetrievedFromBoth() async throws {
@@ -22,16 +24,26 @@ struct ZipTests {
     func aPairOfWhichOneSideIsMissingIsAMiss() async throws {
         left.contents = ["a": 1]
         #expect(try await pairs.retrieveIfPresent(forKey: "a") == nil)
-        let error = await #expect(throws: ZippedResultError.self) { try await pairs.retrieve(forKey: "a") }
+        let error = await #expect(throws: ZippedResultError.self) {
+            try await pairs.retrieve(forKey: "a")
+        }
         #expect(error?.left == nil && error?.right is Nothing && error?.isMiss == true)
     }
 
     @Test
     func aSideThatFailsIsAFailureThoughTheOtherIsMissing() async {
-        right.answering(.retrieve, .failing(ShallowsError(.inputOutput, "The disk failed.", layer: "right")))
-        let error = await #expect(throws: ShallowsError.self) { try await pairs.retrieveIfPresent(forKey: "a") }
+        right.answering(
+            .retrieve,
+            .failing(ShallowsError(.inputOutput, "The disk failed.", layer: "right"))
+        )
+        let error = await #expect(throws: ShallowsError.self) {
+            try await pairs.retrieveIfPresent(forKey: "a")
+        }
         let sides = error?.cause as? ZippedResultError
-        #expect(sides?.left is Nothing && (sides?.right as? ShallowsError)?.code == .inputOutput && sides?.isMiss == false)
+        #expect(
+            sides?.left is Nothing && (sides?.right as? ShallowsError)?.code == .inputOutput
+                && sides?.isMiss == false
+        )
     }
 
     @Test
@@ -53,15 +65,23 @@ struct ZipTests {
         let error = setting.error as? ZippedResultError
         #expect((leftFails ? error?.left : error?.right) as? Outage == Outage())
         #expect((leftFails ? error?.right : error?.left) == nil)
-        #expect(left.contents == (leftFails ? [:] : ["a": 1]) && right.contents == (leftFails ? ["a": 2] : [:]))
+        #expect(
+            left.contents == (leftFails ? [:] : ["a": 1])
+                && right.contents == (leftFails ? ["a": 2] : [:])
+        )
     }
 
     @Test(arguments: [true, false])
     func inACompositionTheSideThatHasItIsNamed(_ leftFails: Bool) {
         (leftFails ? left : right).always(.set, .failing(Outage()))
         let front = MemoryStorage<String, [Int]>()
-        let lists = pairs.mapValues(transformIn: { [$0.0, $0.1] }, transformOut: { ($0[0], $0[1]) })
-        let error = front.asRemovableStorage().combined(with: lists).setting([1, 2], forKey: "a").error as? ShallowsError
+        let lists = pairs.mapValues(
+            transformIn: { [$0.0, $0.1] },
+            transformOut: { ($0[0], $0[1]) }
+        )
+        let error =
+            front.asRemovableStorage().combined(with: lists).setting([1, 2], forKey: "a").error
+            as? ShallowsError
         #expect(error?.succeededLayers == [front.storageName, leftFails ? "right" : "left"])
     }
 
@@ -69,11 +89,17 @@ struct ZipTests {
     func aRemovalThatReachesOneSideSaysSo() {
         right.always(.remove, .failing(Outage()))
         (left.contents, right.contents) = (["a": 1], ["a": 2])
-        let composed = zip(left.removable, right.removable).mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
-            .combined(with: MemoryStorage<String, Int>())
+        let composed = zip(left.removable, right.removable).mapValues(
+            transformIn: { $0.0 },
+            transformOut: { ($0, $0) }
+        )
+        .combined(with: MemoryStorage<String, Int>())
         let error = composed.removing("a").error as? ShallowsError
         let succeeded = error?.succeededLayers ?? []
-        #expect(error?.code == .partiallyRemoved && succeeded.contains("left") && !succeeded.contains("right"))
+        #expect(
+            error?.code == .partiallyRemoved && succeeded.contains("left")
+                && !succeeded.contains("right")
+        )
     }
 
     // MARK: Pairs are never made of two

@@ -7,7 +7,10 @@ import Testing
 struct DepthTests {
     @Test(arguments: [false, true])
     func twoHundredLayersMayBeComposed(_ isLate: Bool) async throws {
-        let layers = (0..<200).map { isLate ? Scripted("\($0)").always(.retrieve, .late).always(.set, .late) : Scripted("\($0)") }
+        let layers = (0..<200).map {
+            isLate
+                ? Scripted("\($0)").always(.retrieve, .late).always(.set, .late) : Scripted("\($0)")
+        }
         let storage = layers.dropFirst().reduce(layers[0].asStorage()) { $0.combined(with: $1) }
         #expect(storage.layers.count == 200)
         layers[199].contents = ["a": 1]
@@ -20,8 +23,12 @@ struct DepthTests {
 
     @Test
     func twoHundredLayersMayBeNestedTheOtherWay() async throws {
-        let layers = (0..<200).map { Scripted("\($0)").always(.retrieve, .late).always(.set, .late) }
-        let storage = layers.dropLast().reversed().reduce(layers[199].asStorage()) { $1.combined(with: $0) }
+        let layers = (0..<200).map {
+            Scripted("\($0)").always(.retrieve, .late).always(.set, .late)
+        }
+        let storage = layers.dropLast().reversed().reduce(layers[199].asStorage()) {
+            $1.combined(with: $0)
+        }
         layers[199].contents = ["a": 1]
         #expect(try await storage.retrieve(forKey: "a") == 1)
         try await storage.set(2, forKey: "a")
@@ -38,7 +45,9 @@ struct DepthTests {
             case 1: storage = storage.mapValues(transformIn: { $0 + 1 }, transformOut: { $0 - 1 })
             case 2: storage = storage.synchronizedCalls()
             case 3: storage = storage.strict().renaming(to: "x")
-            default: storage = storage.reporting { _ in }
+            default:
+                storage = storage.reporting { _ in
+                }
             }
         }
         try await storage.set(1_000, forKey: "a")
@@ -51,7 +60,9 @@ struct DepthTests {
         let layers = (0..<200).map { Scripted("\($0)") }
         layers[100].always(.set, .failing(Outage()))
         let storage = layers.dropFirst().reduce(layers[0].asStorage()) { $0.combined(with: $1) }
-        let error = await #expect(throws: ShallowsError.self) { try await storage.set(1, forKey: "a") }
+        let error = await #expect(throws: ShallowsError.self) {
+            try await storage.set(1, forKey: "a")
+        }
         #expect(error?.succeededLayers == (0..<100).map { "\($0)" } && error?.layer == "100")
     }
 

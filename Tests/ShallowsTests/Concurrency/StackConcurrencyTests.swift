@@ -5,10 +5,12 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Random stacks, with one writer and many readers: no reader gets what is older than what was written before he asked.
+/// Random stacks, with one writer and many readers: no reader gets what is older than what was
+/// written before he asked.
 @Suite(.ownThreads)
 struct StackConcurrencyTests {
-    /// What one key went through: each write has a number, and none is begun before the one before it has ended.
+    /// What one key went through: each write has a number, and none is begun before the one before
+    /// it has ended.
     private final class History: Sendable {
         private struct State {
             var ended = 0
@@ -33,14 +35,18 @@ struct StackConcurrencyTests {
         /// Whether a caller that asked when `ended` had ended may get that.
         func allows(_ value: Int?, since ended: Int) -> Bool {
             state.withLock { state in
-                guard let value else { return (ended...state.begun).contains { state.removals.contains($0) } }
+                guard let value else {
+                    return (ended...state.begun).contains { state.removals.contains($0) }
+                }
                 return value >= ended && value <= state.begun && !state.removals.contains(value)
             }
         }
     }
 
     private func check(
-        _ storage: RemovableStorage<String, String>, _ random: SeededGenerator, _ comment: @escaping @Sendable () -> String,
+        _ storage: RemovableStorage<String, String>,
+        _ random: SeededGenerator,
+        _ comment: @escaping @Sendable () -> String,
         evicting: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         let keys = ["a", "b", "c"]
@@ -53,7 +59,9 @@ struct StackConcurrencyTests {
                 group.addTask {
                     for number in 1...writes {
                         let isRemoval = Int.random(in: 0..<5, using: &random) == 0
-                        let manner = [Manner.completing, .suspending, .waiting].randomElement(using: &random) ?? .suspending
+                        let manner =
+                            [Manner.completing, .suspending, .waiting].randomElement(using: &random)
+                            ?? .suspending
                         history.begin(number, isRemoval: isRemoval)
                         if isRemoval {
                             try await manner.remove(storage, key)
@@ -74,7 +82,8 @@ struct StackConcurrencyTests {
                                 let value = try await manner.retrieve(storage, key)
                                 #expect(
                                     history.allows(value.flatMap { Int($0) }, since: ended),
-                                    "\(manner):\(comment()) at \(ended)")
+                                    "\(manner):\(comment()) at \(ended)"
+                                )
                             }
                         } while isOver.locked.withLock { $0 } < keys.count
                     }
@@ -103,7 +112,8 @@ struct StackConcurrencyTests {
         try await check(storage, stack.random, { "seed \(seed),\(made)" })
     }
 
-    /// Fronts that lose everything, over and over: every retrieval may come from the back, and fill.
+    /// Fronts that lose everything, over and over: every retrieval may come from the back, and
+    /// fill.
     @Test(arguments: 0..<UInt64(LongRun.number(12, usually: 4)))
     func norWhileTheFrontsAreCleared(_ seed: UInt64) async throws {
         let random = SeededGenerator(seed: seed)
@@ -142,7 +152,12 @@ struct StackConcurrencyTests {
             try await withThrowingTaskGroup { writers in
                 for writer in 0..<3 {
                     writers.addTask {
-                        for number in 0..<60 { try await pairs.set((writer * 100 + number, writer * 100 + number), forKey: "a") }
+                        for number in 0..<60 {
+                            try await pairs.set(
+                                (writer * 100 + number, writer * 100 + number),
+                                forKey: "a"
+                            )
+                        }
                     }
                 }
                 try await writers.waitForAll()

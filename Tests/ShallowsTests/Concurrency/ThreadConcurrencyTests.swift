@@ -5,7 +5,8 @@ import Testing
 import VellumCore
 import VellumEngine
 
-/// Few threads and many who want one (P25). A call that waits never waits for what no thread is left to do.
+/// Few threads and many who want one (P25). A call that waits never waits for what no thread is
+/// left to do.
 @Suite(.ownThreads)
 struct ThreadConcurrencyTests {
     /// The threads of Swift's concurrency, and not those of the test: calls go on with few.
@@ -16,7 +17,8 @@ struct ThreadConcurrencyTests {
         let queues: [RemovableStorage<String, String>] = [queueStorage(), queueStorage()]
         let layers = MemoryStorage<String, String>().asRemovableStorage().combined(with: queues[0])
         let pairs = zip(layers, queues[1])
-        return pairs.mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) }).synchronizedCalls()
+        return pairs.mapValues(transformIn: { $0.0 }, transformOut: { ($0, $0) })
+            .synchronizedCalls()
     }
 
     @Test
@@ -142,7 +144,9 @@ struct ThreadConcurrencyTests {
             let front = MemoryStorage<String, Int>()
             let storage = front.combined(with: back)
             await withTaskGroup { group in
-                for _ in 0..<50 { group.addTask { #expect((try? await storage.retrieve(forKey: "a")) == 1) } }
+                for _ in 0..<50 {
+                    group.addTask { #expect((try? await storage.retrieve(forKey: "a")) == 1) }
+                }
             }
             #expect(front.storage == ["a": 1])
         }

@@ -12,7 +12,12 @@ struct KeyedMutexTests {
     private func lockKey(_ key: String) -> LockKey { LockKey(of: mutex, key) }
 
     /// A piece of work that ends when its promise is kept.
-    private func begin(_ promise: Promise<Int>, key: String = "a", _ began: Counter, _ call: Call = .completing) -> Answers<Int> {
+    private func begin(
+        _ promise: Promise<Int>,
+        key: String = "a",
+        _ began: Counter,
+        _ call: Call = .completing
+    ) -> Answers<Int> {
         let answers = Answers<Int>()
         let reply = mutex.run(lockKey(key), layer: "test", call) { _ in
             began.add()
@@ -25,7 +30,9 @@ struct KeyedMutexTests {
     @Test
     func workForAKeyThatNobodyHoldsIsDoneSynchronously() {
         let began = Counter()
-        let reply = mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(began.add()) }
+        let reply = mutex.run(lockKey("a"), layer: "test", .completing) { _ in
+            .success(began.add())
+        }
         if case .now(.success(1)) = reply {} else { Issue.record("It was done later.") }
     }
 
@@ -47,7 +54,9 @@ struct KeyedMutexTests {
         let (promise, began) = (Promise<Int>(), Counter())
         let first = begin(promise, began)
         _ = begin(promise, key: "b", began)
-        _ = KeyedMutex().run(lockKey("a"), layer: "test", .completing) { _ in .success(began.add()) }
+        _ = KeyedMutex().run(lockKey("a"), layer: "test", .completing) { _ in
+            .success(began.add())
+        }
         #expect(began.value == 3 && first.isEmpty)
         promise.fulfill(.success(0))
     }
@@ -55,9 +64,13 @@ struct KeyedMutexTests {
     @Test
     func workThatFailsUnlocksTheKey() {
         let failure = ShallowsError(.failed, "No.", layer: "test")
-        let failed: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in .failure(failure) }
+        let failed: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in
+            .failure(failure)
+        }
         guard case .now(.failure) = failed else { return #expect(Bool(false)) }
-        let next: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(1) }
+        let next: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in
+            .success(1)
+        }
         guard case .now(.success) = next else { return #expect(Bool(false)) }
     }
 
@@ -83,7 +96,9 @@ struct KeyedMutexTests {
         _ = begin(first, Counter())
         let count = LongRun.number(20_000, usually: 8000)
         for index in 0..<count {
-            mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(index) }.deliver { _ in done.add() }
+            mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(index) }.deliver {
+                _ in done.add()
+            }
         }
         first.fulfill(.success(0))
         await until("all waiters have ended") { done.value == count }
@@ -111,7 +126,9 @@ struct KeyedMutexTests {
         _ = begin(first, began)
         let cancellation = Cancellation()
         cancellation.cancel()
-        #expect(begin(Promise(), began, Call(cancellation: cancellation)).error is CancellationError)
+        #expect(
+            begin(Promise(), began, Call(cancellation: cancellation)).error is CancellationError
+        )
         first.fulfill(.success(0))
         #expect(began.value == 1)
     }
@@ -124,7 +141,9 @@ struct KeyedMutexTests {
         _ = begin(Promise(), began, Call(cancellation: cancellation))
         cancellation.cancel()
         first.fulfill(.success(0))
-        let reply: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in .success(7) }
+        let reply: Reply<Int> = mutex.run(lockKey("a"), layer: "test", .completing) { _ in
+            .success(7)
+        }
         guard case .now(.success(7)) = reply else { return #expect(Bool(false)) }
     }
 
@@ -138,19 +157,34 @@ struct KeyedMutexTests {
     func aLockKeyIsOfAStorageAndAKey() {
         let (one, other) = (MemoryStorage<String, Int>(), MemoryStorage<String, Int>())
         #expect(LockKey(of: one, "a") == LockKey(of: one, "a"))
-        #expect(LockKey(of: one, "a") != LockKey(of: one, "b") && LockKey(of: one, "a") != LockKey(of: other, "a"))
-        #expect(LockKey(of: one, Place(name: "a")) == LockKey(of: one, Place(name: "b")), "keys that cannot be compared are one")
-        #expect(LockKey(of: one, Double.nan) == LockKey(of: one, Double.nan), "and so are those that are not equal to themselves")
+        #expect(
+            LockKey(of: one, "a") != LockKey(of: one, "b")
+                && LockKey(of: one, "a") != LockKey(of: other, "a")
+        )
+        #expect(
+            LockKey(of: one, Place(name: "a")) == LockKey(of: one, Place(name: "b")),
+            "keys that cannot be compared are one"
+        )
+        #expect(
+            LockKey(of: one, Double.nan) == LockKey(of: one, Double.nan),
+            "and so are those that are not equal to themselves"
+        )
         #expect(LockKey(of: one, ()) == LockKey(of: one, ()))
     }
 
     @Test
     func aMappedStorageHasTheLockKeysOfTheOneBelow() {
         let memory = MemoryStorage<String, Int>()
-        let mapped = memory.mapKeys { (number: Int) in String(number) }.mapValues(transformIn: { $0 }, transformOut: { $0 }).renaming(
-            to: "x")
+        let mapped = memory.mapKeys { (number: Int) in String(number) }.mapValues(
+            transformIn: { $0 },
+            transformOut: { $0 }
+        ).renaming(
+            to: "x"
+        )
         #expect(mapped.operations.lockKey(7) == LockKey(of: memory, "7"))
         #expect(memory.singleKey("a").operations.lockKey(()) == LockKey(of: memory, "a"))
-        #expect(memory.combined(with: Scripted()).operations.lockKey("a") == LockKey(of: memory, "a"))
+        #expect(
+            memory.combined(with: Scripted()).operations.lockKey("a") == LockKey(of: memory, "a")
+        )
     }
 }

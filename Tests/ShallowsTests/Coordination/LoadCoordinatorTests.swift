@@ -10,7 +10,12 @@ import VellumCore
 struct LoadCoordinatorTests {
     private let loads = LoadCoordinator<LoadKey, Outcome<Int>>()
 
-    private func join(_ promise: Promise<Int>, key: String = "a", _ started: Counter, _ call: Call = .completing) -> Answers<Int> {
+    private func join(
+        _ promise: Promise<Int>,
+        key: String = "a",
+        _ started: Counter,
+        _ call: Call = .completing
+    ) -> Answers<Int> {
         let answers = Answers<Int>()
         loads.run(key, AnyKey(key), layer: "back", call) { _ in
             started.add()
@@ -22,7 +27,8 @@ struct LoadCoordinatorTests {
     @Test
     func oneLoadRunsForEachKeyAndLeavesNothingBehind() {
         let (promise, started) = (Promise<Int>(), Counter())
-        let answers = (0..<10).map { _ in join(promise, started) } + [join(promise, key: "b", started)]
+        let answers =
+            (0..<10).map { _ in join(promise, started) } + [join(promise, key: "b", started)]
         #expect(started.value == 2 && loads.count == 2)
         promise.fulfill(.success(1))
         #expect(answers.allSatisfy { $0.value == 1 } && loads.count == 0)
@@ -77,7 +83,10 @@ struct LoadCoordinatorTests {
         }
         calls[1].cancel()
         calls[0].cancel()
-        #expect(answers[0].error is CancellationError && answers[1].error is CancellationError && answers[2].isEmpty)
+        #expect(
+            answers[0].error is CancellationError && answers[1].error is CancellationError
+                && answers[2].isEmpty
+        )
         #expect(whole.locked.withLock { $0 }?.isCancelled == false && loads.count == 1)
         calls[2].cancel()
         #expect(whole.locked.withLock { $0 }?.isCancelled == true && loads.count == 0)
@@ -96,8 +105,10 @@ struct LoadCoordinatorTests {
             // Another comes, from code that is no part of this; then the first is cancelled.
             let done = DispatchSemaphore(value: 0)
             DispatchQueue(label: "another").async {
-                loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in .success(started.add()) }
-                    .deliver { other.take($0.withUnderlyingError()) }
+                loads.run("a", AnyKey("a"), layer: "back", .completing) { _ in
+                    .success(started.add())
+                }
+                .deliver { other.take($0.withUnderlyingError()) }
                 done.signal()
             }
             done.wait()
@@ -113,14 +124,24 @@ struct LoadCoordinatorTests {
     func callersThatJoinALoadThatMayBlockAreNotified() {
         let (promise, first, second) = (Promise<Int>(), Counter(), Counter())
         let whole = Locker<Call?>(nil)
-        _ = loads.run("a", AnyKey("a"), layer: "back", Call.completing.alsoNotifying { first.add() }) { call in
+        _ = loads.run(
+            "a",
+            AnyKey("a"),
+            layer: "back",
+            Call.completing.alsoNotifying { first.add() }
+        ) { call in
             whole.locked.withLock { $0 = call }
             return .later(promise)
         }
         #expect(first.value == 0)
         whole.locked.withLock { $0 }?.onMayBlock?()
         #expect(first.value > 0)
-        _ = loads.run("a", AnyKey("a"), layer: "back", Call.completing.alsoNotifying { second.add() }) { _ in .later(promise) }
+        _ = loads.run(
+            "a",
+            AnyKey("a"),
+            layer: "back",
+            Call.completing.alsoNotifying { second.add() }
+        ) { _ in .later(promise) }
         #expect(second.value > 0)
     }
 }

@@ -45,7 +45,9 @@ struct PromiseTests {
     @Test
     func aReplyThatIsThereGoesOnSynchronouslyAndOneThatIsNotLater() {
         let promise = Promise<Int>()
-        guard case .now(.success(2)) = Reply.success(1).then({ .now($0.map { $0 + 1 }) }) else { return #expect(Bool(false)) }
+        guard case .now(.success(2)) = Reply.success(1).then({ .now($0.map { $0 + 1 }) }) else {
+            return #expect(Bool(false))
+        }
         let answers = Answers<Int>()
         Reply.later(promise).then { .now($0.map { $0 + 1 }) }.then { .now($0.map { $0 * 10 }) }
             .deliver { answers.take($0.withUnderlyingError()) }
@@ -69,8 +71,12 @@ struct PromiseTests {
 
     @Test
     func whatContinuesAReplyIsPartOfTheWorkThatAskedForIt() {
-        let (work, promise, seen) = (ReentrancyGuard.Work.load(1), Promise<Int>(), Locker<[Bool]>([]))
-        let note: @Sendable () -> Void = { seen.locked.withLock { $0.append(ReentrancyGuard.isActive(work)) } }
+        let (work, promise, seen) = (
+            ReentrancyGuard.Work.load(1), Promise<Int>(), Locker<[Bool]>([])
+        )
+        let note: @Sendable () -> Void = {
+            seen.locked.withLock { $0.append(ReentrancyGuard.isActive(work)) }
+        }
         let reply = ReentrancyGuard(work).run {
             Reply.later(promise).then { outcome in
                 note()

@@ -14,7 +14,11 @@ struct SerialQueueTests {
     private var logged: [Int] { log.locked.withLock { $0 } }
 
     @discardableResult
-    private func ask(_ number: Int, _ call: Call = .completing, _ first: @escaping @Sendable () -> Void = {}) -> Answers<Int> {
+    private func ask(
+        _ number: Int,
+        _ call: Call = .completing,
+        _ first: @escaping @Sendable () -> Void = {}
+    ) -> Answers<Int> {
         let answers = Answers<Int>()
         let log = log
         queue.run(layer: "test", call) {
@@ -44,7 +48,8 @@ struct SerialQueueTests {
         await until("the queue is idle") { queue.isIdle }
     }
 
-    /// As on the original's queue: code that was written for one does not expect its completions to run at once.
+    /// As on the original's queue: code that was written for one does not expect its completions to
+    /// run at once.
     @Test
     func completionsAreCalledInOrderAndOneAtATime() async {
         let (called, inside) = (Locker<[Int]>([]), Counter())
@@ -69,7 +74,9 @@ struct SerialQueueTests {
         let done = Counter()
         let (queue, promise) = (queue, Promise<Void>())
         queue.run(layer: "test", .completing) { .success(1) }.deliver { _ in
-            queue.run(layer: "test", .completing) { .success(2) }.deliver { _ in promise.fulfill(.success(())) }
+            queue.run(layer: "test", .completing) { .success(2) }.deliver { _ in
+                promise.fulfill(.success(()))
+            }
             _ = promise.wait()
             done.add()
         }
@@ -101,7 +108,9 @@ struct SerialQueueTests {
     func aCallThatBlocksNeedsNoThreadButItsOwn() {
         // Nothing was begun when it comes: it does it all.
         let answers = (0..<100).map { ask($0) }
-        guard case .now = queue.run(layer: "test", .waiting, { .success(()) }) else { return #expect(Bool(false)) }
+        guard case .now = queue.run(layer: "test", .waiting, { .success(()) }) else {
+            return #expect(Bool(false))
+        }
         #expect(logged.count == 100)
         _ = answers
     }
@@ -111,7 +120,8 @@ struct SerialQueueTests {
         let inner = Answers<Int>()
         let queue = queue
         queue.run(layer: "test", .completing) { .success(1) }.deliver { _ in
-            guard case .now(let outcome) = queue.run(layer: "test", .waiting, { .success(2) }) else { return }
+            guard case .now(let outcome) = queue.run(layer: "test", .waiting, { .success(2) })
+            else { return }
             inner.take(outcome.withUnderlyingError())
         }
         #expect(await (try? inner.first().get()) == 2)
@@ -148,7 +158,9 @@ struct SerialQueueTests {
         // S6: each folder has a queue of its own.
         let goOn = await block()
         let other = Answers<Int>()
-        SerialQueue().run(layer: "test", .completing) { .success(1) }.deliver { other.take($0.withUnderlyingError()) }
+        SerialQueue().run(layer: "test", .completing) { .success(1) }.deliver {
+            other.take($0.withUnderlyingError())
+        }
         #expect(await (try? other.first().get()) == 1)
         goOn.signal()
     }

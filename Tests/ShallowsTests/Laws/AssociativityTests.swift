@@ -13,7 +13,9 @@ struct AssociativityTests {
 
         init(leftFirst: Bool) {
             let (a, b, c) = (layers[0], layers[1], layers[2])
-            storage = leftFirst ? a.combined(with: b).combined(with: c) : a.combined(with: b.combined(with: c))
+            storage =
+                leftFirst
+                ? a.combined(with: b).combined(with: c) : a.combined(with: b.combined(with: c))
         }
     }
 
@@ -21,17 +23,23 @@ struct AssociativityTests {
     func theNameIsTheSameHoweverTheyAreNested() {
         let names = [true, false].map { Stack(leftFirst: $0).storage.storageName }
         #expect(names == ["0<->1<->2", "0<->1<->2"])
-        #expect([true, false].allSatisfy { Stack(leftFirst: $0).storage.layers.map(\.storageName) == ["0", "1", "2"] })
+        #expect(
+            [true, false].allSatisfy {
+                Stack(leftFirst: $0).storage.layers.map(\.storageName) == ["0", "1", "2"]
+            }
+        )
     }
 
-    /// Each layer is changed by others, loses what it had, and fails to read, in both nestings alike.
+    /// Each layer is changed by others, loses what it had, and fails to read, in both nestings
+    /// alike.
     @Test(arguments: 0..<UInt64(LongRun.number(200, usually: 40)))
     func whatIsRetrievedIsTheSameHoweverTheyAreNested(_ seed: UInt64) {
         let stacks = [true, false].map(Stack.init)
         var random = SeededGenerator(seed: seed)
         let answers: [Scripted.Answer] = [
             .normal, .normal, .normal, .normal, .failing(Nothing()), .failing(Outage()),
-            .failing(ShallowsError(.inputOutput, "The disk failed.", layer: "disk")), .dropped, .twice,
+            .failing(ShallowsError(.inputOutput, "The disk failed.", layer: "disk")), .dropped,
+            .twice,
         ]
         for step in 0..<60 {
             let key = ["a", "b"].randomElement(using: &random) ?? "a"
@@ -46,13 +54,18 @@ struct AssociativityTests {
                 case 3, 4: _ = stack.storage.setting(step, forKey: key)
                 default: break
                 }
-                for (layer, answer) in zip(stack.layers, reading) { layer.always(.retrieve, answer) }
+                for (layer, answer) in zip(stack.layers, reading) {
+                    layer.always(.retrieve, answer)
+                }
                 let answers = stack.storage.answers(forKey: key)
                 #expect(answers.count == 1)
                 return answers.value.map { "\($0)" } ?? answers.error.map { "\($0)" } ?? "none"
             }
             #expect(results[0] == results[1], "seed \(seed), step \(step)")
-            #expect(stacks[0].layers.map(\.contents) == stacks[1].layers.map(\.contents), "seed \(seed), step \(step)")
+            #expect(
+                stacks[0].layers.map(\.contents) == stacks[1].layers.map(\.contents),
+                "seed \(seed), step \(step)"
+            )
         }
     }
 
@@ -64,12 +77,20 @@ struct AssociativityTests {
         for step in 0..<30 {
             let failing = (0..<3).map { _ in Int.random(in: 0..<3, using: &random) == 0 }
             let results = stacks.map { stack -> String in
-                for (layer, fails) in zip(stack.layers, failing) { layer.always(.set, fails ? .failing(Outage()) : .normal) }
+                for (layer, fails) in zip(stack.layers, failing) {
+                    layer.always(.set, fails ? .failing(Outage()) : .normal)
+                }
                 let error = stack.storage.setting(step, forKey: "a").error
-                return "\(String(describing: error)) \((error as? ShallowsError)?.succeededLayers ?? [])"
+                return
+                    """
+                    \(String(describing: error)) \((error as? ShallowsError)?.succeededLayers ?? [])
+                    """
             }
             #expect(results[0] == results[1], "seed \(seed), step \(step)")
-            #expect(stacks[0].layers.map(\.contents) == stacks[1].layers.map(\.contents), "seed \(seed), step \(step)")
+            #expect(
+                stacks[0].layers.map(\.contents) == stacks[1].layers.map(\.contents),
+                "seed \(seed), step \(step)"
+            )
         }
     }
 }

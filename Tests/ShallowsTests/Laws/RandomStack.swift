@@ -91,7 +91,8 @@ struct RandomStack {
                 guard pair.0 == pair.1 else { throw Torn(left: pair.0, right: pair.1) }
                 return pair.0
             },
-            transformOut: { ($0, $0) })
+            transformOut: { ($0, $0) }
+        )
     }
 
     /// A pair that was never set.
@@ -104,18 +105,25 @@ struct RandomStack {
         _ storage: AnyStorage<Access, String, String>
     ) -> AnyStorage<Access, String, String> {
         let names = [
-            "mapKeys", "mapValues", "asyncMapKeys", "asyncMapValues", "renaming", "validate", "async validate", "fallback", "strict",
+            "mapKeys", "mapValues", "asyncMapKeys", "asyncMapValues", "renaming", "validate",
+            "async validate", "fallback", "strict",
             "synchronized", "reporting", "unsupported", "retyped", "twice",
         ]
         let choice = choose(names.count)
         made += " " + names[choice]
         switch choice {
         case 0: return storage.mapKeys { "x" + $0 }
-        case 1: return storage.mapValues(transformIn: { String($0.dropLast()) }, transformOut: { $0 + "0" })
+        case 1:
+            return storage.mapValues(
+                transformIn: { String($0.dropLast()) },
+                transformOut: { $0 + "0" }
+            )
         case 2: return storage.asyncMapKeys { key async in "y" + key }
         case 3:
             return storage.asyncMapValues(
-                transformIn: { value async in String(value.dropLast()) }, transformOut: { value async in value + "1" })
+                transformIn: { value async in String(value.dropLast()) },
+                transformOut: { value async in value + "1" }
+            )
         case 4: return storage.renaming(to: "renamed")
         case 5: return storage.validate { _ in true }
         case 6: return storage.validate { _ async in true }
@@ -124,7 +132,8 @@ struct RandomStack {
         case 9: return storage.synchronizedCalls()
         case 10: return storage.reporting { _ in }
         case 11: return storage.usingUnsupportedTransformation { $0.mapKeys { "z" + $0 } }
-        case 12: return storage.mapKeys { (name: Name) in name.rawValue }.mapKeys { Name(rawValue: $0) }
+        case 12:
+            return storage.mapKeys { (name: Name) in name.rawValue }.mapKeys { Name(rawValue: $0) }
         default: return storage.mapValues(transformIn: { $0 }, transformOut: { $0 }).mapKeys { $0 }
         }
     }
@@ -147,7 +156,8 @@ struct RandomStack {
         if let bottom { return bottom().asStorage() }
         let subject = Subject.all[choose(Subject.all.count)]
         made += " <\(subject.testDescription)>"
-        // An unknown error of a user-supplied storage stops at `strict`: this one says what it means.
+        // An unknown error of a user-supplied storage stops at `strict`: this one says what it
+        // means.
         return try subject.make().storage.fallback { error in
             guard error is Absent else { throw error }
             throw Nothing()

@@ -8,7 +8,11 @@ enum StorageLaws {
 
     /// What was set is retrieved, what was removed is not, and nothing else is there.
     static func agreesWithADictionary(
-        _ made: Subject.Made, _ manner: Manner, seed: UInt64, steps: Int = 40, _ comment: String
+        _ made: Subject.Made,
+        _ manner: Manner,
+        seed: UInt64,
+        steps: Int = 40,
+        _ comment: String
     ) async throws {
         var (model, random) = ([String: String](), SeededGenerator(seed: seed))
         for step in 1...steps {
@@ -35,7 +39,11 @@ enum StorageLaws {
 
     /// Makes the same changes to several storages, and expects the same answers of them.
     static func agree(
-        _ storages: [Storage<String, String>], _ manner: Manner, seed: UInt64, steps: Int = 30, _ comment: String,
+        _ storages: [Storage<String, String>],
+        _ manner: Manner,
+        seed: UInt64,
+        steps: Int = 30,
+        _ comment: String,
         meanwhile: (inout SeededGenerator) async throws -> Void = { _ in }
     ) async throws {
         var random = SeededGenerator(seed: seed)
@@ -48,7 +56,10 @@ enum StorageLaws {
             let asked = keys.randomElement(using: &random) ?? "a"
             var answers: [String?] = []
             for storage in storages { answers.append(try await manner.retrieve(storage, asked)) }
-            #expect(answers.allSatisfy { $0 == answers[0] }, "\(comment), seed \(seed), step \(step): \(answers)")
+            #expect(
+                answers.allSatisfy { $0 == answers[0] },
+                "\(comment), seed \(seed), step \(step): \(answers)"
+            )
         }
     }
 }

@@ -12,12 +12,15 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     let testDescription: String
-    /// Whether it answers when its function returns, or is ours: then it is asked to wait inside tasks as well.
+    /// Whether it answers when its function returns, or is ours: then it is asked to wait inside
+    /// tasks as well.
     let answersAtOnce: Bool
     let make: @Sendable () throws -> Made
 
     static func removable(
-        _ name: String, answersAtOnce: Bool = true, _ make: @escaping @Sendable () throws -> RemovableStorage<String, String>
+        _ name: String,
+        answersAtOnce: Bool = true,
+        _ make: @escaping @Sendable () throws -> RemovableStorage<String, String>
     ) -> Subject {
         Subject(testDescription: name, answersAtOnce: answersAtOnce) {
             let storage = try make()
@@ -26,9 +29,13 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     static func settable(
-        _ name: String, answersAtOnce: Bool, _ make: @escaping @Sendable () throws -> Storage<String, String>
+        _ name: String,
+        answersAtOnce: Bool,
+        _ make: @escaping @Sendable () throws -> Storage<String, String>
     ) -> Subject {
-        Subject(testDescription: name, answersAtOnce: answersAtOnce) { Made(storage: try make(), removable: nil) }
+        Subject(testDescription: name, answersAtOnce: answersAtOnce) {
+            Made(storage: try make(), removable: nil)
+        }
     }
 
     static let all: [Subject] = [
@@ -36,7 +43,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
         .removable("limited memory") { try LRUStorage(maxCount: 1_000).asRemovableStorage() },
         .removable("a queue of ours") { queueStorage() },
         .removable("own, removable") { Scripted().removable.ofDigits },
-        .removable("own, removable, late", answersAtOnce: false) { Scripted.late.removable.ofDigits },
+        .removable("own, removable, late", answersAtOnce: false) {
+            Scripted.late.removable.ofDigits
+        },
         .settable("own, on a queue", answersAtOnce: false) { QueueStorage().asStorage() },
         .settable("own, synchronous", answersAtOnce: true) { ImmediateStorage().asStorage() },
         .settable("own, asynchronous", answersAtOnce: false) { TaskStorage().asStorage() },
@@ -47,11 +56,15 @@ struct Subject: Sendable, CustomTestStringConvertible {
 extension Scripted {
     /// A fake that answers everything on another thread.
     static var late: Scripted {
-        Scripted().always(.retrieve, .late).always(.set, .late).always(.remove, .late).always(.removeAll, .late)
+        Scripted().always(.retrieve, .late).always(.set, .late).always(.remove, .late).always(
+            .removeAll,
+            .late
+        )
     }
 }
 
-extension RemovableStorage where Access == StorageKind.ReadWriteRemove, Key == String, Value == Int {
+extension RemovableStorage
+where Access == StorageKind.ReadWriteRemove, Key == String, Value == Int {
     /// The storage of the digits of its numbers.
     var ofDigits: RemovableStorage<String, String> {
         mapValues(transformIn: { String($0) }, transformOut: { try Int($0).unwrap() })
@@ -63,10 +76,15 @@ enum Manner: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case completing, suspending, waiting, waitingInATask
     var testDescription: String { rawValue }
 
-    static func of(_ subject: Subject) -> [Manner] { allCases.filter { $0 != .waitingInATask || subject.answersAtOnce } }
+    static func of(_ subject: Subject) -> [Manner] {
+        allCases.filter { $0 != .waitingInATask || subject.answersAtOnce }
+    }
 
     /// - Returns: `nil` where there is no value.
-    func retrieve<Access: ReadableAccess>(_ storage: AnyStorage<Access, String, String>, _ key: String) async throws -> String? {
+    func retrieve<Access: ReadableAccess>(
+        _ storage: AnyStorage<Access, String, String>,
+        _ key: String
+    ) async throws -> String? {
         do {
             switch self {
             case .completing:
@@ -74,7 +92,8 @@ enum Manner: String, CaseIterable, CustomTestStringConvertible, Sendable {
                 storage.retrieve(forKey: key, completion: answers.take)
                 return try await answers.first().get()
             case .suspending: return try await storage.retrieve(forKey: key)
-            case .waiting: return try await onThread { try storage.makeSyncStorage().retrieve(forKey: key) }
+            case .waiting:
+                return try await onThread { try storage.makeSyncStorage().retrieve(forKey: key) }
             case .waitingInATask: return try storage.makeSyncStorage().retrieve(forKey: key)
             }
         } catch is Absent {
@@ -84,7 +103,11 @@ enum Manner: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    func set<Access: WritableAccess>(_ storage: AnyStorage<Access, String, String>, _ value: String, _ key: String) async throws {
+    func set<Access: WritableAccess>(
+        _ storage: AnyStorage<Access, String, String>,
+        _ value: String,
+        _ key: String
+    ) async throws {
         switch self {
         case .completing: try await storage.setting(value, forKey: key).first().get()
         case .suspending: try await storage.set(value, forKey: key)

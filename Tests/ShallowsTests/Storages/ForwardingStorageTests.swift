@@ -39,7 +39,10 @@ struct ForwardingStorageTests {
         try await numbers.asWriteOnlyStorage().set(1, forKey: "one")
         #expect(try await numbers.asReadOnlyStorage().retrieve(forKey: "one") == 1)
         #expect(
-            try await numbers.asStorage().mapValues(transformIn: { "\($0)" }, transformOut: { Int($0) ?? 0 }).retrieve(forKey: "one") == "1"
+            try await numbers.asStorage().mapValues(
+                transformIn: { "\($0)" },
+                transformOut: { Int($0) ?? 0 }
+            ).retrieve(forKey: "one") == "1"
         )
         try await numbers.asRemovableStorage().remove(forKey: "one")
         #expect(numbers.memory.storage.isEmpty)

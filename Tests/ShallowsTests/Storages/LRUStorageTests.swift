@@ -7,10 +7,15 @@ import VellumTestSupport
 @Suite(.ownThreads)
 struct LRUStorageTests {
     @Test(arguments: [
-        (nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25), (0, .critical, 0), (9, .critical, 100),
+        (nil, MemoryPressure.warning, 50), (nil, .critical, 12), (0.25, .warning, 25),
+        (0, .critical, 0), (9, .critical, 100),
         (-.nan, .warning, 50),
     ])
-    func memoryIsGivenBackUnderPressure(_ fraction: Double?, _ pressure: MemoryPressure, _ left: Int) async throws {
+    func memoryIsGivenBackUnderPressure(
+        _ fraction: Double?,
+        _ pressure: MemoryPressure,
+        _ left: Int
+    ) async throws {
         let storage = try LRUStorage<Int, Int>(maxCount: 1000)
         if let fraction { storage.trimsUnderMemoryPressure(toFraction: fraction) }
         for key in 0..<100 { try await storage.set(key, forKey: key) }
@@ -68,7 +73,9 @@ struct LRUStorageTests {
         let errors = [
             #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxCount: 0) },
             #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxBytes: -1) },
-            #expect(throws: ShallowsError.self) { try LRUStorage<String, Data>(maxBytes: 0) { _ in 1 } },
+            #expect(throws: ShallowsError.self) {
+                try LRUStorage<String, Data>(maxBytes: 0) { _ in 1 }
+            },
         ]
         for error in errors {
             #expect(error?.code == .invalidLimit && error?.layer == "lru-storage-String:Data")
@@ -78,7 +85,11 @@ struct LRUStorageTests {
 
     @Test func valuesExpire() async throws {
         let clock = ManualClock()
-        let storage = try LRUStorage<String, Int>(maxCount: 9, expiration: .after(.seconds(60)), clock: clock.wallClock)
+        let storage = try LRUStorage<String, Int>(
+            maxCount: 9,
+            expiration: .after(.seconds(60)),
+            clock: clock.wallClock
+        )
         try await storage.set(1, forKey: "a")
         clock.advance(by: .seconds(59))
         #expect(try await storage.retrieve(forKey: "a") == 1)

@@ -17,18 +17,23 @@ struct NSCacheStorageTests {
     }
 
     @Test func objectsThatMayNotCrossThreadsAreConvertedOnTheWay() async throws {
-        let strings: Storage<String, String> = NSCacheStorage<NSString, NSString>().toNonObjCKeys().toNonObjCValues()
+        let strings: Storage<String, String> = NSCacheStorage<NSString, NSString>().toNonObjCKeys()
+            .toNonObjCValues()
         try await strings.set("é", forKey: "key")
         #expect(try await strings.retrieve(forKey: "key") == "é")
-        let places: Storage<IndexPath, Date> = NSCacheStorage<NSIndexPath, NSDate>().toNonObjCValues().toNonObjCKeys()
+        let places: Storage<IndexPath, Date> = NSCacheStorage<NSIndexPath, NSDate>()
+            .toNonObjCValues().toNonObjCKeys()
         let date = Date(timeIntervalSince1970: 1)
         try await places.set(date, forKey: [1, 2])
         #expect(try await places.retrieve(forKey: [1, 2]) == date)
     }
 
     @Test func aStorageOfSendableObjectsIsConvertedLikeAnyOther() async throws {
-        let storage = MemoryStorage<NSURL, NSDate>().asReadOnlyStorage().toNonObjCKeys().toNonObjCValues()
-        await #expect(throws: MemoryStorageError.noValue) { try await storage.retrieve(forKey: URL(fileURLWithPath: "/a")) }
+        let storage = MemoryStorage<NSURL, NSDate>().asReadOnlyStorage().toNonObjCKeys()
+            .toNonObjCValues()
+        await #expect(throws: MemoryStorageError.noValue) {
+            try await storage.retrieve(forKey: URL(fileURLWithPath: "/a"))
+        }
     }
 
     @Test func theCacheItselfIsAStorageThatRemoves() async throws {

@@ -77,7 +77,8 @@ extension RemovableStorageProtocol {
 }
 
 extension StorageProtocol {
-    func updating(_ key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) -> Answers<Value> {
+    func updating(_ key: Key, _ modify: @escaping @Sendable (inout Value) -> Void) -> Answers<Value>
+    {
         let answers = Answers<Value>()
         update(forKey: key, modify, completion: answers.take)
         return answers
@@ -86,7 +87,9 @@ extension StorageProtocol {
 
 /// Runs the body on a thread that runs no task, and waits for it without holding one that does.
 @discardableResult
-func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+func onThread<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
     }

@@ -13,11 +13,22 @@ final class QueueStorage: StorageProtocol {
     private let contents = Locked<[String: String]>([:])
     private let queue = DispatchQueue(label: "own", attributes: .concurrent)
 
-    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<String>) -> Void) {
-        queue.async { completion(self.contents.withLock { $0[key] }.map { .success($0) } ?? .failure(Absent())) }
+    func retrieve(
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<String>) -> Void
+    ) {
+        queue.async {
+            completion(
+                self.contents.withLock { $0[key] }.map { .success($0) } ?? .failure(Absent())
+            )
+        }
     }
 
-    func set(_ value: String, forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func set(
+        _ value: String,
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         queue.async {
             self.contents.withLock { $0[key] = value }
             completion(.success(()))
@@ -29,11 +40,18 @@ final class QueueStorage: StorageProtocol {
 final class ImmediateStorage: StorageProtocol {
     private let contents = Locked<[String: String]>([:])
 
-    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<String>) -> Void) {
+    func retrieve(
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<String>) -> Void
+    ) {
         completion(contents.withLock { $0[key] }.map { .success($0) } ?? .failure(Absent()))
     }
 
-    func set(_ value: String, forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func set(
+        _ value: String,
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
         contents.withLock { $0[key] = value }
         completion(.success(()))
     }
@@ -63,12 +81,15 @@ func closureStorage() -> Storage<String, String> {
     return Storage(
         storageName: "closures",
         retrieve: { key, completion in
-            completion(contents.locked.withLock { $0[key] }.map { .success($0) } ?? .failure(Absent()))
+            completion(
+                contents.locked.withLock { $0[key] }.map { .success($0) } ?? .failure(Absent())
+            )
         },
         set: { value, key, completion in
             contents.locked.withLock { $0[key] = value }
             completion(.success(()))
-        })
+        }
+    )
 }
 
 /// A lock that closures can share.
@@ -82,20 +103,31 @@ final class Locker<Value: Sendable>: Sendable {
 
 /// One of ours that does its work in a queue, as those on disk do.
 func queueStorage<Value: Sendable>(
-    _ name: String = "queue", _ queue: SerialQueue = SerialQueue(), _ memory: MemoryStorage<String, Value> = MemoryStorage()
+    _ name: String = "queue",
+    _ queue: SerialQueue = SerialQueue(),
+    _ memory: MemoryStorage<String, Value> = MemoryStorage()
 ) -> RemovableStorage<String, Value> {
     RemovableStorage(
         name,
         StorageOperations(
             retrieve: { key, call in
                 queue.run(layer: name, key: key, call) {
-                    memory.storage[key].map { .success($0) } ?? .failure(.miss(forKey: key, layer: name, cause: MemoryStorageError.noValue))
+                    memory.storage[key].map { .success($0) }
+                        ?? .failure(
+                            .miss(forKey: key, layer: name, cause: MemoryStorageError.noValue)
+                        )
                 }
             },
-            set: { value, key, call in queue.run(layer: name, key: key, call) { .success(memory.replace(value, key)) } },
-            remove: { key, call in queue.run(layer: name, key: key, call) { .success(memory.replace(nil, key)) } },
+            set: { value, key, call in
+                queue.run(layer: name, key: key, call) { .success(memory.replace(value, key)) }
+            },
+            remove: { key, call in
+                queue.run(layer: name, key: key, call) { .success(memory.replace(nil, key)) }
+            },
             removeAll: { call in queue.run(layer: name, call) { .success(memory.storage = [:]) } },
-            lockKey: { LockKey(of: queue, $0) }))
+            lockKey: { LockKey(of: queue, $0) }
+        )
+    )
 }
 
 extension Scripted {

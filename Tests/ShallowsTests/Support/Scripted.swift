@@ -90,17 +90,25 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
 
     // MARK: The storage
 
-    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Int>) -> Void) {
+    func retrieve(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Int>) -> Void)
+    {
         answer(.retrieve, "retrieve \(key)", completion) { contents in
             contents[key].map { .success($0) } ?? .failure(Nothing())
         }
     }
 
-    func set(_ value: Int, forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
-        answer(.set, "set \(key) \(value)", completion) { contents in .success(contents[key] = value) }
+    func set(
+        _ value: Int,
+        forKey key: String,
+        completion: @escaping @Sendable (ShallowsResult<Void>) -> Void
+    ) {
+        answer(.set, "set \(key) \(value)", completion) { contents in
+            .success(contents[key] = value)
+        }
     }
 
-    func remove(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void) {
+    func remove(forKey key: String, completion: @escaping @Sendable (ShallowsResult<Void>) -> Void)
+    {
         answer(.remove, "remove \(key)", completion) { contents in .success(contents[key] = nil) }
     }
 
@@ -109,15 +117,21 @@ final class Scripted: StorageProtocol, RemovableStorageProtocol {
     }
 
     private func answer<Value: Sendable>(
-        _ operation: Operation, _ call: String, _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
+        _ operation: Operation,
+        _ call: String,
+        _ completion: @escaping @Sendable (ShallowsResult<Value>) -> Void,
         _ effect: @escaping @Sendable (inout [String: Int]) -> ShallowsResult<Value>
     ) {
         let answer = state.withLock { state -> Answer in
             state.asked.append(call)
-            guard state.script[operation, default: []].isEmpty else { return state.script[operation, default: []].removeFirst() }
+            guard state.script[operation, default: []].isEmpty else {
+                return state.script[operation, default: []].removeFirst()
+            }
             return state.always[operation] ?? .normal
         }
-        let perform: @Sendable () -> ShallowsResult<Value> = { self.state.withLock { effect(&$0.contents) } }
+        let perform: @Sendable () -> ShallowsResult<Value> = {
+            self.state.withLock { effect(&$0.contents) }
+        }
         switch answer {
         case .normal: completion(perform())
         case .late: DispatchQueue.global().async { completion(perform()) }

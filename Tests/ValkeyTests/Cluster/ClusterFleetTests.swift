@@ -9,12 +9,16 @@
     import VellumTestSupport
     import VellumValkey
 
-    /// Eight processes that share a cache on a cluster, while something goes wrong again and again. Each compares what it reads with an oracle.
+    /// Eight processes that share a cache on a cluster, while something goes wrong again and again.
+    /// Each compares what it reads with an oracle.
     ///
-    /// `VELLUM_FLEET` and `VELLUM_SEED` as in ``FleetTests``. Without the first, one of the troubles: a cluster takes seconds to start and to change.
+    /// `VELLUM_FLEET` and `VELLUM_SEED` as in ``FleetTests``. Without the first, one of the
+    /// troubles: a cluster takes seconds to start and to change.
     @Suite(.ownThreads(.longSuite), .serialized)
     struct ClusterFleetTests {
-        static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+        static func number(_ name: String) -> Int? {
+            ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+        }
         static let ticks = 10 * (number("VELLUM_FLEET") ?? 1)
 
         @Test(arguments: number("VELLUM_FLEET") == nil ? [.primaryKilled] : ClusterTrouble.allCases)
@@ -23,7 +27,8 @@
             let counts = try ClusterFleet(trouble, seed: seed).run(ticks: Self.ticks)
             print("\(trouble), seed \(seed): \(counts.text)")
             #expect(counts.nearHits > 0 && counts.writes > 0, "seed \(seed)")
-            // Of keys whose primary may lose what it acknowledged, the processes count nothing until they were written again.
+            // Of keys whose primary may lose what it acknowledged, the processes count nothing
+            // until they were written again.
             #expect((counts.stale, counts.confirmedStale, counts.lost) == (0, 0, 0), "seed \(seed)")
             #expect(counts.diverged == 0, "seed \(seed)")
             if !trouble.losesWrites { #expect(counts.unremoved == 0, "seed \(seed)") }
@@ -33,13 +38,15 @@
 
     /// What goes wrong.
     enum ClusterTrouble: CaseIterable {
-        case nothing, slotsMove, primaryKilled, primaryStopped, primaryCutOff, promotedByHand, promotedInOrder, restartedInTurn,
+        case nothing, slotsMove, primaryKilled, primaryStopped, primaryCutOff, promotedByHand,
+            promotedInOrder, restartedInTurn,
             connectionsKilled,
             commandsPaused, grows
 
         /// Whether a primary may lose what it acknowledged.
         var losesWrites: Bool {
-            ![.nothing, .slotsMove, .promotedInOrder, .connectionsKilled, .commandsPaused, .grows].contains(self)
+            ![.nothing, .slotsMove, .promotedInOrder, .connectionsKilled, .commandsPaused, .grows]
+                .contains(self)
         }
     }
 
@@ -56,10 +63,15 @@
             (self.trouble, random) = (trouble, SeededGenerator(seed: seed))
             cluster = try RedisCluster()
             let keys = RemoteKeys(cacheName: "fleet:values:1")
-            slots = try (0..<Oracle.keys).map { ClusterMap.slot(of: keys.value(of: try CacheKey.of($0))) }
+            slots = try (0..<Oracle.keys).map {
+                ClusterMap.slot(of: keys.value(of: try CacheKey.of($0)))
+            }
             fleet = try Fleet(
-                ["cluster"] + cluster.addresses.prefix(3), seed: seed, isCalm: trouble == .nothing,
-                losesRemovals: trouble.losesWrites)
+                ["cluster"] + cluster.addresses.prefix(3),
+                seed: seed,
+                isCalm: trouble == .nothing,
+                losesRemovals: trouble.losesWrites
+            )
         }
 
         func run(ticks: Int) throws -> FleetCounts {
@@ -71,8 +83,11 @@
 
         /// From now on, a primary may lose what it acknowledged.
         private func loosen(_ number: Int) throws {
-            fleet.oracle.loose = try slots.enumerated().reduce(fleet.oracle.loose) { loose, element in
-                try cluster.owner(ofSlot: element.element) == number ? loose | 1 << UInt64(element.offset) : loose
+            fleet.oracle.loose = try slots.enumerated().reduce(fleet.oracle.loose) {
+                loose,
+                element in
+                try cluster.owner(ofSlot: element.element) == number
+                    ? loose | 1 << UInt64(element.offset) : loose
             }
         }
 
@@ -88,7 +103,9 @@
             }
         }
 
-        private func other(than number: Int) -> Int { (0..<cluster.size).first { $0 != number } ?? 0 }
+        private func other(than number: Int) -> Int {
+            (0..<cluster.size).first { $0 != number } ?? 0
+        }
 
         private func replica(of number: Int) throws -> Int { try cluster.replica(of: number) }
 
@@ -97,8 +114,12 @@
             switch trouble {
             case .nothing: return try fleet.wait(5)
             case .slotsMove:
-                let targets = Set(try slots.map { try cluster.owner(ofSlot: $0) }).subtracting([number]).sorted()
-                guard let target = targets.randomElement(using: &random) else { return try fleet.wait(1) }
+                let targets = Set(try slots.map { try cluster.owner(ofSlot: $0) }).subtracting([
+                    number
+                ]).sorted()
+                guard let target = targets.randomElement(using: &random) else {
+                    return try fleet.wait(1)
+                }
                 try cluster.beginMove(ofSlot: slot, from: number, to: target)
                 if Bool.random(using: &random) { _ = try fleet.wait(1) }
                 try cluster.moveKeys(ofSlot: slot, from: number, to: target)
@@ -142,7 +163,11 @@
                 return passed
             case .restartedInTurn:
                 for number in Set(try slots.map { try cluster.owner(ofSlot: $0) }).sorted() {
-                    guard let slot = try slots.first(where: { try cluster.owner(ofSlot: $0) == number }) else { continue }
+                    guard
+                        let slot = try slots.first(where: {
+                            try cluster.owner(ofSlot: $0) == number
+                        })
+                    else { continue }
                     try loosen(number)
                     cluster.kill(number)
                     try waitForAnother(than: number, slot: slot, asked: other(than: number))
@@ -159,7 +184,10 @@
                 return try fleet.wait(8)
             case .grows:
                 let new = try cluster.grow()
-                for slot in slots where try Int.random(in: 0..<3, using: &random) == 0 && cluster.owner(ofSlot: slot) != new {
+                for slot in slots
+                where try Int.random(in: 0..<3, using: &random) == 0
+                    && cluster.owner(ofSlot: slot) != new
+                {
                     try cluster.move(slot: slot, from: try cluster.owner(ofSlot: slot), to: new)
                 }
                 _ = try fleet.wait(10)

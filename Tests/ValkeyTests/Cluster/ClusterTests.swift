@@ -11,7 +11,8 @@
     @testable import VellumCore
     @testable import VellumValkey
 
-    /// Shared caches on a real cluster: one for the tests that leave it as it is, and one for each of the others.
+    /// Shared caches on a real cluster: one for the tests that leave it as it is, and one for each
+    /// of the others.
     @Suite(.ownThreads)
     struct ClusterTests {
         private final class Counter: Sendable {
@@ -20,11 +21,15 @@
             func add() { value.withLock { $0 += 1 } }
         }
 
-        private final class Program: Sendable {
+        final class Program: Sendable {
             let server: ValkeyServer
             let cache: SharedCache<String, Int>
 
-            init(_ cluster: RedisCluster, name: String = "test", change: (inout ValkeyConfiguration) -> Void = { _ in }) throws {
+            init(
+                _ cluster: RedisCluster,
+                name: String = "test",
+                change: (inout ValkeyConfiguration) -> Void = { _ in }
+            ) throws {
                 var configuration = ValkeyConfiguration(cluster: Array(cluster.addresses.prefix(2)))
                 // Nothing depends on how busy the machine is.
                 let long = Duration.seconds(600)
@@ -34,18 +39,25 @@
                 change(&configuration)
                 server = ValkeyServer(configuration)
                 cache = try SharedCacheManager(name: name, server: server).cache(
-                    cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+                    cacheName: "numbers",
+                    cacheVersion: .custom("1"),
+                    maxAge: .hours(1)
+                )
             }
         }
 
         private static let cacheName = "test:numbers:1"
 
-        private static func slot(_ key: String, in name: String = cacheName) -> Int {
+        static func slot(_ key: String, in name: String = cacheName) -> Int {
             ClusterMap.slot(of: RemoteKeys(cacheName: name).value(of: EntryKey(key)))
         }
 
         /// A key whose slot a primary has at the beginning.
-        private static func key(of primary: Int, _ number: Int = 0, in name: String = cacheName) -> String {
+        static func key(
+            of primary: Int,
+            _ number: Int = 0,
+            in name: String = cacheName
+        ) -> String {
             let range = primary * 16384 / 3..<(primary + 1) * 16384 / 3
             var (found, key) = (-1, 0)
             while true {
@@ -56,29 +68,44 @@
         }
 
         /// The cluster is driven on a thread of its own.
-        private static func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        static func run<Result: Sendable>(
+            _ body: @escaping @Sendable () throws -> Result
+        ) async throws -> Result {
             try await Lane().run { try body() }
         }
 
         /// It takes two seconds until a cluster works.
-        private static let common = Task { try await make() }
+        static let common = Task { try await make() }
 
-        private static func make(replicas: Int = 0) async throws -> RedisCluster { try await run { try RedisCluster(replicas: replicas) } }
+        static func make(replicas: Int = 0) async throws -> RedisCluster {
+            try await run { try RedisCluster(replicas: replicas) }
+        }
 
         // MARK: Reading and writing
 
         @Test func whatSharedCachesPromiseOnOneServerIsTrueOfACluster() async throws {
             let cluster = try await Self.common.value
-            let (one, other) = (try Program(cluster, name: "promises"), try Program(cluster, name: "promises"))
+            let (one, other) = (
+                try Program(cluster, name: "promises"), try Program(cluster, name: "promises")
+            )
             let keys = (0..<300).map { "key \($0)" }
             #expect(try await other.cache.values(forKeys: keys).isEmpty)
             for (number, key) in keys.enumerated() { try await one.cache.set(number, forKey: key) }
-            #expect(try await other.cache.values(forKeys: keys) == Dictionary(uniqueKeysWithValues: zip(keys, 0...)))
-            // What was read while the server still spoke of the sets is asked again. Then memory answers, until one of them is changed.
+            #expect(
+                try await other.cache.values(forKeys: keys)
+                    == Dictionary(uniqueKeysWithValues: zip(keys, 0...))
+            )
+            // What was read while the server still spoke of the sets is asked again. Then memory
+            // answers, until one of them is changed.
             _ = try await other.cache.values(forKeys: keys)
-            let (asked, hits) = (other.cache.statistics.serverReads, other.cache.statistics.nearHits)
+            let (asked, hits) = (
+                other.cache.statistics.serverReads, other.cache.statistics.nearHits
+            )
             #expect(try await other.cache.values(forKeys: keys).count == 300)
-            #expect(other.cache.statistics.serverReads == asked && other.cache.statistics.nearHits == hits + 300)
+            #expect(
+                other.cache.statistics.serverReads == asked
+                    && other.cache.statistics.nearHits == hits + 300
+            )
             for key in keys.prefix(20) {
                 try await one.cache.set(-1, forKey: key)
                 try await until("the other program reads the new value") {
@@ -96,11 +123,15 @@
             let programs = try (0..<2).map { _ in try Program(cluster, name: "all") }
             let storages = try programs.map { try ValkeyStorage<Int>($0.server, name: "all") }
             try await programs[0].cache.set(1, forKey: "a")
-            for number in 0..<100 { try await storages[0].set(number, forKey: Filename(rawValue: "\(number)")) }
+            for number in 0..<100 {
+                try await storages[0].set(number, forKey: Filename(rawValue: "\(number)"))
+            }
             #expect(try await storages[1].retrieve(forKey: "7") == 7)
             try await storages[1].removeAll()
             for number in 0..<100 {
-                await #expect(throws: (any Error).self) { try await storages[1].retrieve(forKey: Filename(rawValue: "\(number)")) }
+                await #expect(throws: (any Error).self) {
+                    try await storages[1].retrieve(forKey: Filename(rawValue: "\(number)"))
+                }
             }
             await until("memory has forgotten the value") { await !Self.has(storages[0], "7") }
             #expect(try await programs[1].cache.value(forKey: "a", freshness: .confirmed) == 1)
@@ -111,8 +142,10 @@
         }
 
         /// Returns when a value could be set.
-        private static func set(
-            _ value: Int, _ key: String, _ cache: SharedCache<String, Int>
+        static func set(
+            _ value: Int,
+            _ key: String,
+            _ cache: SharedCache<String, Int>
         ) async {
             await until("the value can be set") {
                 do throws(VellumError) {
@@ -140,7 +173,7 @@
             }
         }
 
-        private static func has(_ storage: ValkeyStorage<Int>, _ key: Filename) async -> Bool {
+        static func has(_ storage: ValkeyStorage<Int>, _ key: Filename) async -> Bool {
             do {
                 _ = try await storage.retrieve(forKey: key)
                 return true
@@ -173,11 +206,15 @@
         /// Its epoch is on another primary than the values.
         @Test func aRemovalOfAGroupIsHeardWhereverItsValuesAre() async throws {
             let cluster = try await Self.common.value
-            let (one, other) = (try Program(cluster, name: "groups"), try Program(cluster, name: "groups"))
+            let (one, other) = (
+                try Program(cluster, name: "groups"), try Program(cluster, name: "groups")
+            )
             let keys = (0..<30).map { "key \($0)" }
             for round in 0..<3 {
                 for key in keys { try await one.cache.set(round, forKey: key, groups: ["g", "h"]) }
-                #expect(try await other.cache.values(forKeys: keys, freshness: .confirmed).count == 30)
+                #expect(
+                    try await other.cache.values(forKeys: keys, freshness: .confirmed).count == 30
+                )
                 #expect(try await other.cache.values(forKeys: keys).count == 30)
                 try await one.cache.removeAll(group: round == 1 ? "g" : "h")
                 #expect(try await other.cache.values(forKeys: keys, freshness: .confirmed).isEmpty)
@@ -202,10 +239,14 @@
                 let asked = other.cache.statistics.serverReads
                 try await Self.run { try cluster.beginMove(ofSlot: slot, from: ends.0, to: ends.1) }
                 // Read, and set, while the keys are still there.
-                #expect(try await other.cache.value(forKey: key, freshness: .confirmed) == version - 1)
+                #expect(
+                    try await other.cache.value(forKey: key, freshness: .confirmed) == version - 1
+                )
                 try await Self.run { try cluster.moveKeys(ofSlot: slot, from: ends.0, to: ends.1) }
                 // And when they are on the other side, and the slot is not.
-                #expect(try await other.cache.value(forKey: key, freshness: .confirmed) == version - 1)
+                #expect(
+                    try await other.cache.value(forKey: key, freshness: .confirmed) == version - 1
+                )
                 #expect(try await other.cache.value(forKey: key) == version - 1)
                 try await Self.run { try cluster.endMove(ofSlot: slot, to: ends.1) }
                 try await one.cache.set(version, forKey: key)
@@ -216,7 +257,9 @@
                 // What another primary said is still known.
                 let before = other.cache.statistics
                 #expect(try await other.cache.value(forKey: stays) == 1)
-                if ends.0 != 1, ends.1 != 1 { #expect(other.cache.statistics.nearHits == before.nearHits + 1) }
+                if ends.0 != 1, ends.1 != 1 {
+                    #expect(other.cache.statistics.nearHits == before.nearHits + 1)
+                }
                 #expect(before.serverReads > asked)
             }
         }
@@ -246,12 +289,18 @@
             let program = try Program(cluster)
             let (key, other) = (Self.key(of: 0), Self.key(of: 0, 1))
             for name in [key, other] { try await program.cache.set(1, forKey: name) }
-            _ = try await Self.run { try cluster.command(0, "CLUSTER", "DELSLOTS", "\(Self.slot(key))") }
-            let hurried = try Program(cluster) { ($0.writeTimeout, $0.readTimeout) = (.milliseconds(300), .milliseconds(300)) }
+            _ = try await Self.run {
+                try cluster.command(0, "CLUSTER", "DELSLOTS", "\(Self.slot(key))")
+            }
+            let hurried = try Program(cluster) {
+                ($0.writeTimeout, $0.readTimeout) = (.milliseconds(300), .milliseconds(300))
+            }
             await Self.set(2, other, hurried.cache)
             await Self.setInVain(key, hurried.cache)
             async let set: Void = program.cache.set(3, forKey: key)
-            _ = try await Self.run { try cluster.command(0, "CLUSTER", "ADDSLOTS", "\(Self.slot(key))") }
+            _ = try await Self.run {
+                try cluster.command(0, "CLUSTER", "ADDSLOTS", "\(Self.slot(key))")
+            }
             try await set
             #expect(try await program.cache.value(forKey: key, freshness: .confirmed) == 3)
             #expect(try await program.cache.value(forKey: other, freshness: .confirmed) == 2)
@@ -286,150 +335,6 @@
             }
         }
 
-        // MARK: Outages
-
-        @Test func anOutageOfOnePrimaryLeavesTheOthersAlone() async throws {
-            let cluster = try await Self.make()
-            let program = try Program(cluster) {
-                ($0.readTimeout, $0.writeTimeout) = (.seconds(60), .seconds(60))
-                $0.outageMaxAge = .seconds(600)
-            }
-            let (dead, alive) = (Self.key(of: 0), Self.key(of: 1))
-            for key in [dead, alive] { try await program.cache.set(1, forKey: key) }
-            for key in [dead, alive] { #expect(try await program.cache.value(forKey: key) == 1) }
-            cluster.kill(0)
-            await until("it is known that the primary is lost") {
-                do throws(VellumError) {
-                    _ = try await program.cache.value(forKey: dead, freshness: .confirmed)
-                    return false
-                } catch {
-                    return true
-                }
-            }
-            await #expect(throws: VellumError.self) { try await program.cache.removeValue(forKey: dead) }
-            // Memory still answers, and so does the server.
-            let hits = program.cache.statistics.nearHits
-            #expect(try await program.cache.value(forKey: alive) == 1)
-            #expect(program.cache.statistics.nearHits == hits + 1)
-            try await program.cache.set(2, forKey: alive)
-            try await program.cache.removeValue(forKey: alive)
-            #expect(try await program.cache.value(forKey: alive, freshness: .confirmed) == nil)
-            #expect(program.cache.statistics.pendingRemovals == 1)
-            // What was loaded without the server is remembered for its own keys only.
-            for source in [LoadSource.loaded, .loadedInOutage] { #expect(try await program.cache.load(dead) { 7 }.source == source) }
-            #expect(try await program.cache.load(alive) { 8 }.source == .loaded)
-            let (storage, well) = (try ValkeyStorage<Int>(program.server, name: "all"), Self.key(of: 1, in: "all"))
-            try await storage.set(1, forKey: Filename(rawValue: well))
-            await #expect(throws: (any Error).self) { try await storage.removeAll() }
-            #expect(await !Self.has(storage, Filename(rawValue: well)))
-            try await storage.set(2, forKey: Filename(rawValue: well))
-            try await Self.run { try cluster.restart(0) }
-            await until("the removal has arrived") {
-                program.cache.statistics.pendingRemovals == 0
-            }
-        }
-
-        /// Nobody says on a new connection what changed before it.
-        @Test func aConnectionThatIsMadeAgainForgetsWhatItsPrimarySaid() async throws {
-            let cluster = try await Self.make()
-            let (one, other) = (try Program(cluster), try Program(cluster))
-            let (key, stays) = (Self.key(of: 0), Self.key(of: 1))
-            for name in [key, stays] { try await one.cache.set(1, forKey: name) }
-            for _ in 0..<2 { for name in [key, stays] { #expect(try await other.cache.value(forKey: name) == 1) } }
-            _ = try await Self.run { try cluster.command(0, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes") }
-            await Self.set(2, key, one.cache)
-            await until("the other program reads the new value") {
-                do throws(VellumError) {
-                    return try await other.cache.value(forKey: key) == 2
-                } catch {
-                    #expect(error.code == .unreachable)
-                    return false
-                }
-            }
-            // The other primary was not asked again.
-            let hits = other.cache.statistics.nearHits
-            #expect(try await other.cache.value(forKey: stays) == 1)
-            #expect(other.cache.statistics.nearHits == hits + 1)
-        }
-
-        @Test(arguments: ["killed", "FORCE", "cut off"]) func aReplicaThatIsPromotedIsUsed(_ way: String) async throws {
-            let cluster = try await Self.make(replicas: 1)
-            let (one, other) = (try Program(cluster), try Program(cluster))
-            let key = Self.key(of: 0)
-            try await one.cache.set(1, forKey: key)
-            #expect(try await other.cache.value(forKey: key) == 1)
-            let slot = Self.slot(key)
-            switch way {
-            case "killed": cluster.kill(0)
-            case "FORCE": try await Self.run { try cluster.promote(3, by: "FORCE") }
-            default:
-                try await Self.run {
-                    try cluster.cutOff(0)
-                    try cluster.promote(3)
-                }
-            }
-            try await Self.run {
-                try cluster.waitUntil("the replica has the slot") {
-                    try cluster.owner(ofSlot: slot, asked: 1) == 3
-                }
-            }
-            var version = 1
-            // Where it is cut off, the old one acknowledges for a moment what is lost.
-            await until("the new primary has what is set") {
-                version += 1
-                do {
-                    try await one.cache.set(version, forKey: key)
-                    let size = try await Self.run { try cluster.command(3, "DBSIZE") }
-                    let value = try await other.cache.value(forKey: key, freshness: .confirmed)
-                    return size != "0" && value == version
-                } catch {
-                    #expect(error is VellumError)
-                    return false
-                }
-            }
-            try await until("a near read finds the new value") {
-                try await other.cache.value(forKey: key) == version
-            }
-        }
-
-        /// All that it knew are replicas now, those it was configured with, too.
-        @Test func everyPrimaryMayBecomeAReplica() async throws {
-            let cluster = try await Self.make(replicas: 1)
-            let program = try Program(cluster)
-            let keys = (0..<3).map { Self.key(of: $0) }
-            for key in keys { try await program.cache.set(1, forKey: key) }
-            try await Self.run {
-                try cluster.waitUntil("all primaries are replicas") {
-                    // Who stands still for a second meanwhile is a replica again.
-                    for replica in 3..<6 { try cluster.promote(replica, by: "") }
-                    return try (0..<3).allSatisfy { try cluster.owner(ofSlot: $0 * 5461, asked: 4) >= 3 }
-                }
-            }
-            for key in keys {
-                await Self.set(2, key, program.cache)
-                #expect(try await program.cache.value(forKey: key, freshness: .confirmed) == 2)
-            }
-        }
-
-        @Test func aClosedClusterSaysSo() async throws {
-            let program = try Program(try await Self.common.value, name: "closed")
-            try await program.cache.set(1, forKey: "a")
-            let storage = try ValkeyStorage<Int>(program.server, name: "closed")
-            program.server.close()
-            let calls: [() async throws -> Void] = [
-                { try await program.cache.set(1, forKey: "a") }, { try await storage.removeAll() },
-                { try await program.cache.removeValue(forKey: "a") }, { _ = try await program.cache.values(forKeys: ["a", "b"]) },
-            ]
-            for call in calls {
-                await #expect { try await call() } throws: { error in
-                    (error as? VellumError)?.code == .closed
-                }
-            }
-            let unused = try Program(try await Self.common.value, name: "closed")
-            unused.server.close()
-            await #expect { try await unused.cache.set(1, forKey: "a") } throws: { ($0 as? VellumError)?.code == .closed }
-        }
-
         // MARK: What is refused
 
         @Test func whatAClusterCannotDoIsSaidAtOnce() async throws {
@@ -439,7 +344,10 @@
                 ("database 0", { $0.database = 1 }), ("no Sentinels", { $0.sentinels = ["a:1"] }),
                 ("no Sentinels", { $0.otherAddresses = ["a:1"] }),
                 ("no node of a cluster", { $0.clusterNodes = ["127.0.0.1:\(alone.port)"] }),
-                ("is a node of a cluster", { ($0.port, $0.clusterNodes) = (cluster.server(0).port, []) }),
+                (
+                    "is a node of a cluster",
+                    { ($0.port, $0.clusterNodes) = (cluster.server(0).port, []) }
+                ),
             ]
             for (text, change) in changes {
                 let program = try Program(cluster, change: change)
@@ -455,11 +363,15 @@
             let program = try Program(cluster) { $0.clusterNodes.insert("127.0.0.1:1", at: 0) }
             try await program.cache.set(1, forKey: "a")
             let lost = try Program(cluster) { $0.clusterNodes = ["127.0.0.1:1"] }
-            await #expect { _ = try await lost.cache.value(forKey: "a") } throws: { ($0 as? VellumError)?.code == .unreachable }
+            await #expect { _ = try await lost.cache.value(forKey: "a") } throws: {
+                ($0 as? VellumError)?.code == .unreachable
+            }
         }
 
         /// Each read asks, and those who wait for a loader ask again and again.
-        @Test(arguments: [true, false]) func withoutTrustNoTrackingIsNeeded(_ isCluster: Bool) async throws {
+        @Test(arguments: [true, false]) func withoutTrustNoTrackingIsNeeded(
+            _ isCluster: Bool
+        ) async throws {
             let alone = try RedisServer()
             let cluster = isCluster ? try await Self.make() : nil
             for number in 0..<(cluster?.size ?? 1) {
@@ -468,21 +380,31 @@
                     _ = try await Discovery.ask(alone.configuration, [RESPCommand(rules)])
                     continue
                 }
-                _ = try await Self.run { try cluster.command(number, "ACL", "SETUSER", "default", "-client|tracking") }
+                _ = try await Self.run {
+                    try cluster.command(number, "ACL", "SETUSER", "default", "-client|tracking")
+                }
             }
             func program(_ trust: Duration) throws -> SharedCache<String, Int> {
                 var configuration =
-                    cluster.map { ValkeyConfiguration(cluster: $0.addresses) } ?? ValkeyConfiguration(host: "127.0.0.1", port: alone.port)
+                    cluster.map { ValkeyConfiguration(cluster: $0.addresses) }
+                    ?? ValkeyConfiguration(host: "127.0.0.1", port: alone.port)
                 let long = Duration.seconds(600)
                 (configuration.connectTimeout, configuration.readTimeout) = (long, long)
                 (configuration.writeTimeout, configuration.lease) = (long, long)
                 (configuration.trust, configuration.longestWait) = (trust, long)
-                return try SharedCacheManager(name: "test", server: ValkeyServer(configuration)).cache(
-                    cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+                return try SharedCacheManager(name: "test", server: ValkeyServer(configuration))
+                    .cache(
+                        cacheName: "numbers",
+                        cacheVersion: .custom("1"),
+                        maxAge: .hours(1)
+                    )
             }
-            let (one, other, trusting) = (try program(.zero), try program(.zero), try program(.seconds(1)))
+            let (one, other, trusting) = (
+                try program(.zero), try program(.zero), try program(.seconds(1))
+            )
             await #expect { _ = try await trusting.value(forKey: "a") } throws: { error in
-                (error as? VellumError)?.code == .refused && (error as? VellumError)?.message.contains("set trust to zero") == true
+                (error as? VellumError)?.code == .refused
+                    && (error as? VellumError)?.message.contains("set trust to zero") == true
             }
             try await one.set(1, forKey: "a", groups: ["g"])
             #expect(try await other.value(forKey: "a") == 1)

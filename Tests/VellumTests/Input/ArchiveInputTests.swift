@@ -23,29 +23,34 @@ struct ArchiveInputTests {
         static var archiveName: String { "Others" }
     }
 
-    private static func store() throws -> ArchiveStore<Item> {
+    static func store() throws -> ArchiveStore<Item> {
         let store = try ArchivesFactory.inMemory().store(for: Item.self, diskLimit: .unlimited)
         try store.record(contentsOf: ["a", "b", "c"].map { Item(id: $0) })
         return store
     }
 
-    private static func folder() -> URL {
-        FileManager.default.temporaryDirectory.appendingPathComponent("VellumTests-\(UUID().uuidString)", isDirectory: true)
+    static func folder() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent(
+            "VellumTests-\(UUID().uuidString)",
+            isDirectory: true
+        )
     }
 
-    private static func inFolder(_ body: (URL) throws -> Void) throws {
+    static func inFolder(_ body: (URL) throws -> Void) throws {
         let folder = folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder)
     }
 
-    private static func expect(_ isTrue: Bool, _ what: String) throws {
+    static func expect(_ isTrue: Bool, _ what: String) throws {
         guard isTrue else { throw VellumError(.failedQuery, what) }
     }
 
-    private static let counts: [InputCase] = [
+    static let counts: [InputCase] = [
         InputCase(
-            "ArchiveStore.keys limit", "ArchiveStore.accessAll limit", "ArchiveManager.accessAll limitedBy",
+            "ArchiveStore.keys limit",
+            "ArchiveStore.accessAll limit",
+            "ArchiveManager.accessAll limitedBy",
             "Archivist.accessAll limitedBy",
             of: HostileInput.counts
         ) { limit in
@@ -54,10 +59,16 @@ struct ArchiveInputTests {
             try expect(store.keys(prefix: "", limit: limit).count == expected, "keys of a prefix")
             try expect(store.accessAll(limit: limit).count == expected, "accessAll")
             let manager: ArchiveManager<Item> = try store.factory.archives()
-            try expect(manager.accessAll(limitedBy: limit).count == expected, "accessAll(limitedBy:)")
+            try expect(
+                manager.accessAll(limitedBy: limit).count == expected,
+                "accessAll(limitedBy:)"
+            )
         },
         InputCase(
-            "ArchiveStore.fetch limit", "ArchiveStore.stream limit", "ArchiveStore.explain limit", of: HostileInput.counts,
+            "ArchiveStore.fetch limit",
+            "ArchiveStore.stream limit",
+            "ArchiveStore.explain limit",
+            of: HostileInput.counts,
             throwing: { $0 < 0 ? .invalidQuery : nil }
         ) { limit in
             let (store, expected) = (try store(), min(3, max(0, limit)))
@@ -68,68 +79,109 @@ struct ArchiveInputTests {
             try expect(streamed == expected, "stream")
         },
         InputCase(
-            "ArchiveStore.fetch offset", "ArchiveStore.stream offset", "ArchiveStore.explain offset", of: HostileInput.counts,
+            "ArchiveStore.fetch offset",
+            "ArchiveStore.stream offset",
+            "ArchiveStore.explain offset",
+            of: HostileInput.counts,
             throwing: { $0 < 0 ? .invalidQuery : nil }
         ) { offset in
             let (store, expected) = (try store(), 3 - min(3, max(0, offset)))
             try expect(store.fetch(offset: offset).count == expected, "fetch")
-            try expect(store.fetch(sortedBy: [SortDescriptor(\.id)], limit: .max, offset: offset).count == expected, "a window")
+            try expect(
+                store.fetch(sortedBy: [SortDescriptor(\.id)], limit: .max, offset: offset).count
+                    == expected,
+                "a window"
+            )
             _ = try store.explain(offset: offset)
             var streamed = 0
             for try await _ in store.stream(offset: offset) { streamed += 1 }
             try expect(streamed == expected, "stream")
         },
-        InputCase("ArchiveStore.observe limit", of: HostileInput.counts, throwing: { $0 < 0 ? .invalidQuery : nil }) { limit in
+        InputCase(
+            "ArchiveStore.observe limit",
+            of: HostileInput.counts,
+            throwing: { $0 < 0 ? .invalidQuery : nil }
+        ) { limit in
             for try await found in try store().observe(limit: limit) {
                 return try expect(found.count == min(3, max(0, limit)), "observe")
             }
         },
         InputCase(
-            "Archivist.limitResults by", "Query.limitResults by", "QueryBuilder.limitResults by", "QueryLimiter.init limit",
+            "Archivist.limitResults by",
+            "Query.limitResults by",
+            "QueryBuilder.limitResults by",
+            "QueryLimiter.init limit",
             of: HostileInput.counts
         ) { limit in
             // Methods that do not throw report it: nothing is found.
             let manager: ArchiveManager<Item> = try store().factory.archives()
             let expected = min(3, max(0, limit))
-            try expect(manager.limitResults(by: limit).getResults().count == expected, "limitResults")
-            try expect(manager.process(queries: [.limitResults(by: limit)]).count == expected, "process")
-            try expect(manager.process(queries: [Query(QueryLimiter(limit: limit))]).count == expected, "QueryLimiter")
-            try expect(manager.limitResults(by: .max).limitResults(by: limit).getResults().count == expected, "QueryBuilder")
+            try expect(
+                manager.limitResults(by: limit).getResults().count == expected,
+                "limitResults"
+            )
+            try expect(
+                manager.process(queries: [.limitResults(by: limit)]).count == expected,
+                "process"
+            )
+            try expect(
+                manager.process(queries: [Query(QueryLimiter(limit: limit))]).count == expected,
+                "QueryLimiter"
+            )
+            try expect(
+                manager.limitResults(by: .max).limitResults(by: limit).getResults().count
+                    == expected,
+                "QueryBuilder"
+            )
         },
     ]
 
-    private static let queries: [InputCase] = [
+    static let queries: [InputCase] = [
         InputCase(
-            "QueryValidator.countEqual with", "QueryValidator.countGreater than", "QueryValidator.countGreaterOrEqual with",
-            "QueryValidator.countLess than", "QueryValidator.countLessOrEqual with", "ArchiveResults.init limit", of: HostileInput.counts
+            "QueryValidator.countEqual with",
+            "QueryValidator.countGreater than",
+            "QueryValidator.countGreaterOrEqual with",
+            "QueryValidator.countLess than",
+            "QueryValidator.countLessOrEqual with",
+            "ArchiveResults.init limit",
+            of: HostileInput.counts
         ) { count in
             let store = try store()
             let manager: ArchiveManager<Item> = try store.factory.archives()
             let tests: [(QueryValidator<Item, String>, Bool)] = [
                 (.countEqual(with: count), 1 == count), (.countGreater(than: count), 1 > count),
-                (.countGreaterOrEqual(with: count), 1 >= count), (.countLess(than: count), 1 < count),
+                (.countGreaterOrEqual(with: count), 1 >= count),
+                (.countLess(than: count), 1 < count),
                 (.countLessOrEqual(with: count), 1 <= count),
             ]
             for (test, isTrue) in tests {
-                try expect(manager.findWhere { $0.id(test) }.getResults().count == (isTrue ? 3 : 0), "\(count)")
+                try expect(
+                    manager.findWhere { $0.id(test) }.getResults().count == (isTrue ? 3 : 0),
+                    "\(count)"
+                )
             }
             await MainActor.run { ArchiveResults(store, limit: count).stop() }
         },
         InputCase(
-            "QueryValidator.contains _", "QueryValidator.contains string", "QueryValidator.matches regex",
+            "QueryValidator.contains _",
+            "QueryValidator.contains string",
+            "QueryValidator.matches regex",
             "ArchiveResult.init archiveWithKey",
             of: HostileInput.names + ["[", "(?<", "\\", "(a*)*"]
         ) { text in
             let store = try store()
             let manager: ArchiveManager<Item> = try store.factory.archives()
             // An expression that is none is reported, and nothing is found.
-            for test in [QueryValidator<Item, String>.contains(text), .contains(string: text, caseSensitive: false), .matches(regex: text)]
-            {
+            for test in [
+                QueryValidator<Item, String>.contains(text),
+                .contains(string: text, caseSensitive: false), .matches(regex: text),
+            ] {
                 _ = manager.findWhere { $0.id(test) }.getResults()
             }
             await MainActor.run { ArchiveResult(store, archiveWithKey: text).stop() }
         },
-        InputCase("ArchiveIndex.index named", "ArchiveIndex.each named", of: HostileInput.names) { name in
+        InputCase("ArchiveIndex.index named", "ArchiveIndex.each named", of: HostileInput.names) {
+            name in
             struct Tagged: ArchiveCodable, IndexedArchivable {
                 var primaryKey = "a"
                 var tags = ["b"]
@@ -147,22 +199,29 @@ struct ArchiveInputTests {
         },
     ]
 
-    private static let durations: [InputCase] = [
+    static let durations: [InputCase] = [
         InputCase(
-            "ArchiveStore.record expiration", "ArchiveStore.recordIfAbsent expiration", "ArchiveStore.update expiration",
-            "ArchivesFactory.store expiration", "ArchivesFactory.archives expiration", of: HostileInput.seconds,
+            "ArchiveStore.record expiration",
+            "ArchiveStore.recordIfAbsent expiration",
+            "ArchiveStore.update expiration",
+            "ArchivesFactory.store expiration",
+            "ArchivesFactory.archives expiration",
+            of: HostileInput.seconds,
             throwing: HostileInput.isValid
         ) { seconds in
             let (age, clock) = (Expiration.after(seconds: seconds), TestClock())
             let store = try ArchivesFactory.inMemory(clock: clock.wallClock).store(for: Item.self)
             var errors: [any Error] = []
             let writes: [(Item) throws -> Void] = [
-                { try store.record($0, expiration: age) }, { try store.record(contentsOf: [$0], expiration: age) },
+                { try store.record($0, expiration: age) },
+                { try store.record(contentsOf: [$0], expiration: age) },
                 { _ = try store.recordIfAbsent($0, expiration: age) },
-                { item in try store.update(archiveWithKey: item.id, expiration: age) { $0 = item } },
+                { item in try store.update(archiveWithKey: item.id, expiration: age) { $0 = item }
+                },
                 { _ = try store.factory.store(for: Item.self, expiration: age).record($0) },
                 {
-                    let manager: ArchiveManager<Item> = try store.factory.archives(expiration: age); manager.record($0)
+                    let manager: ArchiveManager<Item> = try store.factory.archives(expiration: age);
+                    manager.record($0)
                 },
             ]
             for (number, write) in writes.enumerated() {
@@ -172,33 +231,58 @@ struct ArchiveInputTests {
                     try expect(isThere == (seconds > 0), "write \(number)")
                 } catch { errors.append(error) }
             }
-            try expect(errors.isEmpty || errors.count == writes.count, "\(errors.count) errors: \(errors)")
+            try expect(
+                errors.isEmpty || errors.count == writes.count,
+                "\(errors.count) errors: \(errors)"
+            )
             try expect(store.keys().isEmpty || seconds > 0, "Something is there.")
             if let error = errors.first { throw error }
         },
         InputCase(
-            "ArchiveStore.value staleWhileRevalidate", "ArchiveStore.value staleIfError", "ArchiveStore.load staleWhileRevalidate",
-            "ArchiveStore.load staleIfError", "LoadOptions.init negativeMaxAge", "LoadOptions.init errorMaxAge",
-            "LoadOptions.init softTimeout", "LoadOptions.negativeMaxAge", "LoadOptions.errorMaxAge", "LoadOptions.softTimeout",
-            "LoadResult.value maxAge", "LoadResult.unchanged maxAge", "LoadResult.none maxAge", of: HostileInput.durations
+            "ArchiveStore.value staleWhileRevalidate",
+            "ArchiveStore.value staleIfError",
+            "ArchiveStore.load staleWhileRevalidate",
+            "ArchiveStore.load staleIfError",
+            "LoadOptions.init negativeMaxAge",
+            "LoadOptions.init errorMaxAge",
+            "LoadOptions.init softTimeout",
+            "LoadOptions.negativeMaxAge",
+            "LoadOptions.errorMaxAge",
+            "LoadOptions.softTimeout",
+            "LoadResult.value maxAge",
+            "LoadResult.unchanged maxAge",
+            "LoadResult.none maxAge",
+            of: HostileInput.durations
         ) { duration in
             let store = try store()
-            let options = LoadOptions(negativeMaxAge: duration, errorMaxAge: duration, softTimeout: duration)
+            let options = LoadOptions(
+                negativeMaxAge: duration,
+                errorMaxAge: duration,
+                softTimeout: duration
+            )
             for key in ["a", "new"] {
                 let item = try await store.value(
-                    forKey: key, staleWhileRevalidate: duration, staleIfError: duration, options: options
+                    forKey: key,
+                    staleWhileRevalidate: duration,
+                    staleIfError: duration,
+                    options: options
                 ) { Item(id: key) }
                 try expect(item.id == key, "value")
             }
             let results: [LoadResult<Item>] = [
-                .value(Item(id: "x"), maxAge: duration), .unchanged(maxAge: duration), .none(maxAge: duration),
+                .value(Item(id: "x"), maxAge: duration), .unchanged(maxAge: duration),
+                .none(maxAge: duration),
             ]
             for result in results {
                 try store.record(Item(id: "x"), expiration: .after(.zero))
                 do {
                     let loaded = try await store.load("x", options: options) { _ in result }
-                    try expect((loaded.value == nil) == (result == .none(maxAge: duration)), "\(result)")
-                } catch let error as VellumError where error.code == .nothingUnchanged {}  // The expired one was reclaimed.
+                    try expect(
+                        (loaded.value == nil) == (result == .none(maxAge: duration)),
+                        "\(result)"
+                    )
+                    // The expired one was reclaimed.
+                } catch let error as VellumError where error.code == .nothingUnchanged {}
             }
         },
         InputCase("ArchivesFactory.migrates", of: HostileInput.durations) { delay in
@@ -207,7 +291,11 @@ struct ArchiveInputTests {
             try factory.store(for: Item.self).record(Item(id: "a"))
             try expect(factory.store(for: Item.self).count() == 1, "\(delay)")
         },
-        InputCase("ArchivesFactory.check timeout", "MiniCacheManager.check timeout", of: HostileInput.durations) { timeout in
+        InputCase(
+            "ArchivesFactory.check timeout",
+            "MiniCacheManager.check timeout",
+            of: HostileInput.durations
+        ) { timeout in
             let (archives, caches) = (ArchivesFactory.inMemory(), MiniCacheManager.inMemory())
             // A maintenance of the file may keep the lock for a moment.
             func expectHealth(_ what: String, _ check: () throws -> FileHealth) throws {
@@ -219,22 +307,32 @@ struct ArchiveInputTests {
             try expectHealth("caches") { try caches.check(timeout: timeout) }
         },
         InputCase(
-            "ArchivesFactory.store keepExpiredFor", "ArchivesFactory.archives keepExpiredFor", of: HostileInput.durations
+            "ArchivesFactory.store keepExpiredFor",
+            "ArchivesFactory.archives keepExpiredFor",
+            of: HostileInput.durations
         ) { duration in
             let clock = TestClock()
             for isStore in [false, true] {
                 let factory = ArchivesFactory.inMemory(clock: clock.wallClock)
                 let store: ArchiveStore<Item> =
-                    isStore ? try factory.store(keepExpiredFor: duration) : try factory.archives(keepExpiredFor: duration).store
+                    isStore
+                    ? try factory.store(keepExpiredFor: duration)
+                    : try factory.archives(keepExpiredFor: duration).store
                 try store.record(Item(id: "a"), expiration: .after(.seconds(1)))
                 clock.advance(bySeconds: 10)
-                DatabaseFile.opened(at: factory.directory.appendingPathComponent("Archives.sqlite"))?.sweepEverything()
+                DatabaseFile.opened(
+                    at: factory.directory.appendingPathComponent("Archives.sqlite")
+                )?.sweepEverything()
                 try expect(store.count() == (duration > .seconds(10) ? 1 : 0), "\(duration)")
             }
         },
         InputCase(
-            "LoadOptions.init timeout", "LoadOptions.timeout", "LoadOptions.init loadTimeout", "LoadOptions.loadTimeout",
-            of: HostileInput.durations, throwing: { $0 <= .zero ? .loadTimedOut : nil }
+            "LoadOptions.init timeout",
+            "LoadOptions.timeout",
+            "LoadOptions.init loadTimeout",
+            "LoadOptions.loadTimeout",
+            of: HostileInput.durations,
+            throwing: { $0 <= .zero ? .loadTimedOut : nil }
         ) { duration in
             // A positive one is long enough for a loader that returns.
             let timeout = duration > .zero ? max(duration, .seconds(3600)) : duration
@@ -246,8 +344,13 @@ struct ArchiveInputTests {
             }
         },
         InputCase(
-            "LoadOptions.init refreshAhead", "LoadOptions.refreshAhead", "ArchiveStore.value options", "ArchiveStore.load options",
-            "LoadOptions.init expiration", "LoadOptions.expiration", of: HostileInput.seconds + [0.5, 1],
+            "LoadOptions.init refreshAhead",
+            "LoadOptions.refreshAhead",
+            "ArchiveStore.value options",
+            "ArchiveStore.load options",
+            "LoadOptions.init expiration",
+            "LoadOptions.expiration",
+            of: HostileInput.seconds + [0.5, 1],
             throwing: { $0 > 0 && $0 < 1 ? nil : .invalidDuration }
         ) { part in
             let options = LoadOptions(expiration: .after(.seconds(60)), refreshAhead: part)
@@ -255,8 +358,10 @@ struct ArchiveInputTests {
         },
         InputCase(
             "ArchiveManager.deleteAllInvalidateArchives invalidateTimeInterval",
-            "Archivist.deleteAllInvalidateArchives invalidateTimeInterval", "ArchiveStore.deleteAll lastUsedBefore",
-            of: HostileInput.seconds, throwing: HostileInput.isValid
+            "Archivist.deleteAllInvalidateArchives invalidateTimeInterval",
+            "ArchiveStore.deleteAll lastUsedBefore",
+            of: HostileInput.seconds,
+            throwing: HostileInput.isValid
         ) { seconds in
             let clock = TestClock()
             let store = try ArchivesFactory.inMemory(clock: clock.wallClock).store(for: Item.self)
@@ -265,118 +370,13 @@ struct ArchiveInputTests {
             let manager: ArchiveManager<Item> = try store.factory.archives()
             // A mistake must not delete: it is reported to `failures`.
             manager.deleteAllInvalidateArchives(invalidateTimeInterval: seconds)
-            try expect(store.count() == (seconds == 0 || seconds == .leastNonzeroMagnitude ? 0 : 1), "deleteAllInvalidateArchives")
+            try expect(
+                store.count() == (seconds == 0 || seconds == .leastNonzeroMagnitude ? 0 : 1),
+                "deleteAllInvalidateArchives"
+            )
             try store.record(Item(id: "a"))
             let deleted = try store.deleteAll(lastUsedBefore: Date(timeIntervalSince1970: seconds))
             try expect(deleted == (seconds > 1e10 ? 1 : 0), "deleteAll(lastUsedBefore:)")
         },
     ]
-
-    private static let sizes: [InputCase] = [
-        InputCase(
-            "ArchivesFactory.store memoryLimit", "ArchivesFactory.store diskLimit", "ArchiveManager.init maxMemorySize",
-            "ArchiveManager.init maxDiskSize", "ArchivesFactory.init defaultMaxMemorySize", "ArchivesFactory.init defaultMaxDiskSize",
-            "ArchivesFactory.defaultMaxMemorySize", "ArchivesFactory.defaultMaxDiskSize", of: HostileInput.sizes,
-            throwing: HostileInput.isValid
-        ) { size in
-            try inFolder { folder in
-                let opened: [() throws -> Void] = [
-                    { _ = try ArchivesFactory(directory: folder).store(for: Item.self, memoryLimit: size) },
-                    { _ = try ArchivesFactory(directory: folder).store(for: Item.self, diskLimit: size) },
-                    { _ = try ArchivesFactory(directory: folder, defaultMaxMemorySize: size).store(for: Item.self) },
-                    { _ = try ArchivesFactory(directory: folder, defaultMaxDiskSize: size).store(for: Item.self) },
-                    {
-                        let factory = ArchivesFactory(directory: folder)
-                        (factory.defaultMaxMemorySize, factory.defaultMaxDiskSize) = (size, size)
-                        _ = try factory.store(for: Item.self)
-                    },
-                    // In the archives of the program: nothing may be left there.
-                    { if HostileInput.isValid(size) != nil { _ = try ArchiveManager<Item>(maxMemorySize: size, maxDiskSize: size) } },
-                ]
-                var errors: [any Error] = []
-                for open in opened { do { try open() } catch { errors.append(error) } }
-                try expect(errors.isEmpty || errors.count == opened.count, "\(errors)")
-                if let error = errors.first { throw error }
-            }
-        },
-        InputCase(
-            "ArchivesFactory.archives trySetMaxMemorySize", "ArchivesFactory.archives trySetMaxDiskSize", "Archived.init memoryLimit",
-            "Archived.init diskLimit", "ArchiveStore.trimMemory to", of: HostileInput.sizes
-        ) { size in
-            // Zero or less stood for the default in version 1.
-            let factory = ArchivesFactory.inMemory()
-            let manager: ArchiveManager<Item> = try factory.archives(trySetMaxMemorySize: size, trySetMaxDiskSize: size)
-            manager.record(Item(id: "a"))
-            try expect(manager.access(archiveWithKey: "a") != nil || size.bytes == 1, "archives")
-            manager.store.trimMemory(to: size)
-            let archived = Archived<Other>(initialPrimaryKey: "other", memoryLimit: size, diskLimit: size, in: factory)
-            archived.wrappedValue = Other()
-            _ = archived.wrappedValue
-        },
-    ]
-
-    private static let names: [InputCase] = [
-        InputCase(
-            "ArchiveStore.access archiveWithKey", "ArchiveStore.contains archiveWithKey", "ArchiveStore.delete archiveWithKey",
-            "ArchiveStore.metadata forKey", "ArchiveStore.encodedData forKey", "ArchiveStore.cborValue forKey", "ArchiveStore.keys prefix",
-            "ArchiveStore.deleteAll prefix", "ArchiveManager.access archiveWithKey", "ArchiveManager.delete archiveWithKey",
-            "ArchiveManager.delete allKeys", "ArchiveManager.latestAccessedTime for", "ArchiveTransaction.access archiveWithKey",
-            "ArchiveTransaction.delete archiveWithKey", "Archivist.access archiveWithKey", "Archivist.delete archiveWithKey",
-            "Archivist.delete allKeys", "Archivist.latestAccessedTime for", "Archived.init initialPrimaryKey", of: HostileInput.names
-        ) { key in
-            let store = try store()
-            _ = (try store.access(archiveWithKey: key), try store.contains(archiveWithKey: key), try store.metadata(forKey: key))
-            _ = (try store.encodedData(forKey: key), try store.cborValue(forKey: key), try store.keys(prefix: key))
-            let manager: ArchiveManager<Item> = try store.factory.archives()
-            _ = (manager.access(archiveWithKey: key), manager.latestAccessedTime(for: key))
-            manager.delete(allKeys: [key])
-            manager.delete(archiveWithKey: key)
-            try store.transaction {
-                _ = try $0.access(archiveWithKey: key, in: store)
-                $0.delete(archiveWithKey: key, in: store)
-            }
-            _ = Archived<Item>(initialPrimaryKey: key, in: store.factory).wrappedValue
-            try store.delete(archiveWithKey: key)
-            try store.deleteAll(prefix: key)
-        },
-        InputCase(
-            "ArchiveStore.update archiveWithKey", "ArchiveStore.value forKey", "ArchiveStore.load _", "ArchiveStore.observe archiveWithKey",
-            of: HostileInput.names, throwing: HostileInput.isValid
-        ) { key in
-            let store = try store()
-            for try await found in store.observe(archiveWithKey: key) {
-                try expect(found == nil, "observe")
-                break
-            }
-            try expect(try await store.value(forKey: key) { Item(id: key) } == Item(id: key), "value")
-            try store.update(archiveWithKey: key) { $0 = Item(id: key) }
-            try expect(store.access(archiveWithKey: key) == Item(id: key), "access")
-        },
-        InputCase("ArchivesFactory.drop archiveNamed", of: HostileInput.names) { name in
-            try expect(try !store().factory.drop(archiveNamed: name), "drop")
-        },
-    ]
-
-    private static let urls: [InputCase] = [
-        InputCase(
-            "ArchivesFactory.init directory", of: ["a\0b", "/dev/null/a", "/proc/a", "x/" + String(repeating: "n", count: 300)],
-            throwing: { $0 == "a\0b" ? nil : .cannotOpen }
-        ) { path in
-            try inFolder { folder in
-                let url = URL(fileURLWithPath: path, isDirectory: true, relativeTo: path.hasPrefix("/") ? nil : folder)
-                _ = try ArchivesFactory(directory: url).store(for: Item.self)
-            }
-        },
-        InputCase("ArchivesFactory.init directory", of: ["https://example.com/a", "data:,", "a"], throwing: { _ in .cannotOpen }) { text in
-            guard let url = URL(string: text) else { return }
-            _ = try ArchivesFactory(directory: url).store(for: Item.self)
-        },
-    ]
-
-    static let table = counts + queries + durations + sizes + names + urls
-
-    @Test(arguments: table) func aParameterTakesAnyValue(_ row: InputCase) async {
-        let problems = await row.problems()
-        #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
-    }
 }

@@ -7,7 +7,8 @@ import VellumCore
 import VellumTestSupport
 import VellumTesting
 
-/// The rows of the table of parameters that models of screens, finders of text and the test kit have.
+/// The rows of the table of parameters that models of screens, finders of text and the test kit
+/// have.
 @Suite(.ownThreads)
 struct ScreenInputTests {
     struct Item: ArchiveCodable, Sendable, Equatable {
@@ -15,14 +16,24 @@ struct ScreenInputTests {
         var id: String
     }
 
-    private static func store(_ faults: Faults = Faults(), _ clock: TestClock = TestClock()) throws -> ArchiveStore<Item> {
-        let store = try ArchivesFactory.inMemory(faults: faults, clock: clock).store(for: Item.self, diskLimit: .unlimited)
+    private static func store(
+        _ faults: Faults = Faults(),
+        _ clock: TestClock = TestClock()
+    ) throws -> ArchiveStore<Item> {
+        let store = try ArchivesFactory.inMemory(faults: faults, clock: clock).store(
+            for: Item.self,
+            diskLimit: .unlimited
+        )
         try store.record(contentsOf: ["a", "b", "c"].map { Item(id: $0) })
         return store
     }
 
     private static func cache() -> MiniCache<String, Int> {
-        MiniCacheManager.inMemory().cache(cacheName: "a", cacheVersion: .custom("1"), maxAge: .hours(1))
+        MiniCacheManager.inMemory().cache(
+            cacheName: "a",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
     }
 
     private static func expect(_ isTrue: Bool, _ what: String) throws {
@@ -30,12 +41,21 @@ struct ScreenInputTests {
     }
 
     private static let screens: [InputCase] = [
-        InputCase("ArchiveResults.limit", "ArchiveResults.ask limit", of: HostileInput.counts, throwing: { $0 < 0 ? .invalidQuery : nil }) {
+        InputCase(
+            "ArchiveResults.limit",
+            "ArchiveResults.ask limit",
+            of: HostileInput.counts,
+            throwing: { $0 < 0 ? .invalidQuery : nil }
+        ) {
             limit in
             try await showing(limit)
         },
-        InputCase("ArchiveResults.showMore by", "ArchiveCount.value", of: HostileInput.counts) { count in try await showingMore(count) },
-        InputCase("ArchiveResults.delete allKeys", of: HostileInput.names) { key in try await deleting(key) },
+        InputCase("ArchiveResults.showMore by", "ArchiveCount.value", of: HostileInput.counts) {
+            count in try await showingMore(count)
+        },
+        InputCase("ArchiveResults.delete allKeys", of: HostileInput.names) { key in
+            try await deleting(key)
+        },
     ]
 
     /// What is asked and written with a limit; a negative one is an error that the model has.
@@ -50,7 +70,10 @@ struct ScreenInputTests {
         await store.observersSettled()
         try expect(results.error?.code == others.error?.code, "Two errors.")
         if let error = results.error { throw error }
-        try expect(results.value.count == min(limit, 3) && others.value == results.value, "\(results.value)")
+        try expect(
+            results.value.count == min(limit, 3) && others.value == results.value,
+            "\(results.value)"
+        )
     }
 
     @MainActor private static func showingMore(_ count: Int) async throws {
@@ -59,7 +82,11 @@ struct ScreenInputTests {
         await store.observersSettled()
         try results.showMore(after: #require(results.value.last), by: count)
         await store.observersSettled()
-        try expect(results.value.count == (count < 1 ? 1 : min(3, count == .max ? 3 : 1 + count)) && number.value == 3, "\(results.value)")
+        try expect(
+            results.value.count == (count < 1 ? 1 : min(3, count == .max ? 3 : 1 + count))
+                && number.value == 3,
+            "\(results.value)"
+        )
     }
 
     @MainActor private static func deleting(_ key: String) async throws {
@@ -68,13 +95,19 @@ struct ScreenInputTests {
     }
 
     private static let text: [InputCase] = [
-        InputCase("QueryValidator.starts with", "QueryValidator.isEqual _", of: HostileInput.names) { text in
+        InputCase("QueryValidator.starts with", "QueryValidator.isEqual _", of: HostileInput.names)
+        { text in
             let store = try store()
             if text.utf8.count < 1000, !text.isEmpty { try store.record(Item(id: text)) }
             let archives: ArchiveManager<Item> = try store.factory.archives()
-            let equal = archives.findWhere { $0.id(.isEqual(text, ignoring: .caseAndDiacritics)) }.getResults()
-            let starts = archives.findWhere { $0.id(.starts(with: text, ignoring: .case)) }.getResults()
-            try expect(equal.map(\.id) == (text.utf8.count < 1000 && !text.isEmpty ? [text] : []), "\(equal.count)")
+            let equal = archives.findWhere { $0.id(.isEqual(text, ignoring: .caseAndDiacritics)) }
+                .getResults()
+            let starts = archives.findWhere { $0.id(.starts(with: text, ignoring: .case)) }
+                .getResults()
+            try expect(
+                equal.map(\.id) == (text.utf8.count < 1000 && !text.isEmpty ? [text] : []),
+                "\(equal.count)"
+            )
             try expect(starts.count == (text.isEmpty ? 3 : equal.count), "\(starts.count)")
         }
     ]
@@ -84,7 +117,12 @@ struct ScreenInputTests {
             try expect(!store().damage(archiveWithKey: key), "damaged")
             try expect(!cache().damage(forKey: key), "damaged")
         },
-        InputCase("ArchiveStore.waitForCallers _", "MiniCache.waitForCallers _", "LoaderGate.waitForCalls _", of: HostileInput.counts) {
+        InputCase(
+            "ArchiveStore.waitForCallers _",
+            "MiniCache.waitForCallers _",
+            "LoaderGate.waitForCalls _",
+            of: HostileInput.counts
+        ) {
             count in
             let waiting = Task {
                 await LoaderGate<Int>().waitForCalls(count)
@@ -95,7 +133,11 @@ struct ScreenInputTests {
             if count > 0 { waiting.cancel() }
             try await waiting.value
         },
-        InputCase("Faults.fail after", of: HostileInput.counts, throwing: { $0 > 0 ? nil : .inputOutput }) { calls in
+        InputCase(
+            "Faults.fail after",
+            of: HostileInput.counts,
+            throwing: { $0 > 0 ? nil : .inputOutput }
+        ) { calls in
             let faults = Faults()
             let store = try store(faults)
             // One call is not enough for what a record does.
@@ -103,9 +145,16 @@ struct ScreenInputTests {
             defer { faults.heal() }
             try store.record(Item(id: "d"))
         },
-        InputCase("LoaderGate.load _", "LoaderGate.release _", "LoaderGate.fail _", of: HostileInput.names) { name in
+        InputCase(
+            "LoaderGate.load _",
+            "LoaderGate.release _",
+            "LoaderGate.fail _",
+            of: HostileInput.names
+        ) { name in
             let gate = LoaderGate<Int>()
-            let (one, other) = (Task { try await gate.load(name) }, Task { try await gate.load("other") })
+            let (one, other) = (
+                Task { try await gate.load(name) }, Task { try await gate.load("other") }
+            )
             await gate.waitForCalls(2)
             gate.release(name, with: 1)
             gate.fail(name, with: CancellationError())

@@ -26,7 +26,9 @@ struct VersionInputTests {
         var primaryKey: String { "huge" }
         static var archiveName: String { "Huge" }
         static var archiveVersion: Int { .max }
-        static var formerArchiveNames: [String] { ["", "\0", "a.b\0c", String(repeating: "n", count: 70_000), "Huge"] }
+        static var formerArchiveNames: [String] {
+            ["", "\0", "a.b\0c", String(repeating: "n", count: 70_000), "Huge"]
+        }
     }
 
     struct Nesting: ArchiveCodable {
@@ -83,12 +85,20 @@ struct VersionInputTests {
         _ = archived.wrappedValue
     }
 
-    private static func cache<Value: Codable & Sendable>(_ type: Value.Type) -> MiniCache<String, Value> {
-        MiniCacheManager.inMemory().cache(cacheName: "Test", cacheVersion: .custom("1"), maxAge: .days(1))
+    private static func cache<Value: Codable & Sendable>(
+        _ type: Value.Type
+    ) -> MiniCache<String, Value> {
+        MiniCacheManager.inMemory().cache(
+            cacheName: "Test",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
     }
 
     /// FN4: "StoredObject.init version", "StoredObject.init key"
-    @Test(arguments: [0, -1, Int.min, .max]) func aMigrationIsTestedByWhatWasRecorded(_ version: Int) throws {
+    @Test(arguments: [0, -1, Int.min, .max]) func aMigrationIsTestedByWhatWasRecorded(
+        _ version: Int
+    ) throws {
         let expected = Invoice(number: "7", client: "Ann")
         let map: CBORValue = ["number": "7", "customer": "Ann"]
         var tagging = CBOREncoder()
@@ -97,16 +107,29 @@ struct VersionInputTests {
             StoredObject(version: version, key: "7", data: try CBOREncoder().encode(Before())),
             StoredObject(version: version, key: "", data: try tagging.encode(Before())),
             StoredObject(version: version, key: "\0", data: try CBOREncoder().encode(map)),
-            StoredObject(version: version, key: "7", data: try CBOREncoder().encode(["number": "7", "customer": "Ann"])),
+            StoredObject(
+                version: version,
+                key: "7",
+                data: try CBOREncoder().encode(["number": "7", "customer": "Ann"])
+            ),
             try StoredObject(version: version, key: "7", value: Before()),
             try StoredObject(version: version, key: "7", value: map),
-            try StoredObject(version: version, key: "7", value: ["number": "7", "customer": "Ann"]),
+            try StoredObject(
+                version: version,
+                key: "7",
+                value: ["number": "7", "customer": "Ann"]
+            ),
         ]
         for old in olds {
-            guard case .object(let new) = try Invoice.migrate(old) else { throw CocoaError(.coderInvalidValue) }
+            guard case .object(let new) = try Invoice.migrate(old) else {
+                throw CocoaError(.coderInvalidValue)
+            }
             #expect(new == expected)
             #expect(try old.decode(Before.self).customer == "Ann")
-            #expect(try old.decode(Invoice.self, defaults: ["client": "?"]) == Invoice(number: "7", client: "?"))
+            #expect(
+                try old.decode(Invoice.self, defaults: ["client": "?"])
+                    == Invoice(number: "7", client: "?")
+            )
         }
     }
 
@@ -114,7 +137,11 @@ struct VersionInputTests {
     @Test func whatAStoreReturnsIsAStoredObject() throws {
         let store = try ArchivesFactory.inMemory().store(for: Huge.self)
         try store.record(Huge())
-        let old = StoredObject(version: 0, key: "huge", data: try #require(try store.encodedData(forKey: "huge")))
+        let old = StoredObject(
+            version: 0,
+            key: "huge",
+            data: try #require(try store.encodedData(forKey: "huge"))
+        )
         #expect(try old.value() == .map([:]))
         let json = StoredObject(version: 0, key: "7", data: try JSONEncoder().encode(Before()))
         #expect(try json.decode(Before.self).customer == "Ann")
@@ -123,9 +150,12 @@ struct VersionInputTests {
 
     /// JSON is never taken for CBOR, nor are the bytes of a type that encodes itself.
     @Test(arguments: [
-        Data(), Data("1".utf8), Data("[1]".utf8), Data(" {}".utf8), Data([0xEF, 0xBB, 0xBF, 0x31]), Data([0xFF, 0xFE]), Data([0xA1]),
+        Data(), Data("1".utf8), Data("[1]".utf8), Data(" {}".utf8), Data([0xEF, 0xBB, 0xBF, 0x31]),
+        Data([0xFF, 0xFE]), Data([0xA1]),
     ])
     func otherBytesAreAnError(_ data: Data) {
-        #expect(throws: DecodingError.self) { try StoredObject(version: 0, key: "7", data: data).value() }
+        #expect(throws: DecodingError.self) {
+            try StoredObject(version: 0, key: "7", data: data).value()
+        }
     }
 }

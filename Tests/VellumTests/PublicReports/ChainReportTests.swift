@@ -4,18 +4,23 @@ import Testing
 import Vellum
 import VellumTestSupport
 
-/// Public bug reports about long chains of objects. Where this fails, the process may end: kept apart from the others.
+/// Public bug reports about long chains of objects. Where this fails, the process may end: kept
+/// apart from the others.
 @Suite(.ownThreads)
 struct ChainReportTests {
     final class Block: Archivable {
         let primaryKey: String
         var previous: Block?
 
-        init(_ primaryKey: String, previous: Block? = nil) { (self.primaryKey, self.previous) = (primaryKey, previous) }
+        init(_ primaryKey: String, previous: Block? = nil) {
+            (self.primaryKey, self.previous) = (primaryKey, previous)
+        }
 
         func archive() throws -> Data { Data(primaryKey.utf8) }
 
-        static func deArchive(fromData data: Data) throws -> any Archivable { Block(String(decoding: data, as: UTF8.self)) }
+        static func deArchive(fromData data: Data) throws -> any Archivable {
+            Block(String(decoding: data, as: UTF8.self))
+        }
     }
 
     /// realm/realm-swift#5906: writing an object at the end of a chain of 2,000 ends the process.

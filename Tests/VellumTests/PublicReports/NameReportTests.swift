@@ -7,17 +7,24 @@ import Testing
 import Vellum
 import VellumTestSupport
 
-/// Public bug reports of libraries of this field: names of files and folders, links, and keys that are not equal to themselves.
+/// Public bug reports of libraries of this field: names of files and folders, links, and keys that
+/// are not equal to themselves.
 @Suite(.ownThreads)
 struct NameReportTests {
     let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func names(in folder: URL) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names(in folder: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
-    /// calebevans/mulder PR #86, mar-file-system/GUFI#126: parts of a path are taken for a query, a fragment or an escape.
-    @Test(arguments: ["a#b", "a?mode=memory", "a%41", "a%2Fb", "file:a", "a\nb", "'a\"b", " a ", "-a", "a&b;c", "日本語 🇪🇺"])
+    /// calebevans/mulder PR #86, mar-file-system/GUFI#126: parts of a path are taken for a query, a
+    /// fragment or an escape.
+    @Test(arguments: [
+        "a#b", "a?mode=memory", "a%41", "a%2Fb", "file:a", "a\nb", "'a\"b", " a ", "-a", "a&b;c",
+        "日本語 🇪🇺",
+    ])
     func aFolderMayHaveAnyName(name: String) throws {
         let directory = folder.url.appendingPathComponent(name, isDirectory: true)
         let factory = ArchivesFactory(directory: directory)
@@ -28,21 +35,28 @@ struct NameReportTests {
         #expect(try ArchivesFactory(directory: directory).store(for: User.self).keys() == ["anna"])
     }
 
-    /// rfjakob/gocryptfs PR #992, amule-org/amule PR #312: a name from another source is in another normal form, and another file is made.
+    /// rfjakob/gocryptfs PR #992, amule-org/amule PR #312: a name from another source is in another
+    /// normal form, and another file is made.
     @Test func equalNamesOfManagersNameOneFile() throws {
         let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
         func cache(_ name: String) -> MiniCache<String, Int> {
-            MiniCacheManager(name: name, directory: folder.url).cache(cacheName: "A", cacheVersion: .custom("1"), maxAge: .forever)
+            MiniCacheManager(name: name, directory: folder.url).cache(
+                cacheName: "A",
+                cacheVersion: .custom("1"),
+                maxAge: .forever
+            )
         }
         try cache(composed).set(1, forKey: "a")
         #expect(try cache(decomposed).value(forKey: "a") == 1)
         #expect(try names(in: folder.url).filter { $0.hasSuffix(".sqlite") }.count == 1)
         #expect(
-            SQLiteStorage<Int>(composed, in: .cachesDirectory).fileURL == SQLiteStorage<Int>(decomposed, in: .cachesDirectory).fileURL)
+            SQLiteStorage<Int>(composed, in: .cachesDirectory).fileURL
+                == SQLiteStorage<Int>(decomposed, in: .cachesDirectory).fileURL
+        )
     }
 
-    /// PHP-CS-Fixer/PHP-CS-Fixer PR #9856, NVIDIA/cuda-python PR #2857: a link in the folder of a cache leads writes elsewhere. Reads follow
-    /// it, as SECURITY.md says.
+    /// PHP-CS-Fixer/PHP-CS-Fixer PR #9856, NVIDIA/cuda-python PR #2857: a link in the folder of a
+    /// cache leads writes elsewhere. Reads follow it, as SECURITY.md says.
     @Test func nothingIsWrittenThroughALinkInAFolder() async throws {
         let outside = folder.file("outside")
         try Data("outside".utf8).write(to: outside)
@@ -60,7 +74,8 @@ struct NameReportTests {
         #expect(try Data(contentsOf: outside) == Data("outside".utf8))
     }
 
-    /// ben-manes/caffeine#600: entries whose key is not equal to itself are never found, and never evicted.
+    /// ben-manes/caffeine#600: entries whose key is not equal to itself are never found, and never
+    /// evicted.
     @Test func aKeyThatIsNotEqualToItselfLeavesNothing() async throws {
         let memory = MemoryStorage<Double, Int>()
         let recent = try LRUStorage<Double, Int>(maxCount: 10)

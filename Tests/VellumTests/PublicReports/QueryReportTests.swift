@@ -18,19 +18,30 @@ struct QueryReportTests {
 
     private typealias WordVariable = PredicateExpressions.Variable<Word>
 
-    private func hasLength(_ length: Int, _ word: WordVariable) -> some StandardPredicateExpression<Bool> {
+    private func hasLength(
+        _ length: Int,
+        _ word: WordVariable
+    ) -> some StandardPredicateExpression<Bool> {
         PredicateExpressions.build_Equal(
-            lhs: PredicateExpressions.build_KeyPath(root: PredicateExpressions.build_Arg(word), keyPath: \.length),
-            rhs: PredicateExpressions.build_Arg(length))
+            lhs: PredicateExpressions.build_KeyPath(
+                root: PredicateExpressions.build_Arg(word),
+                keyPath: \.length
+            ),
+            rhs: PredicateExpressions.build_Arg(length)
+        )
     }
 
     private func either(
-        _ left: some StandardPredicateExpression<Bool>, _ length: Int, _ word: WordVariable
+        _ left: some StandardPredicateExpression<Bool>,
+        _ length: Int,
+        _ word: WordVariable
     ) -> any StandardPredicateExpression<Bool> {
         PredicateExpressions.build_Disjunction(lhs: left, rhs: hasLength(length, word))
     }
 
-    private func not(_ part: some StandardPredicateExpression<Bool>) -> any StandardPredicateExpression<Bool> {
+    private func not(
+        _ part: some StandardPredicateExpression<Bool>
+    ) -> any StandardPredicateExpression<Bool> {
         PredicateExpressions.build_Negation(part)
     }
 
@@ -58,13 +69,17 @@ struct QueryReportTests {
         return words
     }
 
-    /// groue/GRDB.swift#871, xerial/sqlite-jdbc#1013, Ericsson/CodeCompass PR #803: many alternatives nest too deeply for SQLite.
+    /// groue/GRDB.swift#871, xerial/sqlite-jdbc#1013, Ericsson/CodeCompass PR #803: many
+    /// alternatives nest too deeply for SQLite.
     @Test(arguments: [2, 40, 80, 86, 88, 90, 92, 94, 96, 98, 99, 100, 101, 150])
     func anyNumberOfAlternativesIsAnswered(count: Int) throws {
         let words = try words()
         let predicate = isOneOfTheFirst(count)
         #expect(try words.count(where: predicate) == count)
-        #expect(try words.fetch(where: predicate, sortedBy: [SortDescriptor(\.length)]) == (0..<count).map(Word.init))
+        #expect(
+            try words.fetch(where: predicate, sortedBy: [SortDescriptor(\.length)])
+                == (0..<count).map(Word.init)
+        )
     }
 
     /// The same, with negations.
@@ -116,10 +131,14 @@ struct QueryReportTests {
         func encode(to encoder: any Encoder) throws { try onion.encode(to: encoder) }
     }
 
-    /// swiftlang/swift-foundation#1176, fxamacker/cbor#354: what encodes does not decode, because the two limits of the depth differ.
+    /// swiftlang/swift-foundation#1176, fxamacker/cbor#354: what encodes does not decode, because
+    /// the two limits of the depth differ.
     @Test(arguments: 505...515)
     func whatIsRecordedCanBeRead(depth: Int) throws {
-        func check<Object: ArchiveCodable & Sendable>(_ object: Object, _ numbers: (Object) -> [Int]) throws {
+        func check<Object: ArchiveCodable & Sendable>(
+            _ object: Object,
+            _ numbers: (Object) -> [Int]
+        ) throws {
             let store = try temporary.factory.store(for: Object.self)
             do {
                 try store.record(object)
@@ -127,7 +146,10 @@ struct QueryReportTests {
                 return #expect(depth > 509)  // Refused, with the old object kept.
             }
             store.trimMemory(to: .zero)
-            #expect(try store.access(archiveWithKey: "\(depth)").map(numbers) == [1, 2, 3], "\(Object.self)")
+            #expect(
+                try store.access(archiveWithKey: "\(depth)").map(numbers) == [1, 2, 3],
+                "\(Object.self)"
+            )
         }
         try check(Onion(depth: depth)) { $0.numbers }
         try check(JSONOnion(depth: depth)) { $0.onion.numbers }
@@ -165,7 +187,8 @@ struct QueryReportTests {
 
     // MARK: Keys
 
-    /// swiftlang/swift#67427: whether a string begins with another depends on what follows. Here a user's data stay after a logout.
+    /// swiftlang/swift#67427: whether a string begins with another depends on what follows. Here a
+    /// user's data stay after a logout.
     @Test(arguments: ["\u{301}x", "\u{FE0F}", "\u{200D}x"])
     func everyKeyThatWasMadeWithAPrefixIsDeletedByIt(name: String) throws {
         let users = try temporary.factory.store(for: User.self)
@@ -190,13 +213,18 @@ struct QueryReportTests {
         private enum CodingKeys: CodingKey { case number }
 
         init(from decoder: any Decoder) throws {
-            number = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .number)
-            guard number > 0, let next = try Link.store?.access(archiveWithKey: "\(number - 1)") else { return }
+            number = try decoder.container(keyedBy: CodingKeys.self).decode(
+                Int.self,
+                forKey: .number
+            )
+            guard number > 0, let next = try Link.store?.access(archiveWithKey: "\(number - 1)")
+            else { return }
             length = next.length + 1
         }
     }
 
-    /// tqbf/selfdrivingwiki#591, oxen-io/session-ios#808: a read inside a read ends the process, or waits for itself.
+    /// tqbf/selfdrivingwiki#591, oxen-io/session-ios#808: a read inside a read ends the process, or
+    /// waits for itself.
     @Test func aTypeMayReadItsStoreWhileItDecodes() throws {
         let links = try temporary.factory.store(for: Link.self)
         try links.record(contentsOf: (0..<20).map(Link.init))

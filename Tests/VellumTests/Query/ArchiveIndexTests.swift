@@ -18,7 +18,10 @@ struct ArchiveIndexTests {
 
     class IndexedNote: Note, IndexedArchivable {
         static var archiveIndexes: [ArchiveIndex<Note>] {
-            [.index(\.pages), .index(\.words), .index(\.words, \.pages), .index(\.primaryKey, named: "a;b\nc")]
+            [
+                .index(\.pages), .index(\.words), .index(\.words, \.pages),
+                .index(\.primaryKey, named: "a;b\nc"),
+            ]
         }
     }
 
@@ -33,9 +36,11 @@ struct ArchiveIndexTests {
 
         #expect(
             shape.columns.map(\.name) == [
-                "integer", "small", "large", "ratio", "share", "name", "nick", "date", "identifier", "bytes", "isMarked", "mark", "kind",
+                "integer", "small", "large", "ratio", "share", "name", "nick", "date", "identifier",
+                "bytes", "isMarked", "mark", "kind",
                 "otherKind", "address.city", "<computed Bool>", "<computed Bool> 2",
-            ])
+            ]
+        )
         #expect(shape.collections.map(\.name) == ["tags", "numbers", "kinds"])
         #expect(shape.indexes.prefix(3) == [[0], [1], [2, 3]])
     }
@@ -63,7 +68,9 @@ struct ArchiveIndexTests {
 
     @Test func rawValuesAreIndexed() throws {
         let catalog = try #require(try indexCatalog(of: QuerySample.self))
-        let values = try #require(catalog.values(of: QuerySample(otherKind: .large, kinds: [.small, .small])))
+        let values = try #require(
+            catalog.values(of: QuerySample(otherKind: .large, kinds: [.small, .small]))
+        )
 
         #expect(values.columns[12] == .text("small"))
         #expect(values.columns[13] == .text("large"))
@@ -92,7 +99,9 @@ struct ArchiveIndexTests {
         var former: Priority?
         var total: Int
 
-        static var archiveIndexes: [ArchiveIndex<Task>] { [.index(\.priority, \.total), .index(\.former, \.total, \.priority)] }
+        static var archiveIndexes: [ArchiveIndex<Task>] {
+            [.index(\.priority, \.total), .index(\.former, \.total, \.priority)]
+        }
     }
 
     @Test func anIndexOfSeveralPropertiesStoresRawValues() throws {
@@ -100,13 +109,17 @@ struct ArchiveIndexTests {
         let store = try archives.factory.store(for: Task.self)
         let tasks = (0..<40).map { number in
             Task(
-                name: "task \(number)", priority: number % 4 == 0 ? .high : .low,
-                former: number % 3 == 0 ? nil : number % 3 == 1 ? .low : .high, total: number)
+                name: "task \(number)",
+                priority: number % 4 == 0 ? .high : .low,
+                former: number % 3 == 0 ? nil : number % 3 == 1 ? .low : .high,
+                total: number
+            )
         }
         try store.record(contentsOf: tasks)
         let (high, low) = (Task.Priority.high, Task.Priority.low)
         let predicates: [Predicate<Task>] = [
-            #Predicate { $0.priority == high && $0.total > 30 }, #Predicate { $0.former == low && $0.total < 9 },
+            #Predicate { $0.priority == high && $0.total > 30 },
+            #Predicate { $0.former == low && $0.total < 9 },
             #Predicate { $0.former == nil && $0.total == 3 && $0.priority == low },
         ]
         for predicate in predicates {
@@ -127,7 +140,9 @@ struct ArchiveIndexTests {
     }
 
     @Test func anIndexOfAPropertyThatCannotBeIndexedIsAnError() throws {
-        let error = #expect(throws: VellumError.self) { try TemporaryArchives().factory.store(for: Badly.self) }
+        let error = #expect(throws: VellumError.self) {
+            try TemporaryArchives().factory.store(for: Badly.self)
+        }
         #expect(error?.code == .invalidIndex)
         #expect(error?.message.contains("'place', whose type Place") == true)
     }
@@ -154,7 +169,8 @@ struct ArchiveIndexTests {
 
         static var archiveIndexes: [ArchiveIndex<Parcel>] {
             [
-                .index(\.weight), .index(\.tare), .index(\.weight, \.primaryKey), .each(\.parts), .index(\.lines.first??.shout),
+                .index(\.weight), .index(\.tare), .index(\.weight, \.primaryKey), .each(\.parts),
+                .index(\.lines.first??.shout),
                 .index(\.lines[0]?.name),
             ]
         }
@@ -165,8 +181,12 @@ struct ArchiveIndexTests {
         #expect(
             try indexCatalog(of: SpecialNote.self)?.unusable == [
                 "<computed Int>", "<computed Int> 2", "<computed Int> 2, <computed Int>", "a b c",
-            ])
-        for usable in [try indexCatalog(of: QuerySample.self)?.unusable, try indexCatalog(of: Task.self)?.unusable] {
+            ]
+        )
+        for usable in [
+            try indexCatalog(of: QuerySample.self)?.unusable,
+            try indexCatalog(of: Task.self)?.unusable,
+        ] {
             #expect(usable == [])
         }
     }

@@ -15,14 +15,26 @@ struct ArchiveStoreQueryTests {
     }
 
     @Test func objectsAreFetchedByAPredicateInOrder() throws {
-        let large = try store.fetch(where: #Predicate { $0.people > 130 && $0.name.contains("e") }, sortedBy: [SortDescriptor(\.people)])
+        let large = try store.fetch(
+            where: #Predicate { $0.people > 130 && $0.name.contains("e") },
+            sortedBy: [SortDescriptor(\.people)]
+        )
         #expect(large.map(\.name) == ["Bern", "Basel", "Kiel"])
         #expect(
-            try store.fetch(sortedBy: [SortDescriptor(\.people, order: .reverse)], limit: 2, offset: 1).map(\.name) == ["Kiel", "Basel"])
+            try store.fetch(
+                sortedBy: [SortDescriptor(\.people, order: .reverse)],
+                limit: 2,
+                offset: 1
+            ).map(\.name) == ["Kiel", "Basel"]
+        )
         #expect(
-            try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == [
+            try store.fetch(
+                where: #Predicate { $0.country == "CH" },
+                sortedBy: [SortDescriptor(\.people)]
+            ).map(\.name) == [
                 "Bern", "Basel",
-            ])
+            ]
+        )
         #expect(try store.fetch().map(\.name) == City.examples.map(\.name))
     }
 
@@ -30,7 +42,13 @@ struct ArchiveStoreQueryTests {
         #expect(try store.count(where: #Predicate { $0.tags.contains("river") }) == 3)
         #expect(try store.exists(where: #Predicate { $0.country == "AT" }))
         #expect(try store.exists(where: #Predicate { $0.country == "FR" }) == false)
-        #expect(try store.first(where: #Predicate { $0.country == "DE" }, sortedBy: [SortDescriptor(\.people)])?.name == "Ulm")
+        #expect(
+            try store.first(
+                where: #Predicate { $0.country == "DE" },
+                sortedBy: [SortDescriptor(\.people)]
+            )?
+            .name == "Ulm"
+        )
         #expect(try store.first(where: #Predicate { $0.country == "FR" }) == nil)
         #expect(try store.first()?.name == "Bern")
         #expect(try store.count(where: #Predicate { $0.founded == nil }) == 3)
@@ -44,7 +62,9 @@ struct ArchiveStoreQueryTests {
         var height = 1
         var isWhole = true
 
-        init(_ number: Int, isWhole: Bool = true) { (self.number, self.isWhole) = (number, isWhole) }
+        init(_ number: Int, isWhole: Bool = true) {
+            (self.number, self.isWhole) = (number, isWhole)
+        }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -71,14 +91,24 @@ struct ArchiveStoreQueryTests {
 
         #expect(try vases.count() == 6)
         #expect(try vases.count(where: #Predicate { $0.height == 1 }, undecodable: .skip) == 3)
-        #expect(try vases.count(where: #Predicate { $0.number >= 0 && $0.height == 1 }, undecodable: .skip) == 3)
+        #expect(
+            try vases.count(
+                where: #Predicate { $0.number >= 0 && $0.height == 1 },
+                undecodable: .skip
+            ) == 3
+        )
         // The index answers the whole predicate, so that nothing is decoded.
         #expect(try vases.count(where: #Predicate { $0.number >= 0 }) == 5)
-        #expect(try vases.fetch(where: #Predicate { $0.number >= 0 }, undecodable: .skip).map(\.number) == [0, 1, 2])
+        #expect(
+            try vases.fetch(where: #Predicate { $0.number >= 0 }, undecodable: .skip).map(\.number)
+                == [0, 1, 2]
+        )
     }
 
     @Test func deleteAllWhereDeletesOnlyMatchingObjects() throws {
-        #expect(try store.deleteAll(where: #Predicate { $0.country == "CH" || $0.people > 290 }) == 3)
+        #expect(
+            try store.deleteAll(where: #Predicate { $0.country == "CH" || $0.people > 290 }) == 3
+        )
         #expect(try store.fetch().map(\.name) == ["Ulm", "Kiel"])
         #expect(try store.access(archiveWithKey: "Bern") == nil)
         #expect(try store.deleteAll(where: #Predicate { $0.country == "CH" }) == 0)
@@ -87,9 +117,13 @@ struct ArchiveStoreQueryTests {
 
     @Test(arguments: [(-1, 0), (0, -1), (.min, .min)])
     func aNegativeLimitOrOffsetIsAnError(_ limit: Int, _ offset: Int) throws {
-        let error = #expect(throws: VellumError.self) { try store.fetch(limit: limit, offset: offset) }
+        let error = #expect(throws: VellumError.self) {
+            try store.fetch(limit: limit, offset: offset)
+        }
         #expect(error?.code == .invalidQuery)
-        let explained = #expect(throws: VellumError.self) { try store.explain(limit: limit, offset: offset) }
+        let explained = #expect(throws: VellumError.self) {
+            try store.explain(limit: limit, offset: offset)
+        }
         #expect(explained?.code == .invalidQuery)
     }
 
@@ -109,7 +143,10 @@ struct ArchiveStoreQueryTests {
 
     @Test func explainDescribesTheUseOfAnIndex() throws {
         let explanation = try store.explain(
-            where: #Predicate { $0.country == "CH" && $0.name.contains("B") }, sortedBy: [SortDescriptor(\.people)], limit: 1)
+            where: #Predicate { $0.country == "CH" && $0.name.contains("B") },
+            sortedBy: [SortDescriptor(\.people)],
+            limit: 1
+        )
         #expect(explanation.usesIndex)
         #expect(explanation.pushedDown.first == "country = ?")
         #expect(explanation.remaining.last == "limit 1")
@@ -118,7 +155,10 @@ struct ArchiveStoreQueryTests {
         #expect(explanation.description.contains("1 results, 1 objects decoded"))
 
         let scan = try store.explain(where: #Predicate { $0.name == "Ulm" })
-        #expect(!scan.usesIndex && scan.statement == nil && scan.decodedObjects == 5 && scan.results == 1)
+        #expect(
+            !scan.usesIndex && scan.statement == nil && scan.decodedObjects == 5
+                && scan.results == 1
+        )
     }
 
     @Test func explainSaysWhatFoundationEvaluates() throws {
@@ -127,13 +167,17 @@ struct ArchiveStoreQueryTests {
         let regex = /^B/
         let interpreted = try store.explain(where: #Predicate { $0.name.contains(regex) })
         #expect(interpreted.remaining == ["filter on the object, evaluated by Foundation"])
-        let both = try store.explain(where: #Predicate { $0.country == "CH" && $0.name.contains(regex) })
+        let both = try store.explain(
+            where: #Predicate { $0.country == "CH" && $0.name.contains(regex) }
+        )
         #expect(both.usesIndex && both.remaining == interpreted.remaining)
     }
 
     @Test func theManagerExplainsQueries() throws {
         let manager = try archives.factory.archives(for: City.self)
-        let explanation = manager.findWhere { $0.country(.isEqual("CH")) }.sorted { $0.people(.descending) }.explain()
+        let explanation = manager.findWhere { $0.country(.isEqual("CH")) }.sorted {
+            $0.people(.descending)
+        }.explain()
         #expect(explanation.usesIndex && explanation.results == 2 && explanation.remaining.isEmpty)
     }
 
@@ -159,7 +203,11 @@ struct ArchiveStoreQueryTests {
             #expect(try store.count(where: #Predicate { $0.country == "CH" }) == 2)
         }
         #expect(
-            try store.fetch(where: #Predicate { $0.country == "CH" }, sortedBy: [SortDescriptor(\.people)]).map(\.name) == ["Zug", "Basel"])
+            try store.fetch(
+                where: #Predicate { $0.country == "CH" },
+                sortedBy: [SortDescriptor(\.people)]
+            ).map(\.name) == ["Zug", "Basel"]
+        )
     }
 
     @Test func indexesOutliveTheProcess() throws {

@@ -26,8 +26,11 @@ struct ArchiveStreamTests {
         let order = [SortDescriptor(\City.country), SortDescriptor(\City.people, order: .reverse)]
         #expect(
             try await names(store.stream(sortedBy: order, limit: 200, offset: 5))
-                == store.fetch(sortedBy: order, limit: 200, offset: 5).map(\.name))
-        #expect(try await names(store.stream(where: #Predicate { $0.name == "city 7" })) == ["city 7"])
+                == store.fetch(sortedBy: order, limit: 200, offset: 5).map(\.name)
+        )
+        #expect(
+            try await names(store.stream(where: #Predicate { $0.name == "city 7" })) == ["city 7"]
+        )
     }
 
     @Test func everyLoopExecutesTheQueryAgain() async throws {
@@ -63,7 +66,11 @@ struct ArchiveStreamTests {
             asked.add()
             return false
         }
-        let cursor = QueryCursor(QueryDescription([.filter(.test(noMatch))]), in: store.store, batchSize: 64)
+        let cursor = QueryCursor(
+            QueryDescription([.filter(.test(noMatch))]),
+            in: store.store,
+            batchSize: 64
+        )
         let error = #expect(throws: VellumError.self) { try cursor.next { asked.value >= 100 } }
         #expect(error?.code == .cancelled)
         #expect(asked.value == 100)
@@ -85,12 +92,17 @@ struct ArchiveStreamTests {
     @Test func aLoopMayWriteToItsArchive() async throws {
         try store.record(contentsOf: City.many(500))
         var met: [String] = []
-        for try await city in store.stream(where: #Predicate { $0.people >= 0 }, sortedBy: [SortDescriptor(\.people)]) {
+        for try await city in store.stream(
+            where: #Predicate { $0.people >= 0 },
+            sortedBy: [SortDescriptor(\.people)]
+        ) {
             met.append(city.name)
             var changed = city
             changed.tags = ["seen"]
             try store.record(changed)
-            if city.people % 2 == 0 { try store.delete(archiveWithKey: "city \(city.people + 251)") }
+            if city.people % 2 == 0 {
+                try store.delete(archiveWithKey: "city \(city.people + 251)")
+            }
         }
         #expect(Set(met).count == met.count)
         #expect(try store.count(where: #Predicate { $0.tags.contains("seen") }) <= met.count)
@@ -110,10 +122,17 @@ struct ArchiveStreamTests {
         for round in 0..<rounds {
             let cities = City.many(1000).map {
                 City(
-                    name: "\(round) \($0.name)", country: $0.country, people: $0.people, tags: tags)
+                    name: "\(round) \($0.name)",
+                    country: $0.country,
+                    people: $0.people,
+                    tags: tags
+                )
             }
             try store.record(contentsOf: cities)
-            largest = max(largest, try FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int ?? 0)
+            largest = max(
+                largest,
+                try FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int ?? 0
+            )
         }
         #expect(largest <= 8 << 20)
         var left = 0

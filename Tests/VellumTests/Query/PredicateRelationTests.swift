@@ -14,7 +14,8 @@ struct PredicateRelationTests {
     static let unrelated: [Predicate<Sample>] = [
         #Predicate { ($0.small ?? 0) + 1 > 1 }, #Predicate { $0.integer + 1 > 3 },
         #Predicate { $0.name.contains("a") }, #Predicate { $0.ratio == $0.ratio },
-        #Predicate { $0.tags.contains { $0 == "a" } }, #Predicate { $0.otherAddress?.city == "Oslo" },
+        #Predicate { $0.tags.contains { $0 == "a" } },
+        #Predicate { $0.otherAddress?.city == "Oslo" },
         #Predicate { if let small = $0.small { small > 0 } else { true } },
     ]
 
@@ -27,9 +28,12 @@ struct PredicateRelationTests {
     @Test func aConstantInThePlaceOfNilIsPushedDown() throws {
         let found: [(Predicate<Sample>, Bool)] = [
             (#Predicate { ($0.small ?? 0) > 1 }, false), (#Predicate { ($0.small ?? 2) > 1 }, true),
-            (#Predicate { 1 >= ($0.small ?? 1) }, true), (#Predicate { 1 >= ($0.small ?? 2) }, false),
-            (#Predicate { ($0.nick ?? "a") == "a" }, true), (#Predicate { ($0.nick ?? "a") != "a" }, false),
-            (#Predicate { ($0.nick ?? "b") == "a" }, false), (#Predicate { ($0.nick ?? "b") != "a" }, true),
+            (#Predicate { 1 >= ($0.small ?? 1) }, true),
+            (#Predicate { 1 >= ($0.small ?? 2) }, false),
+            (#Predicate { ($0.nick ?? "a") == "a" }, true),
+            (#Predicate { ($0.nick ?? "a") != "a" }, false),
+            (#Predicate { ($0.nick ?? "b") == "a" }, false),
+            (#Predicate { ($0.nick ?? "b") != "a" }, true),
         ]
         for (predicate, findsNil) in found {
             let condition = Condition(predicate)
@@ -55,14 +59,16 @@ struct PredicateRelationTests {
 
         static var archiveIndexes: [ArchiveIndex<Parcel>] {
             [
-                .index(\.sender?.name), .index(\.sender?.house?.floor), .index(\.sender?.house?.city, \.primaryKey),
+                .index(\.sender?.name), .index(\.sender?.house?.floor),
+                .index(\.sender?.house?.city, \.primaryKey),
                 .index(\.sender?.shout),
                 .index(\.lines[0]?.name),
             ]
         }
     }
 
-    /// Optional chains are found by the text of their key paths, which Swift does not promise. If this fails, adapt `PropertyChain`.
+    /// Optional chains are found by the text of their key paths, which Swift does not promise. If
+    /// this fails, adapt `PropertyChain`.
     @Test func theTextOfAKeyPathNamesItsProperties() {
         #expect((\Parcel.sender?.name).debugDescription == "\\Parcel.sender?.name?")
         #expect((\Parcel.sender?.house?.floor).debugDescription == "\\Parcel.sender?.house?.floor")
@@ -83,21 +89,28 @@ struct PredicateRelationTests {
             #expect(Condition(predicate).properties == [path], "\(predicate)")
         }
         // Swift describes such properties by addresses.
-        let computed: [Predicate<Parcel>] = [#Predicate { $0.sender?.shout == "Ida!" }, #Predicate { $0.lines[0]?.name == "Ida" }]
+        let computed: [Predicate<Parcel>] = [
+            #Predicate { $0.sender?.shout == "Ida!" }, #Predicate { $0.lines[0]?.name == "Ida" },
+        ]
         for predicate in computed { #expect(Condition(predicate).relations.isEmpty) }
     }
 
     /// Elsewhere, Foundation throws for `nil`.
     @Test func forcedUnwrappingIsPushedDownOnlyAfterATestForNil() {
         let unchecked: [Predicate<Sample>] = [
-            #Predicate { $0.small! > 0 }, #Predicate { $0.small! > 0 && $0.small != nil }, #Predicate { $0.nick != nil && $0.small! > 0 },
-            #Predicate { $0.small == nil && $0.small! > 0 }, #Predicate { ($0.small != nil || $0.isMarked) && $0.small! > 0 },
+            #Predicate { $0.small! > 0 }, #Predicate { $0.small! > 0 && $0.small != nil },
+            #Predicate { $0.nick != nil && $0.small! > 0 },
+            #Predicate { $0.small == nil && $0.small! > 0 },
+            #Predicate { ($0.small != nil || $0.isMarked) && $0.small! > 0 },
         ]
         for predicate in unchecked { #expect(!Condition(predicate).hasRange, "\(predicate)") }
 
         let checked: [Predicate<Sample>] = [
-            #Predicate { $0.small != nil && $0.small! > 0 }, #Predicate { nil != $0.small && 0 < $0.small! },
-            #Predicate { !($0.small == nil) && $0.isMarked && ($0.integer == 1 || !($0.small! > 0)) },
+            #Predicate { $0.small != nil && $0.small! > 0 },
+            #Predicate { nil != $0.small && 0 < $0.small! },
+            #Predicate {
+                !($0.small == nil) && $0.isMarked && ($0.integer == 1 || !($0.small! > 0))
+            },
             #Predicate { $0.small != nil && ($0.isMarked && (0...9).contains($0.small!)) },
         ]
         for predicate in checked {
@@ -124,7 +137,10 @@ struct PredicateRelationTests {
     @Test func aForcedUnwrapInAChainUsesTheIndexOfTheOptionalChain() {
         let found: [(Predicate<Parcel>, AnyKeyPath)] = [
             (#Predicate { $0.sender != nil && $0.sender!.name == "Ida" }, \Parcel.sender?.name),
-            (#Predicate { $0.sender != nil && $0.sender!.house?.floor == 3 }, \Parcel.sender?.house?.floor),
+            (
+                #Predicate { $0.sender != nil && $0.sender!.house?.floor == 3 },
+                \Parcel.sender?.house?.floor
+            ),
         ]
         for (predicate, path) in found {
             #expect(Condition(predicate).properties == [\Parcel.sender, path], "\(predicate)")
@@ -141,7 +157,8 @@ struct PredicateRelationTests {
 
     @Test func comparisonsWithTheConstantOnTheLeftAreMirrored() throws {
         let condition = Condition(#Predicate<Sample> { 5 < $0.integer })
-        guard case .test(let test) = condition, case .isBetween(let lower, nil) = test.relation else { throw Unexpected() }
+        guard case .test(let test) = condition, case .isBetween(let lower, nil) = test.relation
+        else { throw Unexpected() }
 
         #expect(lower?.value as? Int == 5)
         #expect(lower?.isIncluded == false)
@@ -155,14 +172,18 @@ struct PredicateRelationTests {
     }
 
     @Test func comparingWithNilTestsForNil() throws {
-        let predicates: [Predicate<Sample>] = [#Predicate { $0.nick == nil }, #Predicate { nil != $0.nick }]
+        let predicates: [Predicate<Sample>] = [
+            #Predicate { $0.nick == nil }, #Predicate { nil != $0.nick },
+        ]
         for predicate in predicates {
             guard case .isNil? = Condition(predicate).relations.first else { throw Unexpected() }
         }
     }
 
     @Test func partsWithAnIndexArePushedDownBesidePartsWithout() {
-        let condition = Condition(#Predicate<Sample> { $0.integer == 5 && $0.name.contains("a") && $0.isMarked })
+        let condition = Condition(
+            #Predicate<Sample> { $0.integer == 5 && $0.name.contains("a") && $0.isMarked }
+        )
 
         #expect(condition.relations.count == 2)
     }
@@ -170,7 +191,9 @@ struct PredicateRelationTests {
     @Test func userDefinedOrdersAreNotPushedDown() {
         struct Reversed: Comparable, Codable, RawRepresentable {
             var rawValue: Int
-            static func < (left: Reversed, right: Reversed) -> Bool { left.rawValue > right.rawValue }
+            static func < (left: Reversed, right: Reversed) -> Bool {
+                left.rawValue > right.rawValue
+            }
         }
         struct Holder {
             var value = Reversed(rawValue: 1)
@@ -187,8 +210,11 @@ struct PredicateRelationTests {
         let condition = Condition(
             Predicate<Sample> { sample in
                 PredicateExpressions.build_contains(
-                    PredicateExpressions.Value(Array(steps)), PredicateExpressions.build_KeyPath(root: sample, keyPath: \.integer))
-            })
+                    PredicateExpressions.Value(Array(steps)),
+                    PredicateExpressions.build_KeyPath(root: sample, keyPath: \.integer)
+                )
+            }
+        )
 
         #expect(condition.relations.count == 1)
         #expect(try condition.matches(Sample(integer: 5)))

@@ -18,7 +18,10 @@ struct RelationTests {
 
     /// Compares both and returns whether the index answered the whole condition.
     private func compare(
-        _ condition: ValueCondition<Sample>, on samples: [Sample], _ seed: UInt64, _ location: SourceLocation = #_sourceLocation
+        _ condition: ValueCondition<Sample>,
+        on samples: [Sample],
+        _ seed: UInt64,
+        _ location: SourceLocation = #_sourceLocation
     ) throws -> Bool {
         let plan = QueryPlan(QueryDescription([.filter(condition)]), catalog.columns)
         let evaluation = condition.evaluation()
@@ -29,7 +32,10 @@ struct RelationTests {
             let found = try plan.pushed.filter.matches(values)
             // If a part is not pushed down, the index may return too many rows, never too few.
             guard found != expected, plan.isFullyPushed || expected else { continue }
-            Issue.record("seed \(seed): \(plan.pushed.filter) is \(found) for \(sample)", sourceLocation: location)
+            Issue.record(
+                "seed \(seed): \(plan.pushed.filter) is \(found) for \(sample)",
+                sourceLocation: location
+            )
             return false
         }
         return plan.isFullyPushed
@@ -52,10 +58,16 @@ struct RelationTests {
         for _ in 0..<40 {
             let predicate = RandomConditions.predicate(&generator)
             let condition = Condition(predicate)
-            #expect(try compare(condition, on: samples, seed), "not pushed down, seed \(seed): \(predicate)")
+            #expect(
+                try compare(condition, on: samples, seed),
+                "not pushed down, seed \(seed): \(predicate)"
+            )
             for sample in samples {
                 let expected = try predicate.evaluate(sample)
-                #expect(try condition.matches(sample) == expected, "seed \(seed): \(predicate) \(sample)")
+                #expect(
+                    try condition.matches(sample) == expected,
+                    "seed \(seed): \(predicate) \(sample)"
+                )
             }
         }
     }
@@ -65,23 +77,43 @@ struct RelationTests {
     func relationsThatAreReadDirectlyAreThoseOfThePlan(seed: UInt64) throws {
         var (generator, direct) = (SeededGenerator(seed: seed), 0)
         let orders: [[SortDescriptor<Sample>]] = [
-            [], [SortDescriptor(\.integer)], [SortDescriptor(\.share, order: .reverse), SortDescriptor(\.name, comparator: .lexical)],
+            [], [SortDescriptor(\.integer)],
+            [
+                SortDescriptor(\.share, order: .reverse),
+                SortDescriptor(\.name, comparator: .lexical),
+            ],
             [SortDescriptor(\.ratio), SortDescriptor(\.ratio, order: .reverse)],
         ]
         for _ in 0..<80 {
-            let (integer, name) = (Sample.integers.random(&generator), Sample.names.random(&generator))
+            let (integer, name) = (
+                Sample.integers.random(&generator), Sample.names.random(&generator)
+            )
             let ratio = Sample.ratios.random(&generator)
             let predicate = [
-                RandomConditions.predicate(&generator), #Predicate { $0.integer >= integer && $0.name == name && $0.ratio < ratio },
-                #Predicate { ratio <= $0.ratio && ($0.name.starts(with: name) && integer > $0.integer) },
+                RandomConditions.predicate(&generator),
+                #Predicate { $0.integer >= integer && $0.name == name && $0.ratio < ratio },
+                #Predicate {
+                    ratio <= $0.ratio && ($0.name.starts(with: name) && integer > $0.integer)
+                },
             ].random(&generator)
             let (limit, offset) = ([nil, 0, 7].random(&generator), [0, 3].random(&generator))
             let order = orders.random(&generator)
-            guard let query = PropertyQuery(where: predicate, sortedBy: order, limit: limit, offset: offset),
+            guard
+                let query = PropertyQuery(
+                    where: predicate,
+                    sortedBy: order,
+                    limit: limit,
+                    offset: offset
+                ),
                 let found = catalog.columns.query(query)
             else { continue }
             direct += 1
-            let steps = try QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset)
+            let steps = try QueryDescription(
+                where: predicate,
+                sortedBy: order,
+                limit: limit,
+                offset: offset
+            )
             let plan = QueryPlan(steps, catalog.columns)
             #expect(plan.isFullyPushed && plan.pushed == found, "seed \(seed): \(predicate)")
         }
@@ -91,13 +123,20 @@ struct RelationTests {
     @Test func comparisonsOfPropertiesAreReadDirectly() throws {
         let (number, name) = (3, "a")
         let read: [Predicate<Sample>] = [
-            #Predicate { $0.integer == number }, #Predicate { number < $0.integer && $0.name == name },
+            #Predicate { $0.integer == number },
+            #Predicate { number < $0.integer && $0.name == name },
             #Predicate { $0.name.starts(with: name) },
             #Predicate { $0.integer >= number && $0.integer < number && $0.address.city == name },
         ]
-        for predicate in read { #expect(PropertyQuery(where: predicate).flatMap(catalog.columns.query) != nil, "\(predicate)") }
+        for predicate in read {
+            #expect(
+                PropertyQuery(where: predicate).flatMap(catalog.columns.query) != nil,
+                "\(predicate)"
+            )
+        }
         let others: [Predicate<Sample>] = [
-            #Predicate { $0.integer == number || $0.name == name }, #Predicate { $0.name.contains(name) },
+            #Predicate { $0.integer == number || $0.name == name },
+            #Predicate { $0.name.contains(name) },
             #Predicate { $0.integer + 1 == number },
         ]
         for predicate in others { #expect(PropertyQuery(where: predicate) == nil, "\(predicate)") }
@@ -119,9 +158,11 @@ struct RelationTests {
         for ordering in RandomConditions.orderings {
             let column = try #require(ordering.property.flatMap(catalog.column))
             for (left, right) in zip(samples, samples.dropFirst()) {
-                guard let first = catalog.values(of: left)?.columns[column], let second = catalog.values(of: right)?.columns[column]
+                guard let first = catalog.values(of: left)?.columns[column],
+                    let second = catalog.values(of: right)?.columns[column]
                 else { continue }
-                let expected = first == second ? 0 : (first < second) == ordering.isDescending ? 1 : -1
+                let expected =
+                    first == second ? 0 : (first < second) == ordering.isDescending ? 1 : -1
                 #expect(try ordering.compare(left, right) == expected, "seed \(seed)")
             }
         }

@@ -25,7 +25,9 @@ struct SlidingAgeQueryTests {
 
     @Test func everyPathReturnsUsedObjectsAndNoExpiredOnes() async throws {
         let store = try temporary.factory.store(for: City.self)
-        for name in ["used", "unused"] { try store.record(city(name), expiration: .unused(for: .seconds(60))) }
+        for name in ["used", "unused"] {
+            try store.record(city(name), expiration: .unused(for: .seconds(60)))
+        }
         try store.record(city("plain"))
         temporary.clock.advance(bySeconds: 40)
         #expect(try store.access(archiveWithKey: "used") != nil)

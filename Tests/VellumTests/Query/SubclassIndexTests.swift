@@ -15,7 +15,9 @@ struct SubclassIndexTests {
 
         required init() {}
 
-        static var archiveIndexes: [ArchiveIndex<Beast>] { [.index(\.legs, named: "legs"), .index(\.name, named: "name")] }
+        static var archiveIndexes: [ArchiveIndex<Beast>] {
+            [.index(\.legs, named: "legs"), .index(\.name, named: "name")]
+        }
 
         func archive() throws -> Data { Data("\(legs) \(name)".utf8) }
 

@@ -14,7 +14,10 @@ struct UnnamedPropertyTests {
     /// Returns what is logged.
     private func lines(_ body: () throws -> Void) throws -> [String] {
         let lines = Locked<[String]>([])
-        try LoggedLines.$observer.withValue({ line in lines.withLock { $0.append(line) } }, operation: body)
+        try LoggedLines.$observer.withValue(
+            { line in lines.withLock { $0.append(line) } },
+            operation: body
+        )
         return lines.withLock { $0 }
     }
 
@@ -47,9 +50,15 @@ struct UnnamedPropertyTests {
         static var archiveIndexes: [ArchiveIndex<Horse>] { [.index(\.age)] }
     }
 
-    private static func ageIndex<Value: Aged>(_ type: Value.Type) -> ArchiveIndex<Value> { .index(\.age) }
-    private static func older<Value: Aged>(than age: Int, _ type: Value.Type) -> Predicate<Value> { #Predicate<Value> { $0.age > age } }
-    private static func sorted<Value: Aged>(_ type: Value.Type) -> [SortDescriptor<Value>] { [SortDescriptor(\.age)] }
+    private static func ageIndex<Value: Aged>(_ type: Value.Type) -> ArchiveIndex<Value> {
+        .index(\.age)
+    }
+    private static func older<Value: Aged>(than age: Int, _ type: Value.Type) -> Predicate<Value> {
+        #Predicate<Value> { $0.age > age }
+    }
+    private static func sorted<Value: Aged>(_ type: Value.Type) -> [SortDescriptor<Value>] {
+        [SortDescriptor(\.age)]
+    }
 
     @Test func aConditionOfGenericCodeIsNamedOnce() throws {
         let trees: ArchiveStore<Tree> = try archives.factory.store()
@@ -58,18 +67,30 @@ struct UnnamedPropertyTests {
         let logged = try lines { () throws in
             for _ in 0..<3 { #expect(try trees.count(where: predicate) == 9) }
         }
-        #expect(logged.count == 1 && logged[0].contains("archive Tree") && logged[0].contains("type Int"))
+        #expect(
+            logged.count == 1 && logged[0].contains("archive Tree")
+                && logged[0].contains("type Int")
+        )
         let explanation = try trees.explain(where: predicate, sortedBy: Self.sorted(Tree.self))
-        #expect(explanation.remaining.contains { $0.hasPrefix("which an index may have by another key path") })
+        #expect(
+            explanation.remaining.contains {
+                $0.hasPrefix("which an index may have by another key path")
+            }
+        )
     }
 
     @Test func aConditionOnAnIndexOfGenericCodeIsNamed() throws {
         let bushes: ArchiveStore<Bush> = try archives.factory.store()
         try bushes.record(contentsOf: (0..<100).map { Bush(age: $0) })
-        let counted = try lines { () throws in #expect(try bushes.count(where: #Predicate { $0.age > 90 }) == 9) }
+        let counted = try lines { () throws in
+            #expect(try bushes.count(where: #Predicate { $0.age > 90 }) == 9)
+        }
         #expect(counted.count == 1)
         let sorted = try lines { () throws in
-            #expect(try bushes.fetch(sortedBy: [SortDescriptor(\.age, order: .reverse)], limit: 1)[0].age == 99)
+            #expect(
+                try bushes.fetch(sortedBy: [SortDescriptor(\.age, order: .reverse)], limit: 1)[0]
+                    .age == 99
+            )
         }
         #expect(sorted.count <= 1)
     }
@@ -78,15 +99,23 @@ struct UnnamedPropertyTests {
         let bushes: ArchiveStore<Bush> = try archives.factory.store()
         try bushes.record(contentsOf: (0..<100).map { Bush(age: $0) })
         let logged = try lines { () throws in
-            let explanation = try bushes.explain(where: Self.older(than: 90, Bush.self), sortedBy: Self.sorted(Bush.self))
-            #expect(explanation.usesIndex && explanation.remaining.isEmpty && explanation.decodedObjects == 9)
+            let explanation = try bushes.explain(
+                where: Self.older(than: 90, Bush.self),
+                sortedBy: Self.sorted(Bush.self)
+            )
+            #expect(
+                explanation.usesIndex && explanation.remaining.isEmpty
+                    && explanation.decodedObjects == 9
+            )
         }
         #expect(logged.isEmpty)
         let horses: ArchiveStore<Horse> = try archives.factory.store()
         try horses.record(contentsOf: (0..<100).map { Horse(age: $0) })
         let own = try horses.explain(where: #Predicate { $0.age > 90 })
         #expect(own.statement != nil && own.decodedObjects == 9, "\(own)")
-        let counted = try lines { () throws in #expect(try horses.count(where: Self.older(than: 90, Horse.self)) == 9) }
+        let counted = try lines { () throws in
+            #expect(try horses.count(where: Self.older(than: 90, Horse.self)) == 9)
+        }
         #expect(counted.count == 1)
     }
 
@@ -96,7 +125,9 @@ struct UnnamedPropertyTests {
         let logged = try lines { () throws in
             #expect(try trees.count(where: #Predicate { $0.age > 90 }) == 9)
             #expect(try trees.count(where: #Predicate { $0.age > 90 && $0.height == 1 }) == 9)
-            #expect(try trees.count(where: #Predicate { $0.name.contains("x") || $0.name == "" }) == 100)
+            #expect(
+                try trees.count(where: #Predicate { $0.name.contains("x") || $0.name == "" }) == 100
+            )
         }
         #expect(logged.isEmpty)
     }

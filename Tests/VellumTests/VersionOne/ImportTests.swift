@@ -5,7 +5,8 @@ import Vellum
 import VellumEngine
 import VellumTestSupport
 
-/// Objects that version 1 kept in files are imported when the archive of their type is first opened.
+/// Objects that version 1 kept in files are imported when the archive of their type is first
+/// opened.
 @Suite(.ownThreads)
 struct ImportTests {
     let originals: Originals
@@ -19,7 +20,12 @@ struct ImportTests {
     /// Writes users with the names of numbers, in the order of their last uses.
     private func writeUsers(_ numbers: Range<Int>, extra: Int = 0) throws {
         for number in numbers {
-            try originals.write(json(User(name: "\(number)", age: number)), "\(number)", in: "vellum_user", at: number)
+            try originals.write(
+                json(User(name: "\(number)", age: number)),
+                "\(number)",
+                in: "vellum_user",
+                at: number
+            )
         }
     }
 
@@ -41,18 +47,31 @@ struct ImportTests {
         #expect(try users.metadata(forKey: "8")?.written == originals.date(8))
         #expect(try users.keys(limit: 3) == ["7", "99", "98"])
         try factory.close()
-        #expect(try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite")).verify().isIntact)
+        #expect(
+            try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite"))
+                .verify().isIntact
+        )
     }
 
     /// A link leads to files that are another's. It is reported, and the archive opens (FS7).
     @Test func linksAreNotFollowed() async throws {
         let others = originals.root.file("others")
         try FileManager.default.createDirectory(at: others, withIntermediateDirectories: true)
-        for number in 0..<3 { try json(User(name: "\(number)", age: number)).write(to: others.appendingPathComponent("\(number).vlm")) }
+        for number in 0..<3 {
+            try json(User(name: "\(number)", age: number)).write(
+                to: others.appendingPathComponent("\(number).vlm")
+            )
+        }
         let caches = originals.root.file("linked")
         try FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(at: caches.appendingPathComponent("vellum_user"), withDestinationURL: others)
-        let factory = ArchivesFactory(directory: originals.root.file("from links"), importing: caches)
+        try FileManager.default.createSymbolicLink(
+            at: caches.appendingPathComponent("vellum_user"),
+            withDestinationURL: others
+        )
+        let factory = ArchivesFactory(
+            directory: originals.root.file("from links"),
+            importing: caches
+        )
         for _ in 0..<2 {
             let store = try factory.store(for: User.self)
             let manager = try factory.archives(for: User.self)
@@ -72,16 +91,25 @@ struct ImportTests {
             var primaryKey: String
             var text: String
         }
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Fixtures/Originals/Vellum")
+        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Fixtures/Originals/Vellum")
         let caches = originals.root.file("samples")
         try FileManager.default.copyItem(at: samples.standardizedFileURL, to: caches)
-        let factory = ArchivesFactory(directory: originals.root.file("from samples"), importing: caches)
+        let factory = ArchivesFactory(
+            directory: originals.root.file("from samples"),
+            importing: caches
+        )
         defer { #expect(throws: Never.self) { try factory.close() } }
 
         let users = try factory.archives(for: SampleUsers.User.self)
         #expect(users.accessAll().count == 20)
-        #expect(users.access(archiveWithKey: "user-1") == SampleUsers.User(userName: "user-1", fullName: "Full 1", age: 1))
-        #expect(users.access(archiveWithKey: "user-0") == SampleUsers.User(userName: "user-0", age: 0))
+        #expect(
+            users.access(archiveWithKey: "user-1")
+                == SampleUsers.User(userName: "user-1", fullName: "Full 1", age: 1)
+        )
+        #expect(
+            users.access(archiveWithKey: "user-0") == SampleUsers.User(userName: "user-0", age: 0)
+        )
         let named = try factory.archives(for: Named.self)
         #expect(Set(named.accessAll().map(\.primaryKey)) == Set((0..<5).map { "k \($0) ü" }))
         let notes = try factory.archives(for: SampleNotes.Note.self)
@@ -89,10 +117,17 @@ struct ImportTests {
     }
 
     /// The names of files, and the names that keys with `/` came to.
-    @Test(arguments: ["", ".hidden", "a.b", "ü", "u\u{308}", "🛶", "with spaces", "UPPER", "/slash", "x.vlm", "~", "%2F"])
+    @Test(arguments: [
+        "", ".hidden", "a.b", "ü", "u\u{308}", "🛶", "with spaces", "UPPER", "/slash", "x.vlm", "~",
+        "%2F",
+    ])
     func everyKeyThatTheOriginalCouldKeepIsImported(_ key: String) throws {
         try originals.write(json(User(name: key, age: 1)), key, in: "vellum_user")
-        try originals.write(json(User(name: String(repeating: "k", count: 251))), String(repeating: "k", count: 251), in: "vellum_user")
+        try originals.write(
+            json(User(name: String(repeating: "k", count: 251))),
+            String(repeating: "k", count: 251),
+            in: "vellum_user"
+        )
 
         let users = try factory.store(for: User.self)
 
@@ -114,19 +149,26 @@ struct ImportTests {
         let sizes = try notes.fetch().map(\.text.utf8.count).sorted()
         #expect(sizes == [1, 4096, 1 << 20, largest])
         try factory.close()
-        #expect(try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite")).verify().isIntact)
+        #expect(
+            try DatabaseFile.open(at: factory.directory.appendingPathComponent("Archives.sqlite"))
+                .verify().isIntact
+        )
     }
 
     @Test func theIndexesOfTheTypeHaveTheObjects() throws {
         for number in 0..<50 {
-            let data = try JSONEncoder().encode(Village(name: "\(number)", inhabitants: number * 1000))
+            let data = try JSONEncoder().encode(
+                Village(name: "\(number)", inhabitants: number * 1000)
+            )
             try originals.write(data, "\(number)", in: "vellum_village", at: number)
         }
 
         let cities = try factory.store(for: Village.self)
 
         #expect(try cities.fetch(where: #Predicate { $0.inhabitants >= 45_000 }).count == 5)
-        #expect(try cities.explain(where: #Predicate { $0.inhabitants >= 45_000 }).decodedObjects == 5)
+        #expect(
+            try cities.explain(where: #Predicate { $0.inhabitants >= 45_000 }).decodedObjects == 5
+        )
     }
 
     @Test func anObjectOfATypeWithAVersionIsMigratedFromVersionZero() throws {
@@ -187,9 +229,19 @@ struct ImportTests {
     @Test func whatATypeCannotDecodeIsCountedAndStaysForAnother() async throws {
         for number in 0..<4 {
             let article = Shop.Article(name: "shop \(number)", price: number)
-            try originals.write(JSONEncoder().encode(article), article.name, in: "vellum_article", at: number)
+            try originals.write(
+                JSONEncoder().encode(article),
+                article.name,
+                in: "vellum_article",
+                at: number
+            )
             let news = News.Article(name: "news \(number)", text: "text")
-            try originals.write(JSONEncoder().encode(news), news.name, in: "vellum_article", at: number)
+            try originals.write(
+                JSONEncoder().encode(news),
+                news.name,
+                in: "vellum_article",
+                at: number
+            )
         }
         let shop = try factory.store(for: Shop.Article.self)
         let counts = try #require(await event(of: shop))
@@ -203,7 +255,12 @@ struct ImportTests {
     @Test func eachOfTwoTypesImportsWhatItCanDecode() throws {
         for number in 0..<3 {
             let article = News.Article(name: "\(number)", text: "text")
-            try originals.write(JSONEncoder().encode(article), article.name, in: "vellum_article", at: number)
+            try originals.write(
+                JSONEncoder().encode(article),
+                article.name,
+                in: "vellum_article",
+                at: number
+            )
         }
 
         // In version 1 both read every file of the folder.
@@ -231,9 +288,14 @@ struct ImportTests {
         try writeUsers(0..<2)
         let folder = originals.caches.appendingPathComponent("vellum_user")
         try Data("text".utf8).write(to: folder.appendingPathComponent("notes.txt"))
-        try FileManager.default.createDirectory(at: folder.appendingPathComponent("folder.vlm"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("folder.vlm"),
+            withIntermediateDirectories: true
+        )
         try FileManager.default.createSymbolicLink(
-            at: folder.appendingPathComponent("link.vlm"), withDestinationURL: folder.appendingPathComponent("0.vlm"))
+            at: folder.appendingPathComponent("link.vlm"),
+            withDestinationURL: folder.appendingPathComponent("0.vlm")
+        )
 
         #expect(try factory.store(for: User.self).count() == 2)
 
@@ -274,7 +336,12 @@ struct ImportTests {
 
     @Test func anObjectThatIsTooLargeHidesNoOther() throws {
         try writeUsers(0..<10)
-        try originals.write(json(User(name: String(repeating: "x", count: 600))), "large", in: "vellum_user", at: 20)
+        try originals.write(
+            json(User(name: String(repeating: "x", count: 600))),
+            "large",
+            in: "vellum_user",
+            at: 20
+        )
 
         let users = try factory.store(for: User.self, diskLimit: 500.bytes)
 
@@ -324,7 +391,9 @@ struct ImportTests {
     @Test func noThreadGetsAnArchiveBeforeItsObjects() throws {
         try writeUsers(0..<1000)
         let factory = factory
-        let threads = (0..<4).map { _ in OnThread { Result { try factory.store(for: User.self).count() } } }
+        let threads = (0..<4).map { _ in
+            OnThread { Result { try factory.store(for: User.self).count() } }
+        }
         for thread in threads { #expect(try thread.result().get() == 1000) }
     }
 }

@@ -16,7 +16,11 @@ final class Originals: Sendable {
         root = try TemporaryDirectory()
         caches = root.file("caches")
         try FileManager.default.createDirectory(at: caches, withIntermediateDirectories: true)
-        factory = ArchivesFactory(directory: root.file("archives"), importing: caches, clock: clock.wallClock)
+        factory = ArchivesFactory(
+            directory: root.file("archives"),
+            importing: caches,
+            clock: clock.wallClock
+        )
     }
 
     /// Writes a file as version 1 did, last used some seconds after 2020 began.
@@ -24,7 +28,9 @@ final class Originals: Sendable {
         let folder = (caches.path as NSString).appendingPathComponent(folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = (folder as NSString).appendingPathComponent("\(key).vlm")
-        guard FileManager.default.createFile(atPath: path, contents: data) else { throw CocoaError(.fileWriteUnknown) }
+        guard FileManager.default.createFile(atPath: path, contents: data) else {
+            throw CocoaError(.fileWriteUnknown)
+        }
         try FileManager.default.setAttributes([.modificationDate: date(second)], ofItemAtPath: path)
     }
 
@@ -34,10 +40,16 @@ final class Originals: Sendable {
     func files(_ folder: String) throws -> Set<String> {
         let path = caches.appendingPathComponent(folder).path
         guard FileManager.default.fileExists(atPath: path) else { return [] }
-        return Set(try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".vlm") })
+        return Set(
+            try FileManager.default.contentsOfDirectory(atPath: path).filter {
+                $0.hasSuffix(".vlm")
+            }
+        )
     }
 
-    func exists(_ folder: String) -> Bool { FileManager.default.fileExists(atPath: caches.appendingPathComponent(folder).path) }
+    func exists(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: caches.appendingPathComponent(folder).path)
+    }
 
     deinit {
         try? factory.close()
@@ -83,6 +95,8 @@ struct Ticket: ArchiveCodable, VersionedArchive, Equatable {
             var row: Int
         }
         let first = try old.decode(First.self)
-        return first.row == 0 ? .remove : .object(Ticket(number: "\(old.version)-\(first.number)", seat: "\(first.row)A"))
+        return first.row == 0
+            ? .remove
+            : .object(Ticket(number: "\(old.version)-\(first.number)", seat: "\(first.row)A"))
     }
 }

@@ -49,7 +49,10 @@ struct ArchiveListTests {
     @Test func theArchivesOfASuspendedFileAreNotListedAsNone() throws {
         try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
         try temporary.factory.suspend()
-        for call in [{ _ = try temporary.factory.archives() }, { _ = try temporary.factory.drop(archiveNamed: "Other") }] {
+        for call in [
+            { _ = try temporary.factory.archives() },
+            { _ = try temporary.factory.drop(archiveNamed: "Other") },
+        ] {
             let error = #expect(throws: VellumError.self) { try call() }
             #expect(error?.code == .suspended)
         }
@@ -58,8 +61,12 @@ struct ArchiveListTests {
     }
 
     @Test func anArchiveIsDropped() throws {
-        try temporary.factory.store(for: Tree.self, diskLimit: 50.megaByte).record(Tree(primaryKey: "oak"))
-        let error = #expect(throws: VellumError.self) { try temporary.factory.drop(archiveNamed: "Forest.Tree") }
+        try temporary.factory.store(for: Tree.self, diskLimit: 50.megaByte).record(
+            Tree(primaryKey: "oak")
+        )
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.drop(archiveNamed: "Forest.Tree")
+        }
         #expect(error?.code == .contradiction)
         try temporary.factory.close()
         #expect(try temporary.factory.drop(archiveNamed: "Forest.Tree"))
@@ -118,9 +125,13 @@ struct ArchiveListTests {
 
     @Test func anUnqualifiedNameMustFitOneArchiveOnly() throws {
         try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
-        try temporary.factory.store(for: OtherTree.self).record(OtherTree(primaryKey: "grandmother"))
+        try temporary.factory.store(for: OtherTree.self).record(
+            OtherTree(primaryKey: "grandmother")
+        )
         try temporary.factory.close()
-        let error = #expect(throws: VellumError.self) { try temporary.factory.store(for: Plant.self) }
+        let error = #expect(throws: VellumError.self) {
+            try temporary.factory.store(for: Plant.self)
+        }
         #expect(error?.code == .contradiction)
         #expect(error?.message.contains("Family.Tree") == true)
     }
@@ -129,7 +140,9 @@ struct ArchiveListTests {
         try temporary.factory.store(for: Tree.self).record(Tree(primaryKey: "oak"))
         try temporary.factory.close()
         let plants = try temporary.factory.store(for: Plant.self)
-        try temporary.anotherFactory().store(for: OtherTree.self).record(OtherTree(primaryKey: "grandmother"))
+        try temporary.anotherFactory().store(for: OtherTree.self).record(
+            OtherTree(primaryKey: "grandmother")
+        )
         #expect(try temporary.factory.store(for: Plant.self).keys() == ["oak"])
         #expect(try plants.keys() == ["oak"])
     }

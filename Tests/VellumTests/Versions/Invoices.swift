@@ -35,7 +35,8 @@ enum Program1 {
     }
 }
 
-/// Amounts are in cents, an invoice without a total is gone, and the key begins with the client's name.
+/// Amounts are in cents, an invoice without a total is gone, and the key begins with the client's
+/// name.
 enum Program2 {
     struct Invoice: ArchiveCodable, VersionedArchive, IndexedArchivable, Equatable {
         static var archiveName: String { "Billing.Invoice" }
@@ -47,14 +48,20 @@ enum Program2 {
         var cents: Int
         static var archiveIndexes: [ArchiveIndex<Invoice>] { [.index(\.client), .index(\.cents)] }
 
-        init(number: String, client: String, cents: Int) { (self.number, self.client, self.cents) = (number, client, cents) }
+        init(number: String, client: String, cents: Int) {
+            (self.number, self.client, self.cents) = (number, client, cents)
+        }
 
-        init(_ old: Program1.Invoice) { self.init(number: old.number, client: old.client, cents: old.total * 100) }
+        init(_ old: Program1.Invoice) {
+            self.init(number: old.number, client: old.client, cents: old.total * 100)
+        }
 
         static func migrate(_ old: StoredObject) throws -> Migrated<Invoice> {
             let before: Program1.Invoice
             if old.version == 0 {
-                guard case .object(let object) = try Program1.Invoice.migrate(old) else { return .remove }
+                guard case .object(let object) = try Program1.Invoice.migrate(old) else {
+                    return .remove
+                }
                 before = object
             } else {
                 before = try old.decode(Program1.Invoice.self)

@@ -11,18 +11,28 @@ struct MigrationTests {
     private func recordOld(_ count: Int, total: (Int) -> Int = { $0 + 1 }) throws {
         let bills = try temporary.factory.store(for: Program0.Invoice.self, diskLimit: 100.megaByte)
         try bills.record(
-            contentsOf: (0..<count).map { Program0.Invoice(number: "\($0)", customer: "client \($0 % 7)", total: total($0)) })
+            contentsOf: (0..<count).map {
+                Program0.Invoice(number: "\($0)", customer: "client \($0 % 7)", total: total($0))
+            }
+        )
         try temporary.factory.close()
     }
 
     private func new(_ number: Int, total: Int? = nil) -> Program1.Invoice {
-        Program1.Invoice(number: "\(number)", client: "client \(number % 7)", total: total ?? number + 1, currency: "CHF")
+        Program1.Invoice(
+            number: "\(number)",
+            client: "client \(number % 7)",
+            total: total ?? number + 1,
+            currency: "CHF"
+        )
     }
 
     @Test func anOldObjectIsMigratedWhenItIsRead() throws {
         try recordOld(500)
         let invoices = try temporary.factory.store(for: Program1.Invoice.self)
-        for number in [499, 3, 250] { #expect(try invoices.access(archiveWithKey: "\(number)") == new(number)) }
+        for number in [499, 3, 250] {
+            #expect(try invoices.access(archiveWithKey: "\(number)") == new(number))
+        }
         // Now from memory.
         #expect(try invoices.access(archiveWithKey: "3") == new(3))
         #expect(try Set(invoices.accessAll().map(\.number)).count == 500)
@@ -34,10 +44,15 @@ struct MigrationTests {
         let invoices = try temporary.factory.store(for: Program1.Invoice.self)
         for _ in 0..<3 {
             #expect(
-                try invoices.fetch(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)])
-                    == (0..<count).filter { $0 % 7 == 3 }.map { new($0) })
+                try invoices.fetch(
+                    where: #Predicate { $0.client == "client 3" },
+                    sortedBy: [SortDescriptor(\.total)]
+                )
+                    == (0..<count).filter { $0 % 7 == 3 }.map { new($0) }
+            )
             let some = try invoices.count(
-                where: #Predicate { $0.currency == "CHF" && $0.total > 1000 })
+                where: #Predicate { $0.currency == "CHF" && $0.total > 1000 }
+            )
             #expect(some == count - 1000)
             #expect(try invoices.exists(where: #Predicate { $0.client == "client 6" }))
         }
@@ -56,7 +71,9 @@ struct MigrationTests {
         // The next opening has nothing to do.
         let again = try temporary.factory.store(for: Program1.Invoice.self)
         #expect(try again.migrationProgress().isComplete)
-        #expect(try again.explain(where: #Predicate { $0.client == "client 3" }).unindexedObjects == 0)
+        #expect(
+            try again.explain(where: #Predicate { $0.client == "client 3" }).unindexedObjects == 0
+        )
     }
 
     /// Also while the objects are migrated in the background.
@@ -64,8 +81,11 @@ struct MigrationTests {
         let count = LongRun.number(3000, usually: 1200)
         try recordOld(count)
         let invoices = try temporary.factory.store(for: Program1.Invoice.self)
-        var answers = invoices.observe(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)])
-            .makeAsyncIterator()
+        var answers = invoices.observe(
+            where: #Predicate { $0.client == "client 3" },
+            sortedBy: [SortDescriptor(\.total)]
+        )
+        .makeAsyncIterator()
         let expected = (0..<count).filter { $0 % 7 == 3 }.map { new($0) }
         #expect(try await answers.next() == expected)
         try await invoices.waitForMigration()
@@ -89,8 +109,12 @@ struct MigrationTests {
         #expect(try invoices.count() == 41)
         #expect(try invoices.access(archiveWithKey: "late 40")?.cents == 500)
         #expect(
-            try invoices.fetch(where: #Predicate { $0.cents > 3500 }, sortedBy: [SortDescriptor(\.cents)]).map(\.cents)
-                == [3600, 3700, 3800, 3900, 4000])
+            try invoices.fetch(
+                where: #Predicate { $0.cents > 3500 },
+                sortedBy: [SortDescriptor(\.cents)]
+            ).map(\.cents)
+                == [3600, 3700, 3800, 3900, 4000]
+        )
     }
 
     @Test func datesAgesAndTheEvictionOrderAreKept() async throws {
@@ -108,7 +132,11 @@ struct MigrationTests {
         try await invoices.waitForMigration()
         #expect(try invoices.keys() == keys)
         let after = try #require(try invoices.metadata(forKey: "7"))
-        #expect((after.written, after.lastUsed, after.expires) == (before.written, before.lastUsed, before.expires))
+        #expect(
+            (after.written, after.lastUsed, after.expires) == (
+                before.written, before.lastUsed, before.expires
+            )
+        )
         temporary.clock.advance(bySeconds: 2000)
         #expect(try invoices.access(archiveWithKey: "7") == nil)
     }
@@ -127,7 +155,8 @@ struct MigrationTests {
 
     @Test func ofTwoObjectsWithOneKeyTheLaterStays() async throws {
         try recordOld(6)
-        // Written later, but not by much: before the pass could begin, another program of the new version recorded two of them.
+        // Written later, but not by much: before the pass could begin, another program of the new
+        // version recorded two of them.
         let newer = try temporary.anotherFactory().store(for: Program2.Invoice.self)
         try newer.record(Program2.Invoice(number: "2", client: "client 2", cents: 1))
         try await newer.waitForMigration()
@@ -168,11 +197,17 @@ struct MigrationTests {
         #expect(try older.undecodableKeys() == [])
         #expect(try older.deleteUndecodable() == 0)
         await #expect(throws: VellumError.self) {
-            try await older.value(forKey: "a 1", orLoad: { Program1.Invoice(number: "x", client: "x", total: 0, currency: "x") })
+            try await older.value(
+                forKey: "a 1",
+                orLoad: { Program1.Invoice(number: "x", client: "x", total: 0, currency: "x") }
+            )
         }
         try older.flush()
         try temporary.factory.close()
-        #expect(try temporary.factory.store(for: Program2.Invoice.self).access(archiveWithKey: "a 1")?.cents == 7)
+        #expect(
+            try temporary.factory.store(for: Program2.Invoice.self).access(archiveWithKey: "a 1")?
+                .cents == 7
+        )
     }
 
     @Test func anOlderProgramMayDeleteAndRecordObjectsOfANewerVersion() async throws {

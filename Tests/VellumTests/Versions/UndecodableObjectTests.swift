@@ -22,7 +22,9 @@ struct UndecodableObjectTests {
     let temporary = TemporaryArchives()
 
     private func things() throws -> ArchiveStore<Thing> {
-        try temporary.factory.store(for: Old.self).record(contentsOf: (0..<300).map { Old(primaryKey: "old \($0)", size: $0) })
+        try temporary.factory.store(for: Old.self).record(
+            contentsOf: (0..<300).map { Old(primaryKey: "old \($0)", size: $0) }
+        )
         try temporary.factory.close()
         let things = try temporary.factory.store(for: Thing.self)
         try things.record(contentsOf: (0..<200).map { Thing(primaryKey: "new \($0)", weight: $0) })
@@ -30,15 +32,24 @@ struct UndecodableObjectTests {
     }
 
     private func message(_ body: () throws -> Void) -> String? {
-        do { try body() } catch { return (error as? VellumError)?.code == .notDecodable ? "\(error)" : nil }
+        do { try body() } catch {
+            return (error as? VellumError)?.code == .notDecodable ? "\(error)" : nil
+        }
         return nil
     }
 
     @Test func everyQueryThrowsOnTheFirstObjectThatCannotBeDecoded() async throws {
         let things = try things()
         let messages = [
-            message { _ = try things.fetch() }, message { _ = try things.first() }, message { _ = try things.accessAll() },
-            message { _ = try things.fetch(where: #Predicate { $0.weight > 3 }, sortedBy: [SortDescriptor(\.weight)], limit: 2) },
+            message { _ = try things.fetch() }, message { _ = try things.first() },
+            message { _ = try things.accessAll() },
+            message {
+                _ = try things.fetch(
+                    where: #Predicate { $0.weight > 3 },
+                    sortedBy: [SortDescriptor(\.weight)],
+                    limit: 2
+                )
+            },
             message { _ = try things.count(where: #Predicate { $0.weight > 3 }) },
             message { _ = try things.exists(where: #Predicate { $0.weight > 300 }) },
             message { _ = try things.deleteAll(where: #Predicate { $0.weight > 3 }) },
@@ -58,11 +69,21 @@ struct UndecodableObjectTests {
         let things = try things()
         let events = things.events
         #expect(try things.fetch(undecodable: .skip).count == 200)
-        #expect(try things.first(sortedBy: [SortDescriptor(\.weight, order: .reverse)], undecodable: .skip)?.weight == 199)
+        #expect(
+            try things.first(
+                sortedBy: [SortDescriptor(\.weight, order: .reverse)],
+                undecodable: .skip
+            )?.weight
+                == 199
+        )
         #expect(try things.accessAll(undecodable: .skip).count == 200)
         #expect(try things.count(where: #Predicate { $0.weight >= 100 }, undecodable: .skip) == 100)
-        #expect(try things.exists(where: #Predicate { $0.weight > 300 }, undecodable: .skip) == false)
-        #expect(try things.deleteAll(where: #Predicate { $0.weight >= 100 }, undecodable: .skip) == 100)
+        #expect(
+            try things.exists(where: #Predicate { $0.weight > 300 }, undecodable: .skip) == false
+        )
+        #expect(
+            try things.deleteAll(where: #Predicate { $0.weight >= 100 }, undecodable: .skip) == 100
+        )
         var streamed = 0
         for try await _ in things.stream(undecodable: .skip) { streamed += 1 }
         #expect(streamed == 100)
@@ -74,15 +95,26 @@ struct UndecodableObjectTests {
     }
 
     @Test func skippedObjectsDoNotCountTowardALimit() throws {
-        try temporary.factory.store(for: Thing.self).record(contentsOf: (0..<5).map { Thing(primaryKey: "new \($0)", weight: $0) })
+        try temporary.factory.store(for: Thing.self).record(
+            contentsOf: (0..<5).map { Thing(primaryKey: "new \($0)", weight: $0) }
+        )
         try temporary.factory.close()
         // Used more recently.
-        try temporary.factory.store(for: Old.self).record(contentsOf: (0..<300).map { Old(primaryKey: "old \($0)", size: $0) })
+        try temporary.factory.store(for: Old.self).record(
+            contentsOf: (0..<300).map { Old(primaryKey: "old \($0)", size: $0) }
+        )
         try temporary.factory.close()
         let things = try temporary.factory.store(for: Thing.self)
-        #expect(try things.accessAll(limit: 3, undecodable: .skip).map(\.primaryKey) == ["new 4", "new 3", "new 2"])
+        #expect(
+            try things.accessAll(limit: 3, undecodable: .skip).map(\.primaryKey) == [
+                "new 4", "new 3", "new 2",
+            ]
+        )
         #expect(try things.accessAll(limit: 304, undecodable: .skip).count == 5)
-        #expect(try things.fetch(sortedBy: [SortDescriptor(\.weight)], limit: 3, undecodable: .skip).map(\.weight) == [0, 1, 2])
+        #expect(
+            try things.fetch(sortedBy: [SortDescriptor(\.weight)], limit: 3, undecodable: .skip)
+                .map(\.weight) == [0, 1, 2]
+        )
     }
 
     @Test func whatCouldNotBeDecodedIsNotDecodedAgain() throws {
@@ -123,7 +155,9 @@ struct UndecodableObjectTests {
 
     @Test func aDamagedObjectHidesNoOther() throws {
         let things = try temporary.factory.store(for: Thing.self)
-        for number in 0..<5 { try things.record(Thing(primaryKey: "key \(number) of a thing", weight: number)) }
+        for number in 0..<5 {
+            try things.record(Thing(primaryKey: "key \(number) of a thing", weight: number))
+        }
         try temporary.factory.close()
         // The bytes are in CBOR, where the key is text.
         var contents = try Data(contentsOf: temporary.file)

@@ -11,12 +11,21 @@ struct WaitingMigrationTests {
 
     private func recordOld(_ count: Int) throws {
         let bills = try temporary.factory.store(for: Program0.Invoice.self, diskLimit: 100.megaByte)
-        try bills.record(contentsOf: (0..<count).map { Program0.Invoice(number: "\($0)", customer: "client \($0 % 7)", total: $0) })
+        try bills.record(
+            contentsOf: (0..<count).map {
+                Program0.Invoice(number: "\($0)", customer: "client \($0 % 7)", total: $0)
+            }
+        )
         try temporary.factory.close()
     }
 
     private func new(_ number: Int) -> Program1.Invoice {
-        Program1.Invoice(number: "\(number)", client: "client \(number % 7)", total: number, currency: "CHF")
+        Program1.Invoice(
+            number: "\(number)",
+            client: "client \(number % 7)",
+            total: number,
+            currency: "CHF"
+        )
     }
 
     private func versions() throws -> [Int] { try temporary.factory.archives().map(\.version) }
@@ -30,23 +39,40 @@ struct WaitingMigrationTests {
         func check(_ step: String) throws {
             let threes = model.values.filter { $0.client == "client 3" }
             #expect(try invoices.count() == model.count, "\(step)")
-            #expect(try invoices.count(where: #Predicate { $0.client == "client 3" }) == threes.count, "\(step)")
             #expect(
-                try invoices.sum(of: \.total, where: #Predicate { $0.client == "client 3" }) == threes.map(\.total).reduce(0, +), "\(step)")
+                try invoices.count(where: #Predicate { $0.client == "client 3" }) == threes.count,
+                "\(step)"
+            )
+            #expect(
+                try invoices.sum(of: \.total, where: #Predicate { $0.client == "client 3" })
+                    == threes.map(\.total).reduce(0, +),
+                "\(step)"
+            )
             #expect(try invoices.max(of: \.total) == model.values.map(\.total).max(), "\(step)")
             #expect(Set(try invoices.keys()) == Set(model.keys), "\(step)")
-            for key in ["3", "42", "99"] { #expect(try invoices.access(archiveWithKey: key) == model[key], "\(step)") }
+            for key in ["3", "42", "99"] {
+                #expect(try invoices.access(archiveWithKey: key) == model[key], "\(step)")
+            }
         }
-        var answers = invoices.observe(where: #Predicate { $0.client == "client 3" }, sortedBy: [SortDescriptor(\.total)])
-            .makeAsyncIterator()
-        #expect(try await answers.next() == model.values.filter { $0.client == "client 3" }.sorted { $0.total < $1.total })
+        var answers = invoices.observe(
+            where: #Predicate { $0.client == "client 3" },
+            sortedBy: [SortDescriptor(\.total)]
+        )
+        .makeAsyncIterator()
+        #expect(
+            try await answers.next()
+                == model.values.filter { $0.client == "client 3" }.sorted { $0.total < $1.total }
+        )
         var counts = invoices.observe(archiveWithKey: "42").makeAsyncIterator()
         #expect(try await counts.next() == .some(model["42"]))
         try check("at first")
 
         try invoices.update(archiveWithKey: "42") { $0?.client = "client 3" }
         model["42"]?.client = "client 3"
-        #expect(try await answers.next() == model.values.filter { $0.client == "client 3" }.sorted { $0.total < $1.total })
+        #expect(
+            try await answers.next()
+                == model.values.filter { $0.client == "client 3" }.sorted { $0.total < $1.total }
+        )
         #expect(try await counts.next() == .some(model["42"]))
         try check("updated")
         try invoices.delete(archiveWithKey: "3")
@@ -68,9 +94,10 @@ struct WaitingMigrationTests {
         try check("emptied")
     }
 
-    @Test(arguments: [MigrationTiming.onRead, .after(.seconds(60))]) func noStepIsReportedBeforeThePassBegins(_ migrates: MigrationTiming)
-        async throws
-    {
+    @Test(arguments: [MigrationTiming.onRead, .after(.seconds(60))])
+    func noStepIsReportedBeforeThePassBegins(
+        _ migrates: MigrationTiming
+    ) async throws {
         try recordOld(10)
         temporary.factory.migrates = migrates
         let invoices = try temporary.factory.store(for: Program1.Invoice.self)
@@ -99,6 +126,9 @@ struct WaitingMigrationTests {
         #expect(try invoices.accessAll().count == 10)
         try temporary.factory.close()
         let bills = try temporary.factory.store(for: Program0.Invoice.self)
-        #expect(try bills.accessAll().map(\.customer).sorted() == (0..<10).map { "client \($0 % 7)" }.sorted())
+        #expect(
+            try bills.accessAll().map(\.customer).sorted()
+                == (0..<10).map { "client \($0 % 7)" }.sorted()
+        )
     }
 }

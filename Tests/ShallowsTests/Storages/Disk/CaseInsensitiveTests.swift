@@ -6,7 +6,8 @@ import VellumTestSupport
 
 @testable import Shallows
 
-/// On a folder that does not tell letters apart, as the file systems of most Macs: simulated where they do.
+/// On a folder that does not tell letters apart, as the file systems of most Macs: simulated where
+/// they do.
 @Suite(.ownThreads)
 struct CaseInsensitiveTests {
     let scratch: Scratch
@@ -14,12 +15,21 @@ struct CaseInsensitiveTests {
     init() throws { scratch = try Scratch() }
 
     private func files(_ encoder: Filename.Encoder = .base64) -> FolderFiles {
-        FolderFiles(.init(folder: scratch.folder, encoder: encoder, caseSensitivity: .insensitive, fileSystem: .withoutCase))
+        FolderFiles(
+            .init(
+                folder: scratch.folder,
+                encoder: encoder,
+                caseSensitivity: .insensitive,
+                fileSystem: .withoutCase
+            )
+        )
     }
 
     @Test func theSimulatedFolderDoesNotTellLettersApart() throws {
         try scratch.plant("value", at: "Abc")
-        let open: (String) -> Int32 = { path in path.withCString { FileSystem.withoutCase.call.open($0, .reading) } }
+        let open: (String) -> Int32 = { path in
+            path.withCString { FileSystem.withoutCase.call.open($0, .reading) }
+        }
         for name in ["Abc", "abc", "ABC"] {
             let file = open(scratch.folder.path + "/" + name)
             #expect(file >= 0)
@@ -32,7 +42,9 @@ struct CaseInsensitiveTests {
     @Test func keysWhoseNamesDifferByCaseAreTwo() throws {
         let (first, second): (Filename, Filename) = ("foo", "ff/")
         #expect(first.base64Encoded().lowercased() != second.base64Encoded().lowercased())
-        let keys: [Filename] = ["a", "A", "Abc", "aBc", "abC", "ABC", "abc", "É", "é", "ß", "SS", "ss"]
+        let keys: [Filename] = [
+            "a", "A", "Abc", "aBc", "abC", "ABC", "abc", "É", "é", "ß", "SS", "ss",
+        ]
         for encoder in [Filename.Encoder.base64, .base64URL, .noEncoding] {
             let files = files(encoder)
             for key in keys { try files.write(key.rawValue, for: key) }
@@ -53,8 +65,17 @@ struct CaseInsensitiveTests {
         var generator = SeededGenerator(seed: 5)
         while pair == nil {
             let key = Filename(
-                rawValue: String((0..<3).map { _ in Character(UnicodeScalar(UInt8.random(in: 33...126, using: &generator))) }))
-            if let other = keys.updateValue(key, forKey: key.base64Encoded().lowercased()), other != key { pair = (key, other) }
+                rawValue: String(
+                    (0..<3).map { _ in
+                        Character(UnicodeScalar(UInt8.random(in: 33...126, using: &generator)))
+                    }
+                )
+            )
+            if let other = keys.updateValue(key, forKey: key.base64Encoded().lowercased()),
+                other != key
+            {
+                pair = (key, other)
+            }
         }
         let (first, second) = try #require(pair)
         try files().write("first", for: first)
@@ -67,8 +88,12 @@ struct CaseInsensitiveTests {
     @Test(arguments: TestEncoder.allCases)
     func everyKeyIsSafe(encoder: TestEncoder) throws {
         let files = files(encoder.encoder)
-        for (index, key) in Filename.tricky.enumerated() { try files.write("value \(index)", for: key) }
-        for (index, key) in Filename.tricky.enumerated() { #expect(try files.string(key) == "value \(index)") }
+        for (index, key) in Filename.tricky.enumerated() {
+            try files.write("value \(index)", for: key)
+        }
+        for (index, key) in Filename.tricky.enumerated() {
+            #expect(try files.string(key) == "value \(index)")
+        }
         #expect(try Set(files.keys()) == Set(Filename.tricky))
     }
 
@@ -119,7 +144,8 @@ struct CaseInsensitiveTests {
         #expect(try plain.remove("Folder/File"))
     }
 
-    /// P4: one key in either spelling, on a volume that keeps the spelling and does not tell it apart.
+    /// P4: one key in either spelling, on a volume that keeps the spelling and does not tell it
+    /// apart.
     @Test(arguments: ["caf\u{E9}", "cafe\u{301}"])
     func bothSpellingsAreOneKey(text: String) throws {
         try scratch.plant("old", at: text)
@@ -136,7 +162,9 @@ extension FileSystem {
     /// A volume that takes names for one which differ by case, and keeps that of the first.
     static let withoutCase = FileSystem {
         $0.open = { path, purpose in found(path) { SystemCalls.open($0, purpose) } }
-        $0.rename = { path, target in found(path) { path in found(target) { SystemCalls.rename(path, $0) } } }
+        $0.rename = { path, target in
+            found(path) { path in found(target) { SystemCalls.rename(path, $0) } }
+        }
         $0.unlink = { path in found(path, SystemCalls.unlink) }
         $0.makeFolder = { path in found(path, SystemCalls.makeFolder) }
         $0.removeFolder = { path in found(path, SystemCalls.removeFolder) }
@@ -148,9 +176,13 @@ extension FileSystem {
     /// Calls `body` with the path as the folders on the way spell it.
     private static func found<Result>(_ path: Path, _ body: (Path) -> Result) -> Result {
         var spelled = ""
-        for part in String(cString: path).utf8.split(separator: UInt8(ascii: "/")).map({ String(Substring($0)) }) {
+        for part in String(cString: path).utf8.split(separator: UInt8(ascii: "/")).map({
+            String(Substring($0))
+        }) {
             var name = part
-            if spelled.contains("/shallows-"), case .value(let entries) = (spelled + "/").withCString(SystemCalls.list) {
+            if spelled.contains("/shallows-"),
+                case .value(let entries) = (spelled + "/").withCString(SystemCalls.list)
+            {
                 let names = entries.map { String(decoding: $0.name, as: UTF8.self) }
                 name = names.first { $0.lowercased() == part.lowercased() } ?? part
             }

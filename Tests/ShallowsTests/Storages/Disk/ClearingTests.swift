@@ -41,7 +41,10 @@ struct ClearingTests {
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
         try Data().write(to: outside.appendingPathComponent("file"))
         try files.write("value", for: "a")
-        try FileManager.default.createSymbolicLink(at: scratch.folder.appendingPathComponent("link"), withDestinationURL: outside)
+        try FileManager.default.createSymbolicLink(
+            at: scratch.folder.appendingPathComponent("link"),
+            withDestinationURL: outside
+        )
         try files.clear()
         #expect(try scratch.contents() == ["outside", "outside/file"])
     }
@@ -49,7 +52,9 @@ struct ClearingTests {
     @Test func aNameThatIsNotUTF8IsRemovedToo() throws {
         try files.write("value", for: "a")
         let path = scratch.folder.path.utf8CString.dropLast() + [47, -1, -2, 0]
-        let file = try Array(path).withUnsafeBufferPointer { SystemCalls.open(try #require($0.baseAddress), .creating) }
+        let file = try Array(path).withUnsafeBufferPointer {
+            SystemCalls.open(try #require($0.baseAddress), .creating)
+        }
         #expect(SystemCalls.close(file) == 0)
         #expect(try files.keys() == ["a"])
         try files.clear()
@@ -64,7 +69,9 @@ struct ClearingTests {
     }
 
     @Test func clearingThatIsRefusedThrows() throws {
-        let refusing = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.unlink = { _ in -EACCES } }))
+        let refusing = FolderFiles(
+            .init(folder: scratch.folder, fileSystem: FileSystem { $0.unlink = { _ in -EACCES } })
+        )
         try refusing.write("value", for: "a")
         let failure = #expect(throws: FileError.self) { try refusing.clear() }
         #expect(failure?.step == .removing)
@@ -77,7 +84,11 @@ struct ClearingTests {
         let folder = scratch.folder
         let calls = FileSystem {
             $0.removeFolder = { path in
-                if writes.next() { #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) } }
+                if writes.next() {
+                    #expect(throws: Never.self) {
+                        try Data().write(to: folder.appendingPathComponent("late"))
+                    }
+                }
                 return SystemCalls.removeFolder(path)
             }
         }
@@ -92,7 +103,9 @@ struct ClearingTests {
         let folder = scratch.folder
         let calls = FileSystem {
             $0.removeFolder = { path in
-                #expect(throws: Never.self) { try Data().write(to: folder.appendingPathComponent("late")) }
+                #expect(throws: Never.self) {
+                    try Data().write(to: folder.appendingPathComponent("late"))
+                }
                 return SystemCalls.removeFolder(path)
             }
         }
@@ -113,7 +126,10 @@ struct ClearingTests {
                             if task == 0 {
                                 try files.clear()
                             } else {
-                                try files.write("\(number)", for: number.isMultiple(of: 2) ? "a" : "b?>")
+                                try files.write(
+                                    "\(number)",
+                                    for: number.isMultiple(of: 2) ? "a" : "b?>"
+                                )
                             }
                         }
                     }

@@ -11,11 +11,15 @@ struct DiskFolderStorageTests {
 
     init() throws {
         temporary = try TemporaryDirectory()
-        folder = DiskFolderStorage(folderURL: temporary.url.appendingPathComponent("folder", isDirectory: true))
+        folder = DiskFolderStorage(
+            folderURL: temporary.url.appendingPathComponent("folder", isDirectory: true)
+        )
     }
 
     /// In a function that is not `async`: there, the one that is would be called.
-    private func setWithoutWaiting(_ value: Data, _ key: Filename) { folder.set(value, forKey: key) }
+    private func setWithoutWaiting(_ value: Data, _ key: Filename) {
+        folder.set(value, forKey: key)
+    }
 
     @Test func aRetrievalFindsAValueThatWasSetBeforeWithoutWaiting() async throws {
         for number in 0..<100 {
@@ -32,10 +36,18 @@ struct DiskFolderStorageTests {
     /// A storage that is made at each use, as one finds it in code of users.
     @Test func storagesOnOneFolderShareTheOrderOfCalls() async throws {
         let url = folder.folderURL
-        let spellings = [url, url.appendingPathComponent("../folder", isDirectory: true), URL(fileURLWithPath: url.path)]
+        let spellings = [
+            url, url.appendingPathComponent("../folder", isDirectory: true),
+            URL(fileURLWithPath: url.path),
+        ]
         for number in 0..<200 {
-            DiskFolderStorage(folderURL: spellings[number % 3]).set(Data([UInt8(number)]), forKey: "a", completion: { _ in })
-            let found = try await DiskFolderStorage(folderURL: spellings[(number + 1) % 3]).retrieve(forKey: "a")
+            DiskFolderStorage(folderURL: spellings[number % 3]).set(
+                Data([UInt8(number)]),
+                forKey: "a",
+                completion: { _ in }
+            )
+            let found = try await DiskFolderStorage(folderURL: spellings[(number + 1) % 3])
+                .retrieve(forKey: "a")
             #expect(found == Data([UInt8(number)]))
         }
     }
@@ -44,7 +56,10 @@ struct DiskFolderStorageTests {
         let url = folder.folderURL.appendingPathComponent("YQ==")
         for number in 0..<100 {
             DiskStorage.main.set(Data([UInt8(number)]), forKey: url, completion: { _ in })
-            #expect(try await DiskFolderStorage(folderURL: folder.folderURL).retrieve(forKey: "a") == Data([UInt8(number)]))
+            #expect(
+                try await DiskFolderStorage(folderURL: folder.folderURL).retrieve(forKey: "a")
+                    == Data([UInt8(number)])
+            )
         }
     }
 
@@ -70,7 +85,9 @@ struct DiskFolderStorageTests {
     }
 
     @Test func keysAreListedAndRemoved() async throws {
-        for key in ["a", "é", "", "../x", "a/b"] as [Filename] { try await folder.set(Data([1]), forKey: key) }
+        for key in ["a", "é", "", "../x", "a/b"] as [Filename] {
+            try await folder.set(Data([1]), forKey: key)
+        }
         #expect(try await Set(folder.keys()) == ["a", "é", "", "../x", "a/b"])
         try await folder.remove(forKey: "a/b")
         try await folder.remove(forKey: "a/b")
@@ -84,22 +101,44 @@ struct DiskFolderStorageTests {
     @Test func aFileIsNamedAsTheEncoderSays() throws {
         let sync = folder.makeSyncStorage()
         try sync.set(Data([1]), forKey: "kharkiv")
-        #expect(folder.fileURL(forFilename: "kharkiv").lastPathComponent == Filename("kharkiv").base64Encoded())
+        #expect(
+            folder.fileURL(forFilename: "kharkiv").lastPathComponent
+                == Filename("kharkiv").base64Encoded()
+        )
         #expect(try Data(contentsOf: folder.fileURL(forFilename: "kharkiv")) == Data([1]))
         let plain = DiskFolderStorage(folderURL: folder.folderURL, filenameEncoder: .noEncoding)
         #expect(plain.fileURL(forFilename: "kharkiv").lastPathComponent == "kharkiv")
-        let custom = DiskFolderStorage(folderURL: folder.folderURL, filenameEncoder: .custom { $0.rawValue + ".json" })
+        let custom = DiskFolderStorage(
+            folderURL: folder.folderURL,
+            filenameEncoder: .custom { $0.rawValue + ".json" }
+        )
         #expect(custom.fileURL(forFilename: "kharkiv").lastPathComponent == "kharkiv.json")
     }
 
     @Test func aMissNamesItsKeyAndAFailureItsCause() async throws {
-        let miss = await #expect(throws: ShallowsError.self) { try await folder.retrieve(forKey: "nothing") }
-        #expect(miss?.isMiss == true && miss?.key as? Filename == "nothing" && miss?.layer == "disk-folder")
-        try FileManager.default.createDirectory(at: temporary.url, withIntermediateDirectories: true)
+        let miss = await #expect(throws: ShallowsError.self) {
+            try await folder.retrieve(forKey: "nothing")
+        }
+        #expect(
+            miss?.isMiss == true && miss?.key as? Filename == "nothing"
+                && miss?.layer == "disk-folder"
+        )
+        try FileManager.default.createDirectory(
+            at: temporary.url,
+            withIntermediateDirectories: true
+        )
         try Data().write(to: folder.folderURL)
-        let failure = await #expect(throws: ShallowsError.self) { try await folder.set(Data(), forKey: "secret") }
-        #expect(failure?.isMiss == false && failure?.code == .inputOutput && failure?.cause is POSIXError)
-        #expect(failure.map { !"\($0)".contains("secret") && "\($0)".contains(temporary.url.path) } == true)
+        let failure = await #expect(throws: ShallowsError.self) {
+            try await folder.set(Data(), forKey: "secret")
+        }
+        #expect(
+            failure?.isMiss == false && failure?.code == .inputOutput
+                && failure?.cause is POSIXError
+        )
+        #expect(
+            failure.map { !"\($0)".contains("secret") && "\($0)".contains(temporary.url.path) }
+                == true
+        )
     }
 
     @Test func clearRunsAfterEarlierCallsAndReportsFailures() async throws {
@@ -123,18 +162,28 @@ struct DiskFolderStorageTests {
     }
 
     @Test func aFolderIsNotMadeUnlessAskedFor() async throws {
-        let storage = DiskFolderStorage(folderURL: temporary.url.appendingPathComponent("missing"), creatingDirectories: false)
+        let storage = DiskFolderStorage(
+            folderURL: temporary.url.appendingPathComponent("missing"),
+            creatingDirectories: false
+        )
         await #expect(throws: ShallowsError.self) { try await storage.set(Data(), forKey: "a") }
         #expect(!FileManager.default.fileExists(atPath: storage.folderURL.path))
         let files = DiskStorage(creatingDirectories: false)
-        await #expect(throws: ShallowsError.self) { try await files.set(Data(), forKey: storage.folderURL.appendingPathComponent("a")) }
+        await #expect(throws: ShallowsError.self) {
+            try await files.set(Data(), forKey: storage.folderURL.appendingPathComponent("a"))
+        }
     }
 
-    @Test(arguments: [FileManager.SearchPathDirectory.cachesDirectory, .applicationSupportDirectory, .documentDirectory])
+    @Test(arguments: [
+        FileManager.SearchPathDirectory.cachesDirectory, .applicationSupportDirectory,
+        .documentDirectory,
+    ])
     func theDomainMaskIsHonoured(directory: FileManager.SearchPathDirectory) {
         for mask in [FileManager.SearchPathDomainMask.userDomainMask, .localDomainMask] {
             let storage = DiskStorage.main.folder("name", in: directory, domainMask: mask)
-            let parent = FileManager.default.urls(for: directory, in: mask).first ?? FileManager.default.temporaryDirectory
+            let parent =
+                FileManager.default.urls(for: directory, in: mask).first
+                ?? FileManager.default.temporaryDirectory
             #expect(storage.folderURL == parent.appendingPathComponent("name", isDirectory: true))
         }
     }
@@ -142,10 +191,15 @@ struct DiskFolderStorageTests {
     @Test func singleFilesAreStoragesByTheirURLs() async throws {
         let url = temporary.url.appendingPathComponent("deep/down/settings.txt")
         let settings = DiskStorage.main.mapString().singleKey(url)
-        await #expect { try await settings.retrieve() } throws: { ($0 as? any StorageMiss)?.isMiss == true }
+        await #expect { try await settings.retrieve() } throws: {
+            ($0 as? any StorageMiss)?.isMiss == true
+        }
         try await settings.set("x")
         #expect(try String(contentsOf: url, encoding: .utf8) == "x")
-        #expect(DiskStorage.directoryURL(of: url) == temporary.url.appendingPathComponent("deep/down", isDirectory: true))
+        #expect(
+            DiskStorage.directoryURL(of: url)
+                == temporary.url.appendingPathComponent("deep/down", isDirectory: true)
+        )
     }
 
     @Test func powerSafetyIsAskedFor() async throws {
@@ -156,7 +210,9 @@ struct DiskFolderStorageTests {
 
     @Test func aStackOnDiskPurgesMemoryAndKeepsTheDisk() async throws {
         let memory = MemoryStorage<Filename, String>()
-        let cache = memory.asRemovableStorage().combined(with: folder.asRemovableStorage().mapString())
+        let cache = memory.asRemovableStorage().combined(
+            with: folder.asRemovableStorage().mapString()
+        )
         try await cache.set("x", forKey: "a")
         try await cache.layers[0].removeAll()
         #expect(memory.storage.isEmpty)

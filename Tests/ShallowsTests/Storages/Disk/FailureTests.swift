@@ -21,11 +21,28 @@ struct FailureTests {
     /// P31, P34.
     @Test(
         arguments: [
-            (FileError.Step.creating, FileSystem { $0.open = { $1 == .creating ? -ENOSPC : SystemCalls.open($0, $1) } }),
+            (
+                FileError.Step.creating,
+                FileSystem { $0.open = { $1 == .creating ? -ENOSPC : SystemCalls.open($0, $1) } }
+            ),
             (.writing, FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } }),
-            (.writing, FileSystem { $0.write = { file, bytes, count in count > 3 ? SystemCalls.write(file, bytes, 3) : Int(-ENOSPC) } }),
+            (
+                .writing,
+                FileSystem {
+                    $0.write = { file, bytes, count in
+                        count > 3 ? SystemCalls.write(file, bytes, 3) : Int(-ENOSPC)
+                    }
+                }
+            ),
             (.writing, FileSystem { $0.write = { _, _, _ in 0 } }),
-            (.writing, FileSystem { $0.sync = { file, purpose in purpose == .creating ? -EIO : SystemCalls.sync(file, purpose) } }),
+            (
+                .writing,
+                FileSystem {
+                    $0.sync = { file, purpose in
+                        purpose == .creating ? -EIO : SystemCalls.sync(file, purpose)
+                    }
+                }
+            ),
             (
                 .writing,
                 FileSystem {
@@ -35,19 +52,32 @@ struct FailureTests {
                 }
             ),
             (.renaming, FileSystem { $0.rename = { _, _ in -EACCES } }),
-        ], ["key", long])
-    func aWriteThatFailsKeepsTheOldValueAndLeavesNothing(failing: (FileError.Step, FileSystem), key: Filename) throws {
+        ],
+        ["key", long]
+    )
+    func aWriteThatFailsKeepsTheOldValueAndLeavesNothing(
+        failing: (FileError.Step, FileSystem),
+        key: Filename
+    ) throws {
         try files().write("old", for: key)
-        let failure = #expect(throws: FileError.self) { try files(failing.1, .complete).write("a new value", for: key) }
+        let failure = #expect(throws: FileError.self) {
+            try files(failing.1, .complete).write("a new value", for: key)
+        }
         #expect(failure?.step == failing.0)
         #expect(try files().string(key) == "old")
         #expect(try scratch.files().count == 1)
     }
 
     @Test func aFolderThatCannotBeSyncedIsReported() throws {
-        let calls = FileSystem { $0.sync = { file, purpose in purpose == .syncingFolder ? -EIO : SystemCalls.sync(file, purpose) } }
+        let calls = FileSystem {
+            $0.sync = { file, purpose in
+                purpose == .syncingFolder ? -EIO : SystemCalls.sync(file, purpose)
+            }
+        }
         try files().write("old", for: "key")
-        let failure = #expect(throws: FileError.self) { try files(calls, .complete).write("new", for: "key") }
+        let failure = #expect(throws: FileError.self) {
+            try files(calls, .complete).write("new", for: "key")
+        }
         #expect(failure?.step == .syncing)
         #expect(try files().string("key") == "new")
         #expect(try scratch.files().count == 1)
@@ -76,7 +106,9 @@ struct FailureTests {
         try files().write(value, for: "key")
         let calls = FileSystem {
             $0.status = { file in
-                guard case .value(var status) = SystemCalls.status(file) else { return .failure(-EIO) }
+                guard case .value(var status) = SystemCalls.status(file) else {
+                    return .failure(-EIO)
+                }
                 status.size = 70_000
                 return .value(status)
             }
@@ -152,7 +184,9 @@ struct FailureTests {
                         #expect(called.next())
                         return -EACCES
                     }
-                }))
+                }
+            )
+        )
         let failures = [
             #expect(throws: FileError.self) { try files.read("key") },
             #expect(throws: FileError.self) { try files.write("value", for: "key") },
@@ -167,18 +201,33 @@ struct FailureTests {
     @Test func onlyAStepThatWritesFindsAFolderReadOnly() {
         for code in [EACCES, EPERM, EROFS] {
             for step in [FileError.Step.opening, .reading, .listing] {
-                #expect(ShallowsError(FileError(step, code, ""), layer: "", key: nil).code == .inputOutput)
+                #expect(
+                    ShallowsError(FileError(step, code, ""), layer: "", key: nil).code
+                        == .inputOutput
+                )
             }
-            for step in [FileError.Step.makingFolder, .creating, .writing, .renaming, .removing, .removingOriginal] {
-                #expect(ShallowsError(FileError(step, code, ""), layer: "", key: nil).code == .readOnly)
+            for step in [
+                FileError.Step.makingFolder, .creating, .writing, .renaming, .removing,
+                .removingOriginal,
+            ] {
+                #expect(
+                    ShallowsError(FileError(step, code, ""), layer: "", key: nil).code == .readOnly
+                )
             }
         }
     }
 
     @Test func aFailureTellsNoNames() throws {
         let files = FolderFiles(
-            .init(folder: scratch.folder, encoder: .noEncoding, fileSystem: FileSystem { $0.rename = { _, _ in -EACCES } }))
-        let failure = try #require(throws: FileError.self) { try files.write("value", for: "secret") }
+            .init(
+                folder: scratch.folder,
+                encoder: .noEncoding,
+                fileSystem: FileSystem { $0.rename = { _, _ in -EACCES } }
+            )
+        )
+        let failure = try #require(throws: FileError.self) {
+            try files.write("value", for: "secret")
+        }
         #expect(!String(describing: failure).contains("secret"))
         #expect(!failure.localizedDescription.contains("secret"))
         // The folder is the program's choice, and answers which file: decision 0040.
@@ -187,14 +236,20 @@ struct FailureTests {
         #expect(failure.underlying.code == .EACCES)
         #expect(
             String(describing: failure)
-                == "A file could not be renamed: Permission denied (13), at \(scratch.folder.path). Check that this program may write there."
+                == """
+                A file could not be renamed: Permission denied (13), at \(scratch.folder.path). \
+                Check that this program may write there.
+                """
         )
     }
 
     /// P33. A small volume of its own, where making one is permitted.
     @Test func aFullDiskKeepsTheOldValueAndLeavesNothing() throws {
         #if os(Linux)
-            try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: scratch.folder,
+                withIntermediateDirectories: true
+            )
             guard mount("none", scratch.folder.path, "tmpfs", 0, "size=256k") == 0 else {
                 print("Skipped: no volume may be mounted here.")
                 return
@@ -203,7 +258,9 @@ struct FailureTests {
             let files = files()
             try files.write(Data(repeating: 1, count: 100_000), for: "key")
             for key in ["key", "other", Self.long] {
-                let failure = #expect(throws: FileError.self) { try files.write(Data(repeating: 2, count: 200_000), for: key) }
+                let failure = #expect(throws: FileError.self) {
+                    try files.write(Data(repeating: 2, count: 200_000), for: key)
+                }
                 #expect(failure?.code == ENOSPC)
             }
             #expect(try files.read("key") == Data(repeating: 1, count: 100_000))
@@ -217,7 +274,10 @@ struct FailureTests {
     /// As root, permissions do not stop a write: a volume that cannot be written does.
     @Test func aReadOnlyVolumeIsReadAndNotWritten() throws {
         #if os(Linux)
-            try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: scratch.folder,
+                withIntermediateDirectories: true
+            )
             guard mount("none", scratch.folder.path, "tmpfs", 0, "size=256k") == 0 else {
                 print("Skipped: no volume may be mounted here.")
                 return
@@ -225,7 +285,16 @@ struct FailureTests {
             defer { #expect(umount(scratch.folder.path) == 0) }
             let files = files()
             try files.write("value", for: "key")
-            #expect(mount("none", scratch.folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "size=256k") == 0)
+            #expect(
+                mount(
+                    "none",
+                    scratch.folder.path,
+                    "tmpfs",
+                    UInt(MS_REMOUNT | MS_RDONLY),
+                    "size=256k"
+                )
+                    == 0
+            )
             #expect(throws: FileError.self) { try files.write("new", for: "key") }
             #expect(throws: FileError.self) { try files.remove("key") }
             #expect(throws: FileError.self) { try files.clear() }

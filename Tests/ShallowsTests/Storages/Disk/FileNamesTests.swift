@@ -5,13 +5,18 @@ import Testing
 
 @Suite(.ownThreads)
 struct FileNamesTests {
-    private func names(_ encoder: Filename.Encoder, _ rule: CaseSensitivity = .sensitive) -> FileNames {
+    private func names(
+        _ encoder: Filename.Encoder,
+        _ rule: CaseSensitivity = .sensitive
+    ) -> FileNames {
         FileNames(encoder: encoder, caseSensitivity: rule)
     }
 
     private func name(_ key: Filename, _ names: FileNames) -> String { names.file(of: key).name }
 
-    private func original(_ key: Filename, _ names: FileNames) -> [String] { names.originalPaths(of: key, names.file(of: key)) }
+    private func original(_ key: Filename, _ names: FileNames) -> [String] {
+        names.originalPaths(of: key, names.file(of: key))
+    }
 
     @Test(arguments: ["settings", "user/1", "cities and towns"])
     func aUsualKeyHasTheNameThatTheOriginalGaveIt(key: String) {
@@ -45,7 +50,8 @@ struct FileNamesTests {
 
     /// C6.
     @Test(arguments: [
-        ("https://example.com/a?b=c", "https:/example.com/a?b=c"), ("HTTP://x", "HTTP:/x"), ("file:///a", "file:/a"),
+        ("https://example.com/a?b=c", "https:/example.com/a?b=c"), ("HTTP://x", "HTTP:/x"),
+        ("file:///a", "file:/a"),
         ("a+b.c-1://x", "a+b.c-1:/x"),
     ])
     func aURLWasAPathWithOneSlash(url: String, path: String) {
@@ -60,7 +66,8 @@ struct FileNamesTests {
 
     /// P2: such a path led to the file of another key, or outside.
     @Test(arguments: [
-        "", ".", "..", "/", "/a", "a/", "a//b", "abc/", "../x", "a/../b", "a/./b", "a/..", "a\0b", "~sh-p-a", "~sh-t-0-1",
+        "", ".", "..", "/", "/a", "a/", "a//b", "abc/", "../x", "a/../b", "a/./b", "a/..", "a\0b",
+        "~sh-p-a", "~sh-t-0-1",
     ])
     func aPathThatMayBelongToAnotherKeyIsNotRead(key: String) {
         #expect(original(Filename(rawValue: key), names(.noEncoding)).isEmpty)
@@ -87,7 +94,10 @@ struct FileNamesTests {
     }
 
     @Test(arguments: TestEncoder.allCases, CaseSensitivity.allCases)
-    func noPathOfTheOriginalIsTheNameAndNoneIsListedTwice(encoder: TestEncoder, rule: CaseSensitivity) {
+    func noPathOfTheOriginalIsTheNameAndNoneIsListedTwice(
+        encoder: TestEncoder,
+        rule: CaseSensitivity
+    ) {
         let names = names(encoder.encoder, rule)
         for key in Filename.tricky {
             let paths = ([name(key, names)] + original(key, names)).map { Array($0.utf8) }

@@ -20,7 +20,9 @@ struct FileSyncTests {
         }
         return FolderFiles(
             .init(
-                folder: scratch.folder.appendingPathComponent("inner"), encoder: .noEncoding, sync: sync,
+                folder: scratch.folder.appendingPathComponent("inner"),
+                encoder: .noEncoding,
+                sync: sync,
                 fileSystem: FileSystem {
                     $0.open = { path, purpose in
                         if purpose != .reading { calls.add("open \(name(path))") }
@@ -43,7 +45,9 @@ struct FileSyncTests {
                         if answer == 0 { calls.add("make \(name(path))") }
                         return answer
                     }
-                }))
+                }
+            )
+        )
     }
 
     @Test func aCompleteWriteSyncsTheFileBeforeItHasItsNameAndTheFolderAfterwards() throws {
@@ -51,13 +55,23 @@ struct FileSyncTests {
         try files.write("one", for: "key")
         calls.clear()
         try files.write("two", for: "key")
-        #expect(calls.all == ["open temporary", "sync file", "rename /folder/inner/key", "open /folder/inner/", "sync folder"])
+        #expect(
+            calls.all == [
+                "open temporary", "sync file", "rename /folder/inner/key", "open /folder/inner/",
+                "sync folder",
+            ]
+        )
     }
 
     @Test func foldersThatAreMadeAreSyncedFromAbove() throws {
         try files(.complete).write("one", for: "key")
         let made = calls.all.drop { !$0.hasPrefix("make") }.prefix(6)
-        #expect(Array(made) == ["make /folder", "open /", "sync folder", "make /folder/inner", "open /folder/", "sync folder"])
+        #expect(
+            Array(made) == [
+                "make /folder", "open /", "sync folder", "make /folder/inner", "open /folder/",
+                "sync folder",
+            ]
+        )
     }
 
     @Test func aCompleteRemovalSyncsTheFolder() throws {
@@ -73,7 +87,12 @@ struct FileSyncTests {
         try files.write("one", for: "key")
         calls.clear()
         try files.clear()
-        #expect(calls.all == ["unlink /folder/inner/key", "open /folder/inner/", "sync folder", "open /folder/", "sync folder"])
+        #expect(
+            calls.all == [
+                "unlink /folder/inner/key", "open /folder/inner/", "sync folder", "open /folder/",
+                "sync folder",
+            ]
+        )
     }
 
     @Test func withoutSyncNothingWaitsForTheDisk() throws {
@@ -82,7 +101,9 @@ struct FileSyncTests {
         calls.clear()
         try files.write("two", for: "key")
         #expect(try files.remove("key"))
-        #expect(calls.all == ["open temporary", "rename /folder/inner/key", "unlink /folder/inner/key"])
+        #expect(
+            calls.all == ["open temporary", "rename /folder/inner/key", "unlink /folder/inner/key"]
+        )
     }
 
     /// The old file is removed after the new one is there, and before it when the key is removed.
@@ -92,7 +113,11 @@ struct FileSyncTests {
         try scratch.plantOriginal("old", for: "inner/a/b", .noEncoding)
         calls.clear()
         try files.write("new", for: "a/b")
-        #expect(calls.all == ["open temporary", "rename /folder/inner/~sh-p-a%2fb", "unlink /folder/inner/a/b"])
+        #expect(
+            calls.all == [
+                "open temporary", "rename /folder/inner/~sh-p-a%2fb", "unlink /folder/inner/a/b",
+            ]
+        )
         try scratch.plantOriginal("old", for: "inner/a/b", .noEncoding)
         calls.clear()
         #expect(try files.remove("a/b"))

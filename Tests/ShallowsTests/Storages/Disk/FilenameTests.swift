@@ -22,28 +22,39 @@ struct FilenameTests {
 
     // The vectors of RFC 4648, 10.
     @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+        ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
     ])
     func base64IsThatOfTheStandard(text: String, encoded: String) {
         #expect(Filename(rawValue: text).base64Encoded() == encoded)
         #expect(Filename(rawValue: text).base64URLEncoded() == encoded)
     }
 
-    @Test(arguments: [("ooo?", "b29vPw==", "b29vPw=="), ("???", "Pz8/", "Pz8_"), ("o?>", "bz8+", "bz8-"), ("oé", "b8Op", "b8Op")])
+    @Test(arguments: [
+        ("ooo?", "b29vPw==", "b29vPw=="), ("???", "Pz8/", "Pz8_"), ("o?>", "bz8+", "bz8-"),
+        ("oé", "b8Op", "b8Op"),
+    ])
     func theAlphabetForURLsHasNoSlashAndNoPlus(text: String, standard: String, url: String) {
         #expect(Filename(rawValue: text).base64Encoded() == standard)
         #expect(Filename(rawValue: text).base64URLEncoded() == url)
     }
 
     @Test func base64EncodesTheBytesAsTheyAre() {
-        #expect(Filename(rawValue: "\u{E9}").base64Encoded() != Filename(rawValue: "e\u{301}").base64Encoded())
+        #expect(
+            Filename(rawValue: "\u{E9}").base64Encoded()
+                != Filename(rawValue: "e\u{301}").base64Encoded()
+        )
     }
 
     @Test(arguments: Filename.tricky.indices)
     func base64IsDecodedInBothAlphabets(index: Int) {
         let key = Filename.tricky[index]
         for encoder in [Filename.Encoder.base64, .base64URL] {
-            #expect(encoder.key(from: encoder.encodedString(representing: key))?.rawValue.hasSameBytes(as: key.rawValue) == true)
+            #expect(
+                encoder.key(from: encoder.encodedString(representing: key))?.rawValue.hasSameBytes(
+                    as: key.rawValue
+                ) == true
+            )
         }
     }
 
@@ -56,6 +67,9 @@ struct FilenameTests {
         #expect(Filename.Encoder.base64.encodedString(representing: "???") == "Pz8/")
         #expect(Filename.Encoder.base64URL.encodedString(representing: "???") == "Pz8_")
         #expect(Filename.Encoder.noEncoding.encodedString(representing: "a/b") == "a/b")
-        #expect(Filename.Encoder.custom { $0.rawValue + ".json" }.encodedString(representing: "a") == "a.json")
+        #expect(
+            Filename.Encoder.custom { $0.rawValue + ".json" }.encodedString(representing: "a")
+                == "a.json"
+        )
     }
 }

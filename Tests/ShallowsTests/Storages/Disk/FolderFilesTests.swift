@@ -12,7 +12,10 @@ struct FolderFilesTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: TestEncoder = .base64, _ rule: CaseSensitivity = .sensitive) -> FolderFiles {
+    private func files(
+        _ encoder: TestEncoder = .base64,
+        _ rule: CaseSensitivity = .sensitive
+    ) -> FolderFiles {
         FolderFiles(.init(folder: scratch.folder, encoder: encoder.encoder, caseSensitivity: rule))
     }
 
@@ -26,13 +29,20 @@ struct FolderFilesTests {
     @Test(arguments: TestEncoder.allCases, CaseSensitivity.allCases)
     func everyKeyIsSafe(encoder: TestEncoder, rule: CaseSensitivity) throws {
         let files = files(encoder, rule)
-        for (index, key) in Filename.tricky.enumerated() { try files.write("value \(index)", for: key) }
-        for (index, key) in Filename.tricky.enumerated() { #expect(try files.string(key) == "value \(index)") }
+        for (index, key) in Filename.tricky.enumerated() {
+            try files.write("value \(index)", for: key)
+        }
+        for (index, key) in Filename.tricky.enumerated() {
+            #expect(try files.string(key) == "value \(index)")
+        }
         let keys = try files.keys()
         #expect(Set(keys) == Set(Filename.tricky) && keys.count == Filename.tricky.count)
-        // Nothing lies outside of the folder or in folders inside it, and there is one file for each key.
+        // Nothing lies outside of the folder or in folders inside it, and there is one file for
+        // each key.
         let isFlat = try scratch.contents().allSatisfy { path in
-            path == "folder" || path.utf8.starts(with: "folder/".utf8) && path.utf8.count { $0 == UInt8(ascii: "/") } == 1
+            path == "folder"
+                || path.utf8.starts(with: "folder/".utf8)
+                    && path.utf8.count { $0 == UInt8(ascii: "/") } == 1
         }
         #expect(isFlat)
         #expect(try scratch.files().count == Filename.tricky.count)
@@ -96,7 +106,9 @@ struct FolderFilesTests {
             var value = try #require(try files().read(key))
             value.append(2)
             value[0] = 3
-            #expect(value.count == 100_001 && value[0] == 3 && value[100_000] == 2 && value[99_999] == 1)
+            #expect(
+                value.count == 100_001 && value[0] == 3 && value[100_000] == 2 && value[99_999] == 1
+            )
         }
     }
 
@@ -105,7 +117,11 @@ struct FolderFilesTests {
         let files = FolderFiles(.init(folder: deep, encoder: .noEncoding))
         try files.write("value", for: "key")
         for (path, mode) in [("", 0o700), ("/a", 0o700), ("/a/b", 0o700), ("/a/b/key", 0o600)] {
-            #expect(try FileManager.default.attributesOfItem(atPath: scratch.folder.path + path)[.posixPermissions] as? Int == mode)
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: scratch.folder.path + path)[
+                    .posixPermissions
+                ] as? Int == mode
+            )
         }
     }
 
@@ -116,7 +132,11 @@ struct FolderFilesTests {
         #expect(files().fileName(for: "foo") == "Zm9v")
         let long = Filename(rawValue: String(repeating: "k", count: 1000))
         try files().write("value", for: long)
-        #expect(FileManager.default.fileExists(atPath: scratch.folder.path + "/" + files().fileName(for: long)))
+        #expect(
+            FileManager.default.fileExists(
+                atPath: scratch.folder.path + "/" + files().fileName(for: long)
+            )
+        )
     }
 
     /// P7.
@@ -159,7 +179,9 @@ struct FolderFilesTests {
     }
 
     @Test func aFolderCanHaveNoEndInASlashOrOne() throws {
-        let slashed = FolderFiles(.init(folder: URL(fileURLWithPath: scratch.folder.path + "/", isDirectory: true)))
+        let slashed = FolderFiles(
+            .init(folder: URL(fileURLWithPath: scratch.folder.path + "/", isDirectory: true))
+        )
         try slashed.write("value", for: "a")
         #expect(try files().string("a") == "value")
     }
@@ -177,7 +199,12 @@ struct FolderFilesTests {
                         switch Int.random(in: 0..<4, using: &generator) {
                         case 0:
                             let byte = UInt8.random(in: .min ... .max, using: &generator)
-                            #expect(throws: Never.self) { try files.write(Data(repeating: byte, count: 1 + Int(byte) * 500), for: key) }
+                            #expect(throws: Never.self) {
+                                try files.write(
+                                    Data(repeating: byte, count: 1 + Int(byte) * 500),
+                                    for: key
+                                )
+                            }
                         case 1: #expect(throws: Never.self) { try files.remove(key) }
                         case 2: #expect(throws: Never.self) { try files.keys() }
                         default:

@@ -30,7 +30,8 @@ struct ListingTests {
                 "v2-" + $0.rawValue
             } decode: {
                 Filename(rawValue: $0)
-            })
+            }
+        )
         try files.write("value", for: "a")
         #expect(try files.keys().isEmpty)
         #expect(try files.string("a") == "value")
@@ -38,7 +39,10 @@ struct ListingTests {
 
     @Test func filesOfOtherProgramsAreNotListed() throws {
         try files().write("value", for: "a")
-        for name in [".DS_Store", "not base64", "Zg", "Zh==", "gICA", "folder/Zg==", "~sh-x", "~sh-p-%zz", "~sh-p-Zm9v"] {
+        for name in [
+            ".DS_Store", "not base64", "Zg", "Zh==", "gICA", "folder/Zg==", "~sh-x", "~sh-p-%zz",
+            "~sh-p-Zm9v",
+        ] {
             try scratch.plant("foreign", at: name)
         }
         #expect(try files().keys() == ["a"])
@@ -52,12 +56,19 @@ struct ListingTests {
     }
 
     @Test func everyListedKeyHasAValue() throws {
-        for path in ["a/b", "a/.hidden", "a//", "x.", "~sh-p-a%2fc", "~sh-p-b", "e\u{301}", "\u{301}/\u{301}", "deep/er/file"]
+        for path in [
+            "a/b", "a/.hidden", "a//", "x.", "~sh-p-a%2fc", "~sh-p-b", "e\u{301}",
+            "\u{301}/\u{301}", "deep/er/file",
+        ]
         where !path.hasSuffix("/") {
             try scratch.plant(path, at: path)
         }
         let keys = try files(.noEncoding).keys()
-        #expect(Set(keys) == ["a/b", "a/.hidden", "x.", "a/c", "e\u{301}", "\u{301}/\u{301}", "deep/er/file"])
+        #expect(
+            Set(keys) == [
+                "a/b", "a/.hidden", "x.", "a/c", "e\u{301}", "\u{301}/\u{301}", "deep/er/file",
+            ]
+        )
         for key in keys { #expect(try files(.noEncoding).read(key) != nil) }
     }
 
@@ -70,9 +81,12 @@ struct ListingTests {
         try scratch.plant("old", at: "locked/file")
         let calls = FileSystem {
             $0.open = { path, purpose in
-                String(cString: path).contains(FileName.escapedPrefix) ? -code : SystemCalls.open(path, purpose)
+                String(cString: path).contains(FileName.escapedPrefix)
+                    ? -code : SystemCalls.open(path, purpose)
             }
-            $0.list = { path in String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path) }
+            $0.list = { path in
+                String(cString: path).contains("locked") ? .failure(-code) : SystemCalls.list(path)
+            }
         }
         #expect(try FolderFiles(.init(folder: scratch.folder, fileSystem: calls)).keys() == ["a"])
         #expect(try Set(files().keys()) == ["a", long])
@@ -80,7 +94,12 @@ struct ListingTests {
 
     @Test func aFolderThatCannotBeListedIsAFailureAndNotEmpty() throws {
         try files().write("value", for: "a")
-        let files = FolderFiles(.init(folder: scratch.folder, fileSystem: FileSystem { $0.list = { _ in .failure(-EACCES) } }))
+        let files = FolderFiles(
+            .init(
+                folder: scratch.folder,
+                fileSystem: FileSystem { $0.list = { _ in .failure(-EACCES) } }
+            )
+        )
         let failure = #expect(throws: FileError.self) { try files.keys() }
         #expect(failure?.step == .listing)
     }

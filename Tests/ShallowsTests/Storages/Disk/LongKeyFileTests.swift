@@ -12,7 +12,10 @@ struct LongKeyFileTests {
         let file = Data(value.utf8) + LongKeyFile.end(for: key)
         #expect(LongKeyFile.value(in: file, of: key) == Data(value.utf8))
         #expect(LongKeyFile.value(in: file, of: key + "x") == nil)
-        #expect(LongKeyFile.textLength(of: file.suffix(LongKeyFile.endCount), size: file.count) == key.utf8.count)
+        #expect(
+            LongKeyFile.textLength(of: file.suffix(LongKeyFile.endCount), size: file.count)
+                == key.utf8.count
+        )
     }
 
     /// P36.
@@ -27,13 +30,19 @@ struct LongKeyFileTests {
 
     @Test func everyCutOfAFileIsDamage() {
         let file = Data("value".utf8) + LongKeyFile.end(for: "key")
-        for count in 0..<file.count { #expect(LongKeyFile.value(in: file.prefix(count), of: "key") == nil) }
+        for count in 0..<file.count {
+            #expect(LongKeyFile.value(in: file.prefix(count), of: "key") == nil)
+        }
     }
 
     @Test func randomBytesNeverTrap() {
         var generator = SeededGenerator(seed: 4)
         for _ in 0..<2000 {
-            var file = Data((0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+            var file = Data(
+                (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                    UInt8.random(in: .min ... .max, using: &generator)
+                }
+            )
             file += Data("shallows".utf8)
             _ = LongKeyFile.value(in: file, of: "key")
         }

@@ -12,7 +12,9 @@ struct LongKeysTests {
 
     init() throws { scratch = try Scratch() }
 
-    private static let keys = (0..<5).map { Filename(rawValue: String(repeating: "k", count: 1000) + "\($0)") }
+    private static let keys = (0..<5).map {
+        Filename(rawValue: String(repeating: "k", count: 1000) + "\($0)")
+    }
 
     private var files: FolderFiles { FolderFiles(.init(folder: scratch.folder)) }
 
@@ -31,7 +33,10 @@ struct LongKeysTests {
     }
 
     /// P36: power was lost while it was written, or somebody else wrote it.
-    @Test(arguments: ["", "too short", "long enough, but without the mark", "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}shallows"])
+    @Test(arguments: [
+        "", "too short", "long enough, but without the mark",
+        "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}shallows",
+    ])
     func aDamagedFileIsAMissAndIsReplaced(damage: String) throws {
         try files.write("value", for: Self.keys[0])
         let name = try #require(try scratch.files().first)
@@ -47,7 +52,9 @@ struct LongKeysTests {
         try files.write("value", for: Self.keys[0])
         let (own, other) = (files.fileName(for: Self.keys[0]), files.fileName(for: Self.keys[1]))
         try FileManager.default.moveItem(
-            at: scratch.folder.appendingPathComponent(own), to: scratch.folder.appendingPathComponent(other))
+            at: scratch.folder.appendingPathComponent(own),
+            to: scratch.folder.appendingPathComponent(other)
+        )
         #expect(try files.read(Self.keys[1]) == nil)
         #expect(try files.keys().isEmpty)
     }
@@ -55,7 +62,9 @@ struct LongKeysTests {
     @Test func aFolderOfTheNameIsReported() throws {
         try scratch.plant("foreign", at: files.fileName(for: Self.keys[0]) + "/file")
         #expect(try files.read(Self.keys[0]) == nil)
-        let failure = #expect(throws: FileError.self) { try files.write("value", for: Self.keys[0]) }
+        let failure = #expect(throws: FileError.self) {
+            try files.write("value", for: Self.keys[0])
+        }
         #expect(failure?.code == EISDIR)
     }
 }

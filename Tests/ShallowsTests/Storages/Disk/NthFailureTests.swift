@@ -6,7 +6,8 @@ import VellumEngine
 
 @testable import Shallows
 
-/// Every call of a folder's day fails, once or from then on: nothing acknowledged is lost, and no failure looks like a miss.
+/// Every call of a folder's day fails, once or from then on: nothing acknowledged is lost, and no
+/// failure looks like a miss.
 @Suite(.ownThreads(.longSuite))
 struct NthFailureTests {
     /// Lets the calls after `left` others fail.
@@ -65,21 +66,30 @@ struct NthFailureTests {
     private static let keys: [Filename] = ["key", "a/b", long]
 
     private static func day(_ files: FolderFiles, _ moment: String) -> [Filename: Set<Data?>] {
-        // What each key may hold: one value, or two after a write that failed after the value had its name already.
+        // What each key may hold: one value, or two after a write that failed after the value had
+        // its name already.
         var may: [Filename: Set<Data?>] = [:]
         for number in 0..<15 {
             let key = keys[number % 3]
-            let value: Data? = number % 7 == 6 ? nil : Data(repeating: UInt8(number + 1), count: number % 4 == 3 ? 100_000 : number)
+            let value: Data? =
+                number % 7 == 6
+                ? nil
+                : Data(repeating: UInt8(number + 1), count: number % 4 == 3 ? 100_000 : number)
             do throws(FileError) {
                 if let value { try files.write(value, for: key) } else { _ = try files.remove(key) }
                 may[key] = [value]
             } catch {
-                if error.step == .syncing || error.step == .removing { may[key, default: [nil]].insert(value) }
+                if error.step == .syncing || error.step == .removing {
+                    may[key, default: [nil]].insert(value)
+                }
             }
             for key in keys {
                 do throws(FileError) {
                     let found = try files.read(key)
-                    #expect(may[key, default: [nil]].contains(found), "\(moment): \(found?.count ?? -1) bytes under a key")
+                    #expect(
+                        may[key, default: [nil]].contains(found),
+                        "\(moment): \(found?.count ?? -1) bytes under a key"
+                    )
                 } catch {
                     #expect([EIO, ENOSPC].contains(error.code), "\(moment): \(error)")
                 }
@@ -93,11 +103,15 @@ struct NthFailureTests {
         let faults = Faults()
         func run(_ failing: Range<Int>) throws {
             let scratch = try Scratch()
-            let files = FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code)))
+            let files = FolderFiles(
+                .init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code))
+            )
             faults.fail(failing)
             let may = Self.day(files, "\(failing) fail with \(code)")
             faults.fail(0..<0)
-            for (key, values) in may { #expect(values.contains(try files.read(key)), "\(failing) failed with \(code)") }
+            for (key, values) in may {
+                #expect(values.contains(try files.read(key)), "\(failing) failed with \(code)")
+            }
             for key in Self.keys {
                 try files.write("again", for: key)
                 #expect(try files.string(key) == "again")
@@ -107,7 +121,10 @@ struct NthFailureTests {
         try run(0..<0)
         let scratch = try Scratch()
         faults.fail(0..<0)
-        _ = Self.day(FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code))), "counting")
+        _ = Self.day(
+            FolderFiles(.init(folder: scratch.folder, sync: sync, fileSystem: faults.files(code))),
+            "counting"
+        )
         let calls = faults.calls
         let count = calls.count
         #expect(count > 100)
@@ -121,6 +138,13 @@ struct NthFailureTests {
             try run(number..<number + 1)
             try run(number..<Int.max)
         }
-        if all { print("FIGURES faults, folder, \(sync), \(code): \(count) calls, each failed once and from then on") }
+        if all {
+            print(
+                """
+                FIGURES faults, folder, \(sync), \(code): \(count) calls, each failed once and \
+                from then on
+                """
+            )
+        }
     }
 }

@@ -11,12 +11,18 @@ struct OriginalNamesTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func files(_ encoder: Filename.Encoder) -> FolderFiles { FolderFiles(.init(folder: scratch.folder, encoder: encoder)) }
+    private func files(_ encoder: Filename.Encoder) -> FolderFiles {
+        FolderFiles(.init(folder: scratch.folder, encoder: encoder))
+    }
 
-    /// Keys whose base64 has a `/`, or another letter that the alphabets do not share, or is longer than one name.
+    /// Keys whose base64 has a `/`, or another letter that the alphabets do not share, or is longer
+    /// than one name.
     private static let base64Keys: [Filename] = [
         "settings", "???", "b???", "oé?", "o?>", "c👍",
-        Filename(rawValue: "x?" + String(repeating: "k", count: 150) + "c👍" + String(repeating: "k", count: 100)),
+        Filename(
+            rawValue: "x?" + String(repeating: "k", count: 150) + "c👍"
+                + String(repeating: "k", count: 100)
+        ),
     ]
 
     /// S1.
@@ -55,7 +61,9 @@ struct OriginalNamesTests {
     }
 
     /// C6. The original made a folder of the scheme.
-    @Test(arguments: ["https://example.com/a?b=c", "HTTP://x", "file:///a/b", "app+x.y-1://host/path/ü"])
+    @Test(arguments: [
+        "https://example.com/a?b=c", "HTTP://x", "file:///a/b", "app+x.y-1://host/path/ü",
+    ])
     func aURLIsFoundWithoutAnEncoding(text: String) throws {
         let key = Filename(rawValue: text)
         try scratch.plantOriginal("old", for: key, .noEncoding)
@@ -108,8 +116,15 @@ struct OriginalNamesTests {
     /// P4.
     @Test(
         arguments: TestEncoder.allCases,
-        [("caf\u{E9}", "caf\u{E9}"), ("caf\u{E9}", "cafe\u{301}"), ("cafe\u{301}", "caf\u{E9}"), ("cafe\u{301}", "cafe\u{301}")])
-    func aFileOfEitherSpellingIsFoundUnderBoth(encoder: TestEncoder, spellings: (String, String)) throws {
+        [
+            ("caf\u{E9}", "caf\u{E9}"), ("caf\u{E9}", "cafe\u{301}"), ("cafe\u{301}", "caf\u{E9}"),
+            ("cafe\u{301}", "cafe\u{301}"),
+        ]
+    )
+    func aFileOfEitherSpellingIsFoundUnderBoth(
+        encoder: TestEncoder,
+        spellings: (String, String)
+    ) throws {
         let asked = Filename(rawValue: spellings.1)
         try scratch.plantOriginal("old", for: Filename(rawValue: spellings.0), encoder.encoder)
         let files = files(encoder.encoder)
@@ -132,7 +147,10 @@ struct OriginalNamesTests {
     }
 
     /// P2: no key leads to the file of another, or outside.
-    @Test(arguments: ["a//b", "a/./b", "a/../a/b", "/a/b", "a/b/", "../folder/a/b", "x/../../outside", "../outside"])
+    @Test(arguments: [
+        "a//b", "a/./b", "a/../a/b", "/a/b", "a/b/", "../folder/a/b", "x/../../outside",
+        "../outside",
+    ])
     func aKeyThatDiffersFromItsPathFindsNothing(text: String) throws {
         try scratch.plant("inside", at: "a/b")
         try scratch.plant("x", at: "x/y")
@@ -190,7 +208,9 @@ struct OriginalNamesTests {
 
     @Test func aFolderOfTheNameOfAnEscapedFileIsReported() throws {
         try scratch.plant("foreign", at: "~sh-p-a%2fb/file")
-        let failure = #expect(throws: FileError.self) { try files(.noEncoding).write("value", for: "a/b") }
+        let failure = #expect(throws: FileError.self) {
+            try files(.noEncoding).write("value", for: "a/b")
+        }
         #expect(failure?.code == EISDIR)
         #expect(try scratch.files() == ["~sh-p-a%2fb/file"])
     }
@@ -203,7 +223,9 @@ struct OriginalNamesTests {
                 String(cString: path).hasSuffix("a/b") ? -EACCES : SystemCalls.unlink(path)
             }
         }
-        let files = FolderFiles(.init(folder: scratch.folder, encoder: .noEncoding, fileSystem: calls))
+        let files = FolderFiles(
+            .init(folder: scratch.folder, encoder: .noEncoding, fileSystem: calls)
+        )
         let failure = #expect(throws: FileError.self) { try files.write("new", for: "a/b") }
         #expect(failure?.step == .removingOriginal)
         #expect(try files.string("a/b") == "new")
@@ -211,7 +233,8 @@ struct OriginalNamesTests {
         #expect(try files.string("a/b") == "new")
     }
 
-    /// A read that misses the new file and then the old one, because the value was written in between, looks again.
+    /// A read that misses the new file and then the old one, because the value was written in
+    /// between, looks again.
     @Test func aValueThatMovesWhileItIsReadIsFound() throws {
         try scratch.plantOriginal("old", for: "a/b", .noEncoding)
         let folder = scratch.folder
@@ -219,12 +242,21 @@ struct OriginalNamesTests {
         let calls = FileSystem {
             $0.open = { path, purpose in
                 if String(cString: path).hasSuffix("/a/b"), writes.next() {
-                    #expect(throws: Never.self) { try FolderFiles(.init(folder: folder, encoder: .noEncoding)).write("new", for: "a/b") }
+                    #expect(throws: Never.self) {
+                        try FolderFiles(.init(folder: folder, encoder: .noEncoding)).write(
+                            "new",
+                            for: "a/b"
+                        )
+                    }
                 }
                 return SystemCalls.open(path, purpose)
             }
         }
-        #expect(try FolderFiles(.init(folder: folder, encoder: .noEncoding, fileSystem: calls)).string("a/b") == "new")
+        #expect(
+            try FolderFiles(.init(folder: folder, encoder: .noEncoding, fileSystem: calls)).string(
+                "a/b"
+            ) == "new"
+        )
     }
 
     @Test func nothingIsLookedForBesideTheUsualName() throws {
@@ -250,19 +282,35 @@ struct OriginalNamesTests {
 
     /// P2: a link in the folder may lead anywhere.
     @Test(arguments: [(TestEncoder.base64, "ab?c", "YWI", "Yw=="), (.noEncoding, "a/b", "a", "b")])
-    func aPathThroughALinkIsNotRead(encoder: TestEncoder, text: String, link: String, file: String) throws {
+    func aPathThroughALinkIsNotRead(
+        encoder: TestEncoder,
+        text: String,
+        link: String,
+        file: String
+    ) throws {
         let key = Filename(rawValue: text)
         #expect(encoder.encoder.encodedString(representing: key) == link + "/" + file)
         try scratch.plant("outside", at: "../outside/" + file)
-        try FileManager.default.createDirectory(at: scratch.folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: scratch.folder,
+            withIntermediateDirectories: true
+        )
         try FileManager.default.createSymbolicLink(
-            at: scratch.folder.appendingPathComponent(link), withDestinationURL: scratch.url.appendingPathComponent("outside"))
+            at: scratch.folder.appendingPathComponent(link),
+            withDestinationURL: scratch.url.appendingPathComponent("outside")
+        )
         let files = files(encoder.encoder)
         #expect(try files.read(key) == nil)
         #expect(try files.remove(key) == false)
         try files.write("new", for: key)
         #expect(try files.string(key) == "new")
         #expect(try files.remove(key))
-        #expect(try String(contentsOf: scratch.url.appendingPathComponent("outside/" + file), encoding: .utf8) == "outside")
+        #expect(
+            try String(
+                contentsOf: scratch.url.appendingPathComponent("outside/" + file),
+                encoding: .utf8
+            )
+                == "outside"
+        )
     }
 }

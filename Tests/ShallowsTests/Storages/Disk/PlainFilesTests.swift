@@ -62,7 +62,9 @@ struct PlainFilesTests {
     @Test func aWriteThatFailsKeepsTheOldValueAndLeavesNothing() throws {
         try files.write(Data("old".utf8), to: url)
         let failing = PlainFiles(fileSystem: FileSystem { $0.write = { _, _, _ in Int(-ENOSPC) } })
-        let failure = #expect(throws: FileError.self) { try failing.write(Data("new".utf8), to: url) }
+        let failure = #expect(throws: FileError.self) {
+            try failing.write(Data("new".utf8), to: url)
+        }
         #expect(failure?.code == ENOSPC)
         #expect(try files.read(url) == Data("old".utf8))
         #expect(try scratch.files().count == 1)
@@ -74,7 +76,9 @@ struct PlainFilesTests {
         for folder in ["one", "two"] {
             try scratch.plant("partial", at: folder + "/" + left)
             try FileManager.default.setAttributes(
-                [.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: scratch.folder.path + "/" + folder + "/" + left)
+                [.modificationDate: Date(timeIntervalSinceNow: -7200)],
+                ofItemAtPath: scratch.folder.path + "/" + folder + "/" + left
+            )
             try files.write(Data(), to: scratch.folder.appendingPathComponent(folder + "/file"))
         }
         #expect(try scratch.files() == ["one/file", "two/file"])

@@ -5,7 +5,8 @@ import VellumTestSupport
 
 @testable import Shallows
 
-/// What is done to files, in order, so that the disk of any moment after power loss can be made from it.
+/// What is done to files, in order, so that the disk of any moment after power loss can be made
+/// from it.
 final class RecordedFiles: Sendable {
     enum Operation: Sendable {
         case makeFolder(String)
@@ -63,27 +64,37 @@ final class RecordedFiles: Sendable {
                 if written > 0 {
                     let data = Data(bytes: bytes, count: written)
                     self.state.withLock { state in
-                        if let number = state.open[file] { state.operations.append(.write(file: number, data)) }
+                        if let number = state.open[file] {
+                            state.operations.append(.write(file: number, data))
+                        }
                     }
                 }
                 return written
             }
             $0.sync = { file, _ in
                 self.state.withLock { state in
-                    if let number = state.open[file] { state.operations.append(.sync(file: number)) }
-                    if let folder = state.folders[file] { state.operations.append(.syncFolder(folder)) }
+                    if let number = state.open[file] {
+                        state.operations.append(.sync(file: number))
+                    }
+                    if let folder = state.folders[file] {
+                        state.operations.append(.syncFolder(folder))
+                    }
                 }
                 return 0
             }
             $0.close = { file in
-                self.state.withLock { (state: inout State) in (state.open[file], state.folders[file]) = (nil, nil) }
+                self.state.withLock { (state: inout State) in
+                    (state.open[file], state.folders[file]) = (nil, nil)
+                }
                 return SystemCalls.close(file)
             }
             $0.rename = { path, target in
                 let answer = SystemCalls.rename(path, target)
                 let (from, to) = (self.name(path), self.name(target))
                 self.state.withLock { state in
-                    guard answer == 0, let file = state.names.removeValue(forKey: from) else { return }
+                    guard answer == 0, let file = state.names.removeValue(forKey: from) else {
+                        return
+                    }
                     state.names[to] = file
                     state.operations.append(.rename(from, to: to, file: file))
                 }
@@ -93,7 +104,9 @@ final class RecordedFiles: Sendable {
                 let answer = SystemCalls.unlink(path)
                 let name = self.name(path)
                 self.state.withLock { state in
-                    if answer == 0, state.names.removeValue(forKey: name) != nil { state.operations.append(.unlink(name)) }
+                    if answer == 0, state.names.removeValue(forKey: name) != nil {
+                        state.operations.append(.unlink(name))
+                    }
                 }
                 return answer
             }
@@ -116,7 +129,8 @@ final class RecordedFiles: Sendable {
     struct Fates {
         /// Whether names that were given and taken are there; asked for each, in order.
         var keepsName: () -> Bool
-        /// Whether written bytes are there; asked for each piece. Zeros are in their place, or the file ends, as `cuts` says.
+        /// Whether written bytes are there; asked for each piece. Zeros are in their place, or the
+        /// file ends, as `cuts` says.
         var keepsBytes: () -> Bool
         var cuts: () -> Bool
     }
@@ -131,7 +145,11 @@ final class RecordedFiles: Sendable {
             func isSynced(_ name: String) -> Bool {
                 let above = String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)])
                 return later.contains {
-                    if case .syncFolder(let synced) = $0 { synced == above || (synced == "/" && above.isEmpty) } else { false }
+                    if case .syncFolder(let synced) = $0 {
+                        synced == above || (synced == "/" && above.isEmpty)
+                    } else {
+                        false
+                    }
                 }
             }
             switch operation {
@@ -151,7 +169,8 @@ final class RecordedFiles: Sendable {
                     names[target] = file
                 }
             case .unlink(let name): if isSynced(name) || fates.keepsName() { names[name] = nil }
-            case .makeFolder(let name): if isSynced(name) || fates.keepsName() { folders.insert(name) }
+            case .makeFolder(let name):
+                if isSynced(name) || fates.keepsName() { folders.insert(name) }
             case .removeFolder(let name):
                 if isSynced(name) || fates.keepsName() {
                     folders.remove(name)
@@ -168,8 +187,12 @@ final class RecordedFiles: Sendable {
                 above = String(above[..<slash])
             }
             guard isThere else { continue }
-            try FileManager.default.createDirectory(atPath: folder.path + name, withIntermediateDirectories: true)
-            for (path, file) in names where path.hasPrefix(name + "/") && !path.dropFirst(name.count + 1).contains("/") {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + name,
+                withIntermediateDirectories: true
+            )
+            for (path, file) in names
+            where path.hasPrefix(name + "/") && !path.dropFirst(name.count + 1).contains("/") {
                 try (contents[file] ?? Data()).write(to: URL(fileURLWithPath: folder.path + path))
             }
         }

@@ -10,12 +10,16 @@ final class Scratch: Sendable {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("shallows-\(UUID().uuidString)")
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "shallows-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit {
-        do { try FileManager.default.removeItem(at: url) } catch { print("A test's folder could not be removed.", error) }
+        do { try FileManager.default.removeItem(at: url) } catch {
+            print("A test's folder could not be removed.", error)
+        }
     }
 
     /// A folder inside, which is not there yet.
@@ -30,7 +34,10 @@ final class Scratch: Sendable {
     func files() throws -> [String] {
         try contents().filter { path in
             var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: url.path + "/" + path, isDirectory: &isFolder) && !isFolder.boolValue
+            return FileManager.default.fileExists(
+                atPath: url.path + "/" + path,
+                isDirectory: &isFolder
+            ) && !isFolder.boolValue
         }.map { String($0.dropFirst("folder/".count)) }
     }
 
@@ -46,7 +53,10 @@ final class Scratch: Sendable {
     /// The file of the original: what the encoder said, appended to the folder's URL.
     func plantOriginal(_ value: String, for key: Filename, _ encoder: Filename.Encoder) throws {
         let file = folder.appendingPathComponent(encoder.encodedString(representing: key))
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
         #expect(FileManager.default.createFile(atPath: file.path, contents: Data(value.utf8)))
     }
 }

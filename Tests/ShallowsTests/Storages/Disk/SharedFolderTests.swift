@@ -14,7 +14,9 @@ struct SharedFolderTests {
     @Test func oneFolderIsSharedHoweverItsPathIsWritten() throws {
         let folder = SharedFolder.shared(for: scratch.folder)
         for path in ["/folder/", "/./folder", "/other/../folder", "//folder"] {
-            #expect(SharedFolder.shared(for: URL(fileURLWithPath: scratch.url.path + path)) === folder)
+            #expect(
+                SharedFolder.shared(for: URL(fileURLWithPath: scratch.url.path + path)) === folder
+            )
         }
         #expect(SharedFolder.shared(for: scratch.url) !== folder)
     }
@@ -39,7 +41,9 @@ struct SharedFolderTests {
             }
         }
         for _ in 0..<3 {
-            try FolderFiles(.init(folder: scratch.folder, fileSystem: calls, sweptFolders: sweptFolders)).write("value", for: "a")
+            try FolderFiles(
+                .init(folder: scratch.folder, fileSystem: calls, sweptFolders: sweptFolders)
+            ).write("value", for: "a")
         }
     }
 
@@ -48,10 +52,18 @@ struct SharedFolderTests {
         for _ in 0..<200 {
             try scratch.plant("old", at: "a/b")
             let files = (0..<2).map { _ in
-                FolderFiles(.init(folder: scratch.folder, encoder: .noEncoding, shared: .shared(for: scratch.folder)))
+                FolderFiles(
+                    .init(
+                        folder: scratch.folder,
+                        encoder: .noEncoding,
+                        shared: .shared(for: scratch.folder)
+                    )
+                )
             }
             await withTaskGroup { group in
-                group.addTask { #expect(throws: Never.self) { try files[0].write("value", for: "a") } }
+                group.addTask {
+                    #expect(throws: Never.self) { try files[0].write("value", for: "a") }
+                }
                 group.addTask { #expect(throws: Never.self) { try files[1].remove("a/b") } }
             }
             #expect(try files[0].string("a") == "value")

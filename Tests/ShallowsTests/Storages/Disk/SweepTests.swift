@@ -5,7 +5,8 @@ import VellumCore
 
 @testable import Shallows
 
-/// Temporary files that a killed process left are removed by the first write of a later process, once they are an hour old.
+/// Temporary files that a killed process left are removed by the first write of a later process,
+/// once they are an hour old.
 @Suite(.ownThreads)
 struct SweepTests {
     let scratch: Scratch
@@ -22,7 +23,9 @@ struct SweepTests {
     private func plantTemporary(_ age: TimeInterval, at name: String = "~sh-t-0-1") throws {
         try scratch.plant("partial", at: name)
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: scratch.folder.path + "/" + name)
+            [.modificationDate: Date(timeIntervalSinceNow: -age)],
+            ofItemAtPath: scratch.folder.path + "/" + name
+        )
     }
 
     @Test func noTwoTemporaryNamesAreTheSame() {
@@ -74,12 +77,16 @@ struct SweepTests {
         let fileSystem = FileSystem {
             $0.rename = { path, target in
                 if sweeps.next() {
-                    #expect(throws: Never.self) { try TemporaryFiles.sweep(folder, at: Date(timeIntervalSinceNow: 2 * 3600)) }
+                    #expect(throws: Never.self) {
+                        try TemporaryFiles.sweep(folder, at: Date(timeIntervalSinceNow: 2 * 3600))
+                    }
                 }
                 return SystemCalls.rename(path, target)
             }
         }
-        try FolderFiles(.init(folder: scratch.folder, makesFolders: makesFolders, fileSystem: fileSystem)).write("value", for: "key")
+        try FolderFiles(
+            .init(folder: scratch.folder, makesFolders: makesFolders, fileSystem: fileSystem)
+        ).write("value", for: "key")
         #expect(try files().string("key") == "value")
         #expect(try scratch.files().count == 1)
     }
@@ -95,7 +102,9 @@ struct SweepTests {
         let fileSystem = FileSystem { $0.list = { _ in .failure(-EACCES) } }
         try files(fileSystem).write("value", for: "key")
         #expect(try files().string("key") == "value")
-        #expect(throws: FileError.self) { try TemporaryFiles.sweep(Folder(scratch.folder, on: fileSystem)) }
+        #expect(throws: FileError.self) {
+            try TemporaryFiles.sweep(Folder(scratch.folder, on: fileSystem))
+        }
     }
 
     @Test func aMissingFolderHasNothingToSweep() throws {
