@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// Libraries that are measured only where they are found: `peers.sh` looks for them and sets these variables.
+// Libraries that are measured only where they are found: `peers.sh` looks for them and sets these
+// variables.
 let hasLMDB = Context.environment["VELLUM_BENCH_LMDB"] != nil
 let folderOfMMKV = Context.environment["VELLUM_BENCH_MMKV"]
 let folderOfLRUCache = Context.environment["VELLUM_BENCH_LRUCACHE"]
@@ -13,7 +14,14 @@ var peerSettings: [SwiftSetting] = []
 var peerLinking: [LinkerSetting] = []
 if hasLMDB {
     peers.append("CLMDB")
-    peerTargets.append(.systemLibrary(name: "CLMDB", path: "Benchmarks/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]))
+    peerTargets.append(
+        .systemLibrary(
+            name: "CLMDB",
+            path: "Benchmarks/CLMDB",
+            pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"])]
+        )
+    )
     peerSettings.append(.define("HAS_LMDB"))
 }
 if let folderOfMMKV {
@@ -35,7 +43,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Vellum", path: ".."),
-        // Without its traits: its own count of allocations needs a library that is not on every machine. Ours is `CAllocations`.
+        // Without its traits: its own count of allocations needs a library that is not on every
+        // machine. Ours is `CAllocations`.
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0", traits: []),
@@ -61,27 +70,45 @@ let package = Package(
             linkerSettings: peerLinking,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
-        // What needs a process of its own: resident memory, and the log under a reader and a writer.
+        // What needs a process of its own: resident memory, and the log under a reader and a
+        // writer.
         .executableTarget(
             name: "Probe",
             dependencies: [
-                "Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum"), .product(name: "MiniCache", package: "Vellum"),
-                .product(name: "Shallows", package: "Vellum"), .product(name: "CBORCoding", package: "Vellum"),
+                "Samples", "CRawSQLite", .product(name: "Vellum", package: "Vellum"),
+                .product(name: "MiniCache", package: "Vellum"),
+                .product(name: "Shallows", package: "Vellum"),
+                .product(name: "CBORCoding", package: "Vellum"),
             ] + memoryPeers,
             path: "Benchmarks/Tools/Probe",
-            swiftSettings: memoryPeerSettings),
+            swiftSettings: memoryPeerSettings
+        ),
         // Awaited calls beside direct ones, `perform` and GRDB.
         .executableTarget(
             name: "Awaiting",
-            dependencies: ["CRawSQLite", .product(name: "Vellum", package: "Vellum"), .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Benchmarks/Tools/Awaiting"),
-        // Prints all of it as one table, with ratios and limits, and writes it to a file for the pictures.
-        .executableTarget(name: "Report", dependencies: ["Samples"], path: "Benchmarks/Tools/Report"),
+            dependencies: [
+                "CRawSQLite", .product(name: "Vellum", package: "Vellum"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Tools/Awaiting"
+        ),
+        // Prints all of it as one table, with ratios and limits, and writes it to a file for the
+        // pictures.
+        .executableTarget(
+            name: "Report",
+            dependencies: ["Samples"],
+            path: "Benchmarks/Tools/Report"
+        ),
         // What the three tell each other.
         .target(name: "Samples", path: "Benchmarks/Samples"),
         // Counts the allocations of a thread.
         .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
-        .systemLibrary(name: "CRawSQLite", path: "Benchmarks/CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CRawSQLite",
+            path: "Benchmarks/CRawSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
     ] + peerTargets,
     swiftLanguageModes: [.v6]
 )

@@ -3,9 +3,11 @@ import VellumCore
 import VellumEngine
 import VellumTestSupport
 
-/// Opens an archive's database file and write-ahead log after applying the changes that the input describes, four bytes for each change.
+/// Opens an archive's database file and write-ahead log after applying the changes that the input
+/// describes, four bytes for each change.
 ///
-/// The input is a list of changes rather than the file itself, so that a mutation of the input changes only a few bytes of the file.
+/// The input is a list of changes rather than the file itself, so that a mutation of the input
+/// changes only a few bytes of the file.
 final class DamagedFiles: @unchecked Sendable {
     // Unchecked because libFuzzer calls from one thread only.
     static let shared = DamagedFiles()
@@ -21,7 +23,9 @@ final class DamagedFiles: @unchecked Sendable {
             let file = try DatabaseFile.open(at: url)
             for name in Self.names {
                 let store = try Self.store(name, file)
-                for number in 0..<40 { try store.record(Self.value(name, number), forKey: EntryKey("key \(number)")) }
+                for number in 0..<40 {
+                    try store.record(Self.value(name, number), forKey: EntryKey("key \(number)"))
+                }
                 for number in 0..<9 { try store.remove(EntryKey("key \(number * 4)")) }
             }
             let log = try Data(contentsOf: URL(fileURLWithPath: url.path + "-wal"))
@@ -34,19 +38,30 @@ final class DamagedFiles: @unchecked Sendable {
     }
 
     private static func value(_ name: String, _ number: Int) -> Data {
-        Data("\(name) \(number) ".utf8) + Data(repeating: UInt8(number), count: number == 7 ? 9000 : number * 3)
+        Data("\(name) \(number) ".utf8)
+            + Data(repeating: UInt8(number), count: number == 7 ? 9000 : number * 3)
     }
 
-    private static func store(_ name: String, _ file: DatabaseFile) throws(VellumError) -> Store<Data> {
+    private static func store(
+        _ name: String,
+        _ file: DatabaseFile
+    ) throws(VellumError) -> Store<Data> {
         try file.store(
-            named: name, codec: IdentityCodec(), memory: Capacity(1.megaByte), disk: Capacity(1.megaByte), caching: .values)
+            named: name,
+            codec: IdentityCodec(),
+            memory: Capacity(1.megaByte),
+            disk: Capacity(1.megaByte),
+            caching: .values
+        )
     }
 
     func run(_ input: Data) {
         var database = sample[""] ?? Data()
         var log: Data?
         // The same store before its first checkpoint, when all entries are in the log.
-        if input.first.map({ $0 % 3 == 0 }) ?? false { (database, log) = (sample["young"] ?? Data(), sample["-wal"]) }
+        if input.first.map({ $0 % 3 == 0 }) ?? false {
+            (database, log) = (sample["young"] ?? Data(), sample["-wal"])
+        }
         let changes = input.dropFirst()
         for start in stride(from: changes.startIndex, to: changes.endIndex - 3, by: 4).prefix(32) {
             let (kind, byte) = (changes[start], changes[start + 1])
@@ -59,7 +74,8 @@ final class DamagedFiles: @unchecked Sendable {
             }
         }
         do {
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) where name.hasPrefix("file") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            where name.hasPrefix("file") {
                 unlink(folder.url.path + "/" + name)
             }
             try database.write(to: folder.file("file"))
@@ -83,7 +99,9 @@ final class DamagedFiles: @unchecked Sendable {
             // Replace one page with a copy of another.
             let pages = max(1, data.count / 4096)
             let (from, to) = (place % pages * 4096, Int(byte) % pages * 4096)
-            if max(from, to) + 4096 <= data.count { data.replaceSubrange(to..<to + 4096, with: data.subdata(in: from..<from + 4096)) }
+            if max(from, to) + 4096 <= data.count {
+                data.replaceSubrange(to..<to + 4096, with: data.subdata(in: from..<from + 4096))
+            }
         }
     }
 
@@ -95,12 +113,18 @@ final class DamagedFiles: @unchecked Sendable {
                     let store = try Self.store(name, file)
                     for number in 0..<40 {
                         attempt { () throws(VellumError) in
-                            guard let value = try store.value(forKey: EntryKey("key \(number)")) else { return }
-                            require(value == Self.value(name, number), "A value equals the one that was recorded for its key.")
+                            guard let value = try store.value(forKey: EntryKey("key \(number)"))
+                            else { return }
+                            require(
+                                value == Self.value(name, number),
+                                "A value equals the one that was recorded for its key."
+                            )
                         }
                     }
                     attempt { () throws(VellumError) in _ = try store.values() }
-                    attempt { () throws(VellumError) in try store.record(Data("new".utf8), forKey: EntryKey("new \(number)")) }
+                    attempt { () throws(VellumError) in
+                        try store.record(Data("new".utf8), forKey: EntryKey("new \(number)"))
+                    }
                 }
             }
             attempt { () throws(VellumError) in _ = try file.verify() }
@@ -112,8 +136,13 @@ final class DamagedFiles: @unchecked Sendable {
         do throws(VellumError) {
             try body()
         } catch {
-            let codes: [VellumError.Code] = [.damagedFile, .damagedEntry, .notADatabase, .foreignFile, .newerFormat]
-            require(codes.contains(error.code), "Damage throws an error about damage: \(String(reflecting: error))")
+            let codes: [VellumError.Code] = [
+                .damagedFile, .damagedEntry, .notADatabase, .foreignFile, .newerFormat,
+            ]
+            require(
+                codes.contains(error.code),
+                "Damage throws an error about damage: \(String(reflecting: error))"
+            )
         }
     }
 }

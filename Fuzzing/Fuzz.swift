@@ -1,6 +1,7 @@
 import Foundation
 
-/// The entry point that libFuzzer calls with each input. `FUZZ_TARGET` selects the reader under test.
+/// The entry point that libFuzzer calls with each input. `FUZZ_TARGET` selects the reader under
+/// test.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.chosen.run(Data(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)))
@@ -9,7 +10,10 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// The `main` function of the executable.
 @_cdecl("Fuzz_main")
-public func fuzzMain(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
+public func fuzzMain(
+    _ count: CInt,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+) -> CInt {
     var (count, arguments) = (count, Optional(arguments))
     return runDriver(&count, &arguments, fuzzOneInput)
 }
@@ -17,7 +21,8 @@ public func fuzzMain(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMuta
 /// libFuzzer's driver (compiler-rt/lib/fuzzer/FuzzerInterface.h).
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
     _ input: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
@@ -51,7 +56,9 @@ enum FuzzTarget: String, CaseIterable {
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
         guard let target = FuzzTarget(rawValue: name) else {
-            fatalError("FUZZ_TARGET must be one of \(allCases.map(\.rawValue).joined(separator: ", ")).")
+            fatalError(
+                "FUZZ_TARGET must be one of \(allCases.map(\.rawValue).joined(separator: ", "))."
+            )
         }
         return target
     }()

@@ -1,7 +1,8 @@
 import CBORCoding
 import Foundation
 
-/// Decodes the input as CBOR into many types, and checks that decoded values encode and decode to themselves.
+/// Decodes the input as CBOR into many types, and checks that decoded values encode and decode to
+/// themselves.
 enum FuzzedCoder {
     /// A recursive type that matches many inputs.
     private indirect enum Shape: Codable {
@@ -36,8 +37,12 @@ enum FuzzedCoder {
         attempt {
             let value = try decoder.decode(CBORValue.self, from: input)
             let again = try CBOREncoder().encode(value)
-            // An integer written as a bignum, or an indefinite length, may take one byte more in the preferred form.
-            require(again.count <= 2 * input.count, "The preferred form is at most twice as long as the input.")
+            // An integer written as a bignum, or an indefinite length, may take one byte more in
+            // the preferred form.
+            require(
+                again.count <= 2 * input.count,
+                "The preferred form is at most twice as long as the input."
+            )
             // Compares bytes, because NaN values are not equal.
             let third = try CBOREncoder().encode(decoder.decode(CBORValue.self, from: again))
             require(third == again, "An encoded value round-trips.")
@@ -47,7 +52,10 @@ enum FuzzedCoder {
         attempt {
             let mixed = try decoder.decode(Mixed.self, from: input)
             let bytes = try CBOREncoder().encode(mixed)
-            require(try CBOREncoder().encode(decoder.decode(Mixed.self, from: bytes)) == bytes, "A decoded value round-trips.")
+            require(
+                try CBOREncoder().encode(decoder.decode(Mixed.self, from: bytes)) == bytes,
+                "A decoded value round-trips."
+            )
         }
     }
 
@@ -55,7 +63,10 @@ enum FuzzedCoder {
         do {
             try body()
         } catch {
-            require(error is DecodingError, "Invalid bytes throw a DecodingError, not \(type(of: error)).")
+            require(
+                error is DecodingError,
+                "Invalid bytes throw a DecodingError, not \(type(of: error))."
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
-// The client whose size and build are counted: `record`, `access` and `fetch` of one type (Scripts/client.py).
+// The client whose size and build are counted: `record`, `access` and `fetch` of one type
+// (Scripts/client.py).
 import Foundation
 import Vellum
 

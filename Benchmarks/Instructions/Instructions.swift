@@ -6,19 +6,23 @@ import Vellum
 /// What ``measuredWork()`` runs: no argument of it, so that it is specialised for no caller.
 nonisolated(unsafe) private var work: () throws -> Void = {}
 
-/// Callgrind collects while this function runs, which it finds by its name, and writes what it collected at its end.
+/// Callgrind collects while this function runs, which it finds by its name, and writes what it
+/// collected at its end.
 @_silgen_name("vellum_measured")
 @inline(never)
 private func measuredWork() throws { try work() }
 
-/// What works of README's examples take on the calling thread, one after another, for `Scripts/instructions.py`.
+/// What works of README's examples take on the calling thread, one after another, for
+/// `Scripts/instructions.py`.
 @main
 struct Instructions {
     private static let people = 3000
     private static let towns = 1000
 
     static func main() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "instructions-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "instructions-\(UUID().uuidString)"
+        )
         defer { remove(folder) }
         try measureArchive(folder)
         try measureBulk()
@@ -30,7 +34,11 @@ struct Instructions {
         try measureOpening(folder)
     }
 
-    private static func measured(_ name: StaticString, calls: Int, _ body: @escaping () throws -> Void) throws {
+    private static func measured(
+        _ name: StaticString,
+        calls: Int,
+        _ body: @escaping () throws -> Void
+    ) throws {
         print("\(name) \(calls)")
         work = body
         try measuredWork()
@@ -38,21 +46,33 @@ struct Instructions {
 
     private static func measureArchive(_ folder: URL) throws {
         let factory = ArchivesFactory(directory: folder)
-        let store = try factory.store(for: Person.self, memoryLimit: .unlimited, diskLimit: .unlimited)
+        let store = try factory.store(
+            for: Person.self,
+            memoryLimit: .unlimited,
+            diskLimit: .unlimited
+        )
         let keys = shuffled(people).map { Person($0).id }
         try store.record(contentsOf: (0..<people).map { Person($0) })
         // The sample of uses has what it may take of the first hits (decision 84).
         for _ in 0..<40 { for key in keys { _ = try store.access(archiveWithKey: key) } }
-        try measured("hit", calls: keys.count) { for key in keys { _ = try store.access(archiveWithKey: key) } }
+        try measured("hit", calls: keys.count) {
+            for key in keys { _ = try store.access(archiveWithKey: key) }
+        }
 
         let new = (0..<1000).map { Person(people + $0) }
         try store.record(new[0])
-        try measured("record new", calls: new.count - 1) { for person in new.dropFirst() { try store.record(person) } }
+        try measured("record new", calls: new.count - 1) {
+            for person in new.dropFirst() { try store.record(person) }
+        }
         let longer = shuffled(people).prefix(1000).map { Person($0, longerBy: 3) }
-        try measured("record over", calls: longer.count) { for person in longer { try store.record(person) } }
+        try measured("record over", calls: longer.count) {
+            for person in longer { try store.record(person) }
+        }
         let some = longer.map(\.id)
         for key in some.prefix(10) { try store.update(archiveWithKey: key) { $0?.age += 1 } }
-        try measured("update", calls: some.count) { for key in some { try store.update(archiveWithKey: key) { $0?.age += 1 } } }
+        try measured("update", calls: some.count) {
+            for key in some { try store.update(archiveWithKey: key) { $0?.age += 1 } }
+        }
 
         try factory.close()
 
@@ -61,29 +81,42 @@ struct Instructions {
         let onDisk = try other.store(for: Person.self, memoryLimit: 1.byte, diskLimit: .unlimited)
         for key in keys.prefix(100) { _ = try onDisk.access(archiveWithKey: key) }
         let few = keys.suffix(1000)
-        try measured("disk hit", calls: few.count) { for key in few { _ = try onDisk.access(archiveWithKey: key) } }
+        try measured("disk hit", calls: few.count) {
+            for key in few { _ = try onDisk.access(archiveWithKey: key) }
+        }
         _ = try onDisk.access(allKeys: keys.prefix(50))
         try measured("fifty keys, each", calls: few.count) {
-            for start in stride(from: few.startIndex, to: few.endIndex, by: 50) { _ = try onDisk.access(allKeys: few[start..<start + 50]) }
+            for start in stride(from: few.startIndex, to: few.endIndex, by: 50) {
+                _ = try onDisk.access(allKeys: few[start..<start + 50])
+            }
         }
         try other.close()
         try measureBatch(folder, few.prefix(500))
     }
 
-    /// Relaxed writes, and disk hits between them, while the transaction that they share is open. The difference is what such a hit takes.
+    /// Relaxed writes, and disk hits between them, while the transaction that they share is open.
+    /// The difference is what such a hit takes.
     private static func measureBatch(_ folder: URL, _ keys: ArraySlice<String>) throws {
         let factory = ArchivesFactory(directory: folder, durability: .relaxed)
         let store = try factory.store(for: Person.self, memoryLimit: 1.byte, diskLimit: .unlimited)
         let more = (0..<keys.count).map { Person(2 * people + $0) }
-        for (key, person) in zip(keys, more) { _ = (try store.record(person), try store.access(archiveWithKey: key)) }
-        try measured("relaxed", calls: more.count) { for person in more { try store.record(person) } }
+        for (key, person) in zip(keys, more) {
+            _ = (try store.record(person), try store.access(archiveWithKey: key))
+        }
+        try measured("relaxed", calls: more.count) {
+            for person in more { try store.record(person) }
+        }
         try measured("relaxed, disk hit", calls: more.count) {
-            for (key, person) in zip(keys, more) { _ = (try store.record(person), try store.access(archiveWithKey: key)) }
+            for (key, person) in zip(keys, more) {
+                _ = (try store.record(person), try store.access(archiveWithKey: key))
+            }
         }
         try measured("transaction", calls: keys.count) {
             for key in keys {
                 try factory.transaction { transaction in
-                    guard var person = try transaction.access(archiveWithKey: key, in: store) else { return }
+                    guard var person = try transaction.access(archiveWithKey: key, in: store) else {
+                        return
+                    }
                     person.age += 1
                     try transaction.record(person, in: store)
                 }
@@ -104,18 +137,34 @@ struct Instructions {
 
     private static func measureQueries(_ folder: URL) throws {
         let factory = ArchivesFactory(directory: folder)
-        let store = try factory.store(for: Town.self, memoryLimit: .unlimited, diskLimit: .unlimited)
-        try store.record(contentsOf: (0..<towns).map { Town(id: "town-\($0)", people: $0, score: Double($0)) })
+        let store = try factory.store(
+            for: Town.self,
+            memoryLimit: .unlimited,
+            diskLimit: .unlimited
+        )
+        try store.record(
+            contentsOf: (0..<towns).map { Town(id: "town-\($0)", people: $0, score: Double($0)) }
+        )
         let numbers = Array(shuffled(towns).prefix(300))
         for number in numbers.prefix(20) { _ = try one(number, store) + [try count(number, store)] }
-        try measured("query for one", calls: numbers.count) { for number in numbers { _ = try one(number, store) } }
-        try measured("count", calls: numbers.count) { for number in numbers { _ = try count(number, store) } }
+        try measured("query for one", calls: numbers.count) {
+            for number in numbers { _ = try one(number, store) }
+        }
+        try measured("count", calls: numbers.count) {
+            for number in numbers { _ = try count(number, store) }
+        }
         for number in numbers.prefix(5) { _ = (try hundred(number, store), try top(store)) }
-        try measured("hundred rows, each", calls: 2000) { for number in numbers.prefix(20) { _ = try hundred(number % 900, store) } }
+        try measured("hundred rows, each", calls: 2000) {
+            for number in numbers.prefix(20) { _ = try hundred(number % 900, store) }
+        }
         try measured("top 10", calls: 100) { for _ in 0..<100 { _ = try top(store) } }
         try measured("filter, each row", calls: 5 * towns) {
             for _ in 0..<5 {
-                _ = try store.fetch(where: #Predicate { $0.score >= 900 }, sortedBy: [SortDescriptor(\.score, order: .reverse)], limit: 10)
+                _ = try store.fetch(
+                    where: #Predicate { $0.score >= 900 },
+                    sortedBy: [SortDescriptor(\.score, order: .reverse)],
+                    limit: 10
+                )
             }
         }
         try factory.close()
@@ -145,7 +194,10 @@ struct Instructions {
         let folders = (0..<12).map { folder.appending(path: "opened-\($0)") }
         func open(_ folder: URL) throws -> (ArchivesFactory, ArchiveStore<Person>) {
             let factory = ArchivesFactory(directory: folder)
-            return (factory, try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: .unlimited))
+            return (
+                factory,
+                try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: .unlimited)
+            )
         }
         for folder in folders {
             let (factory, store) = try open(folder)
@@ -168,17 +220,28 @@ struct Instructions {
         let two = MemoryStorage<String, Int>().combined(with: MemoryStorage<String, Int>())
         let (sync, keys) = (two.makeSyncStorage(), shuffled(1000).map { "key-\($0)" })
         for key in keys { try sync.set(0, forKey: key) }
-        try measured("layers: set", calls: keys.count) { for key in keys { try sync.set(1, forKey: key) } }
+        try measured("layers: set", calls: keys.count) {
+            for key in keys { try sync.set(1, forKey: key) }
+        }
     }
 
     private static func measureCache(_ folder: URL) throws {
         let manager = MiniCacheManager(name: "cache", directory: folder)
         let cache: MiniCache<String, Int> = manager.cache(
-            cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1), memoryLimit: 1.byte, diskLimit: .unlimited)
+            cacheName: "numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1),
+            memoryLimit: 1.byte,
+            diskLimit: .unlimited
+        )
         let keys = shuffled(1000).map { "key-\($0)" }
         for key in keys { try cache.set(0, forKey: key) }
-        try measured("cache set", calls: keys.count) { for key in keys { try cache.set(key.count, forKey: key) } }
-        try measured("cache get", calls: keys.count) { for key in keys { _ = try cache.value(forKey: key) } }
+        try measured("cache set", calls: keys.count) {
+            for key in keys { try cache.set(key.count, forKey: key) }
+        }
+        try measured("cache get", calls: keys.count) {
+            for key in keys { _ = try cache.value(forKey: key) }
+        }
         for key in keys { try cache.set(0, forKey: key, groups: ["all"]) }
         try measured("cache set in a group", calls: keys.count) {
             for key in keys { try cache.set(key.count, forKey: key, groups: ["all"]) }
@@ -189,19 +252,27 @@ struct Instructions {
     /// Hits of methods that load, without and with a part of the age after which they load ahead.
     private static func measureLoading(_ folder: URL) throws {
         let manager = MiniCacheManager(name: "loading", directory: folder)
-        let cache: MiniCache<String, Int> = manager.cache(cacheName: "numbers", cacheVersion: .custom("1"), maxAge: .hours(1))
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "numbers",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
         let keys = shuffled(1000).map { "key-\($0)" }
         for key in keys { try cache.set(key.count, forKey: key) }
         try measuredLoads("load: hit", keys) { try await cache.value(forKey: $0) { 1 } }
         let ahead = LoadOptions(refreshAhead: 0.8)
-        try measuredLoads("load: hit, ahead", keys) { try await cache.value(forKey: $0, options: ahead) { 1 } }
+        try measuredLoads("load: hit, ahead", keys) {
+            try await cache.value(forKey: $0, options: ahead) { 1 }
+        }
         try manager.close()
     }
 
     /// Hits do not suspend, so that all run on this thread.
-    private static func measuredLoads(_ name: StaticString, _ keys: [String], _ load: @escaping @Sendable (String) async throws -> Int)
-        throws
-    {
+    private static func measuredLoads(
+        _ name: StaticString,
+        _ keys: [String],
+        _ load: @escaping @Sendable (String) async throws -> Int
+    ) throws {
         Task.immediate { for _ in 0..<120 { for key in keys { _ = try await load(key) } } }
         try measured(name, calls: keys.count) {
             Task.immediate { for key in keys { _ = try await load(key) } }
@@ -232,8 +303,12 @@ struct Person: ArchiveCodable, Sendable {
     var isActive: Bool
 
     init(_ number: Int, longerBy extra: Int = 0) {
-        (id, name, age, score) = ("person-\(number)", "Name \(number) of many", number % 90, Double(number))
-        (city, isActive) = ("City \(number % 100)" + String(repeating: "x", count: extra), number % 2 == 0)
+        (id, name, age, score) = (
+            "person-\(number)", "Name \(number) of many", number % 90, Double(number)
+        )
+        (city, isActive) = (
+            "City \(number % 100)" + String(repeating: "x", count: extra), number % 2 == 0
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-// What observing costs: a record with and without observers, the delay of another process's change, an idle minute, and observers that come
-// and go. Every write is `.crashSafe`.
+// What observing costs: a record with and without observers, the delay of another process's change,
+// an idle minute, and observers that come and go. Every write is `.crashSafe`.
 //
 //     make bench-observe
 
@@ -21,19 +21,27 @@ func now() -> Double {
 }
 
 extension [Double] {
-    func part(_ part: Double) -> Double { sorted()[Swift.min(count - 1, Int(Double(count) * part))] }
+    func part(_ part: Double) -> Double {
+        sorted()[Swift.min(count - 1, Int(Double(count) * part))]
+    }
 }
 
 func say(_ title: String, _ values: [Double], _ unit: String = "µs") {
     let (median, tail, most) = (values.part(0.5), values.part(0.99), values.max() ?? 0)
     let text = [median, tail, most].map { $0.formatted(.number.precision(.fractionLength(1))) }
-    print(title.padding(toLength: 58, withPad: " ", startingAt: 0), "median \(text[0]) \(unit), p99 \(text[1]), most \(text[2])")
+    print(
+        title.padding(toLength: 58, withPad: " ", startingAt: 0),
+        "median \(text[0]) \(unit), p99 \(text[1]), most \(text[2])"
+    )
 }
 
 /// Of this process, as the system counts them.
 func status(_ name: String) throws -> Int {
-    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-    return lines.first { $0.hasPrefix(name) }?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+    let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(
+        separator: "\n"
+    )
+    return lines.first { $0.hasPrefix(name) }?.split(whereSeparator: { !$0.isNumber }).first.flatMap
+    { Int($0) } ?? 0
 }
 
 /// How often a thread of this process gave up the processor itself: each is followed by a wake-up.
@@ -48,7 +56,10 @@ func wakeUps() -> Int {
 }
 
 let arguments = CommandLine.arguments
-let folder = URL(fileURLWithPath: arguments.count > 2 ? arguments[2] : NSTemporaryDirectory() + "observing-\(UUID().uuidString)")
+let folder = URL(
+    fileURLWithPath: arguments.count > 2
+        ? arguments[2] : NSTemporaryDirectory() + "observing-\(UUID().uuidString)"
+)
 let factory = ArchivesFactory(directory: folder)
 let store: ArchiveStore<Entry> = try factory.store(memoryLimit: 50.megaByte, diskLimit: .unlimited)
 let people = 100_000
@@ -75,7 +86,11 @@ let observers = (0..<10).map { number in
     Task {
         let (low, high) = (number * 100, number * 100 + 20)
         let query = #Predicate<Entry> { $0.number >= low && $0.number < high }
-        for try await _ in store.observe(where: query, sortedBy: [SortDescriptor(\.number)], limit: 20) {}
+        for try await _ in store.observe(
+            where: query,
+            sortedBy: [SortDescriptor(\.number)],
+            limit: 20
+        ) {}
     }
 }
 try await Task.sleep(for: .seconds(1))
@@ -104,7 +119,12 @@ try await Task.sleep(for: .seconds(5))
 let before = wakeUps()
 let seconds = 60
 try await Task.sleep(for: .seconds(seconds))
-print("An idle observer: \(wakeUps() - before) wake-ups of all threads in \(seconds) s; the end of the measurement is one")
+print(
+    """
+    An idle observer: \(wakeUps() - before) wake-ups of all threads in \(seconds) s; the end of \
+    the measurement is one
+    """
+)
 idle.cancel()
 try await idle.value
 
@@ -117,6 +137,8 @@ func comeAndGo(_ count: Int) async throws {
 try await comeAndGo(1000)
 let resident = try status("VmRSS")
 try await comeAndGo(10_000)
-print("10,000 observers came and went: resident memory grew by \(try status("VmRSS") - resident) KiB")
+print(
+    "10,000 observers came and went: resident memory grew by \(try status("VmRSS") - resident) KiB"
+)
 try factory.close()
 try FileManager.default.removeItem(at: folder)

@@ -8,7 +8,9 @@
     /// Times of one server and of the process beside each other. Values have 100 bytes.
     struct Comparison {
         private let port = Int.random(in: 20_000..<30_000)
-        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("SharedBenchmark-\(UUID().uuidString)")
+        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "SharedBenchmark-\(UUID().uuidString)"
+        )
         private let value = Data(repeating: 7, count: 100)
 
         private func process(_ arguments: [String], output: Any?) throws -> Process {
@@ -20,24 +22,40 @@
             return process
         }
 
-        private func cache(_ trust: Duration = .seconds(1), cluster: [Int] = []) throws -> SharedCache<String, Data> {
+        private func cache(
+            _ trust: Duration = .seconds(1),
+            cluster: [Int] = []
+        ) throws -> SharedCache<String, Data> {
             var configuration = ValkeyConfiguration(host: "127.0.0.1", port: port)
             configuration.clusterNodes = cluster.map { "127.0.0.1:\($0)" }
-            (configuration.trust, configuration.readTimeout, configuration.writeTimeout) = (trust, .seconds(10), .seconds(10))
+            (configuration.trust, configuration.readTimeout, configuration.writeTimeout) = (
+                trust, .seconds(10), .seconds(10)
+            )
             return try SharedCacheManager(name: "bench", server: ValkeyServer(configuration)).cache(
-                cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
+                cacheName: "values",
+                cacheVersion: .custom("1"),
+                maxAge: .hours(1)
+            )
         }
 
         func run() async throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer {
-                do { try FileManager.default.removeItem(at: folder) } catch { print("The folder remains: \(folder.path)") }
+                do { try FileManager.default.removeItem(at: folder) } catch {
+                    print("The folder remains: \(folder.path)")
+                }
             }
             var server = try startServer()
             defer { kill(server.processIdentifier, SIGKILL) }
             let link = Link(
                 to: ServerConfiguration(host: "127.0.0.1", port: port),
-                observer: Link.Observer(onConnected: { _ in }, onLost: {}, onInvalidated: { _ in }, onReply: { _ in }))
+                observer: Link.Observer(
+                    onConnected: { _ in },
+                    onLost: {},
+                    onInvalidated: { _ in },
+                    onReply: { _ in }
+                )
+            )
             while true {
                 do {
                     _ = try await cache().value(forKey: "ready")
@@ -46,7 +64,11 @@
                 } catch { try await Task.sleep(for: .milliseconds(20)) }
             }
             print(
-                "what                                             median       p99.9         max   in its unit; ratios with their limits\n")
+                """
+                what                                             median       p99.9         max   \
+                in its unit; ratios with their limits\n
+                """
+            )
             try await nearHits()
             if CommandLine.arguments.contains("near") { return }
             try await roundTrips(link)
@@ -60,8 +82,12 @@
 
         private func startServer() throws -> Process {
             try process(
-                ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", ""],
-                output: FileHandle.nullDevice)
+                [
+                    "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir",
+                    folder.path, "--save", "",
+                ],
+                output: FileHandle.nullDevice
+            )
         }
 
         // MARK: Figures
@@ -70,25 +96,43 @@
             let sorted: [Double]
             var median: Double { sorted[sorted.count / 2] }
 
-            init(_ durations: [Duration], unit: Duration) { sorted = durations.map { $0 / unit }.sorted() }
+            init(_ durations: [Duration], unit: Duration) {
+                sorted = durations.map { $0 / unit }.sorted()
+            }
         }
 
         private func say(_ name: String, _ times: Times, _ unit: String) {
-            let figures = [times.median, times.sorted[times.sorted.count * 999 / 1000], times.sorted[times.sorted.count - 1]]
+            let figures = [
+                times.median, times.sorted[times.sorted.count * 999 / 1000],
+                times.sorted[times.sorted.count - 1],
+            ]
             print(
                 name.padding(toLength: 44, withPad: " ", startingAt: 0),
-                figures.map { String(format: "%10.2f", $0) }.joined(separator: "  "), unit)
+                figures.map { String(format: "%10.2f", $0) }.joined(separator: "  "),
+                unit
+            )
         }
 
         private func say(_ name: String, ratio: Double, _ limit: Double, atLeast: Bool = false) {
             let isMet = atLeast ? ratio >= limit : ratio <= limit
             print(
                 "  … \(name)".padding(toLength: 44, withPad: " ", startingAt: 0),
-                String(format: "%10.2f × %@ %.2f%@", ratio, atLeast ? "≥" : "≤", limit, isMet ? "" : " NOT MET"))
+                String(
+                    format: "%10.2f × %@ %.2f%@",
+                    ratio,
+                    atLeast ? "≥" : "≤",
+                    limit,
+                    isMet ? "" : " NOT MET"
+                )
+            )
         }
 
         /// Rounds of so many calls each, so that the clock costs nothing.
-        private func rounds(_ count: Int, of calls: Int, _ body: () async throws -> Void) async throws -> [Duration] {
+        private func rounds(
+            _ count: Int,
+            of calls: Int,
+            _ body: () async throws -> Void
+        ) async throws -> [Duration] {
             var durations: [Duration] = []
             for _ in 0..<count {
                 let start = ContinuousClock.now
@@ -102,15 +146,21 @@
             let shared = try cache(.seconds(60))
             try await shared.set(value, forKey: "key")
             for _ in 0..<100 { _ = try await shared.value(forKey: "key") }
-            let local: MiniCache<String, Data> = MiniCacheManager(name: "local", directory: folder).cache(
-                cacheName: "values", cacheVersion: .custom("1"), maxAge: .hours(1))
+            let local: MiniCache<String, Data> = MiniCacheManager(name: "local", directory: folder)
+                .cache(
+                    cacheName: "values",
+                    cacheVersion: .custom("1"),
+                    maxAge: .hours(1)
+                )
             try local.set(value, forKey: "key")
             var (near, hits): ([Duration], [Duration]) = ([], [])
             for _ in 0..<20 {
                 near += try await rounds(50, of: 1000) { _ = try await shared.value(forKey: "key") }
                 hits += try await rounds(50, of: 1000) { _ = try local.value(forKey: "key") }
             }
-            let (one, other) = (Times(near, unit: .nanoseconds(1)), Times(hits, unit: .nanoseconds(1)))
+            let (one, other) = (
+                Times(near, unit: .nanoseconds(1)), Times(hits, unit: .nanoseconds(1))
+            )
             say("Near hit of a shared cache", one, "ns")
             say("Hit in memory of a MiniCache", other, "ns")
             say("near hit to hit", ratio: one.median / other.median, 1.35)
@@ -119,19 +169,29 @@
         private func roundTrips(_ link: Link) async throws {
             let shared = try cache()
             try await shared.set(value, forKey: "key")
-            var (reads, bare, sets, bareSets, synchronous): ([Duration], [Duration], [Duration], [Duration], [Duration]) = (
-                [], [], [], [], []
-            )
+            var (reads, bare, sets, bareSets, synchronous):
+                ([Duration], [Duration], [Duration], [Duration], [Duration]) = (
+                    [], [], [], [], []
+                )
             // In turns, so that the machine treats all alike.
             for _ in 0..<20 {
-                reads += try await rounds(200, of: 1) { _ = try await shared.value(forKey: "key", freshness: .confirmed) }
-                bare += try await rounds(200, of: 1) { _ = try await link.call(RESPCommand("GET", "plain"), within: 10_000) }
+                reads += try await rounds(200, of: 1) {
+                    _ = try await shared.value(forKey: "key", freshness: .confirmed)
+                }
+                bare += try await rounds(200, of: 1) {
+                    _ = try await link.call(RESPCommand("GET", "plain"), within: 10_000)
+                }
                 sets += try await rounds(200, of: 1) { try await shared.set(value, forKey: "key") }
-                bareSets += try await rounds(200, of: 1) { _ = try await link.call(RESPCommand("SET", "plain", value), within: 10_000) }
+                bareSets += try await rounds(200, of: 1) {
+                    _ = try await link.call(RESPCommand("SET", "plain", value), within: 10_000)
+                }
                 synchronous += try hiredis(200)
             }
             let unit = Duration.microseconds(1)
-            let times = (Times(reads, unit: unit), Times(bare, unit: unit), Times(sets, unit: unit), Times(bareSets, unit: unit))
+            let times = (
+                Times(reads, unit: unit), Times(bare, unit: unit), Times(sets, unit: unit),
+                Times(bareSets, unit: unit)
+            )
             say("Confirmed read", times.0, "µs")
             say("GET by the bare connection", times.1, "µs")
             say("confirmed read to GET", ratio: times.0.median / times.1.median, 1.15)
@@ -149,22 +209,35 @@
 
         /// Reads with hiredis, by a program of its own; nothing without it.
         private func hiredis(_ count: Int) throws -> [Duration] {
-            guard let program = ProcessInfo.processInfo.environment["HIREDIS"], FileManager.default.isExecutableFile(atPath: program) else {
+            guard let program = ProcessInfo.processInfo.environment["HIREDIS"],
+                FileManager.default.isExecutableFile(atPath: program)
+            else {
                 return []
             }
             let output = Pipe()
             let reader = try process([program, "\(port)", "plain", "\(count)"], output: output)
-            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            let text = String(
+                decoding: try output.fileHandleForReading.readToEnd() ?? Data(),
+                as: UTF8.self
+            )
             reader.waitUntilExit()
             return text.split(separator: "\n").compactMap { Int($0) }.map { .nanoseconds($0) }
         }
 
-        private func readsPerSecond(_ shared: SharedCache<String, Data>, tasks: Int) async throws -> Double {
+        private func readsPerSecond(
+            _ shared: SharedCache<String, Data>,
+            tasks: Int
+        ) async throws -> Double {
             let (each, start) = (60_000 / max(tasks, 4), ContinuousClock.now)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<tasks {
                     group.addTask {
-                        for number in 0..<each { _ = try await shared.value(forKey: "key \((task + number) % 100)", freshness: .confirmed) }
+                        for number in 0..<each {
+                            _ = try await shared.value(
+                                forKey: "key \((task + number) % 100)",
+                                freshness: .confirmed
+                            )
+                        }
                     }
                 }
                 try await group.waitForAll()
@@ -175,40 +248,72 @@
         private func throughput() async throws {
             let shared = try cache()
             for key in 0..<100 { try await shared.set(value, forKey: "key \(key)") }
-            let (one, many) = (try await readsPerSecond(shared, tasks: 1), try await readsPerSecond(shared, tasks: 64))
+            let (one, many) = (
+                try await readsPerSecond(shared, tasks: 1),
+                try await readsPerSecond(shared, tasks: 64)
+            )
             let output = Pipe()
             let benchmark = try process(
-                ["redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000", "-d", "100", "-t", "set,get", "-q", "--csv"],
-                output: output)
-            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+                [
+                    "redis-benchmark", "-p", "\(port)", "-c", "16", "-P", "16", "-n", "200000",
+                    "-d", "100", "-t", "set,get", "-q", "--csv",
+                ],
+                output: output
+            )
+            let text = String(
+                decoding: try output.fileHandleForReading.readToEnd() ?? Data(),
+                as: UTF8.self
+            )
             benchmark.waitUntilExit()
-            let rate = text.split(separator: "\n").last?.split(separator: ",").dropFirst().first.flatMap {
-                Double($0.filter { $0 != "\"" })
-            }
-            print(String(format: "\nConfirmed reads, 1 task %26.0f a second\nConfirmed reads, 64 tasks %25.0f a second", one, many))
+            let rate = text.split(separator: "\n").last?.split(separator: ",").dropFirst().first
+                .flatMap {
+                    Double($0.filter { $0 != "\"" })
+                }
+            print(
+                String(
+                    format:
+                        """
+                        \nConfirmed reads, 1 task %26.0f a second\nConfirmed reads, 64 tasks \
+                        %25.0f a second
+                        """,
+                    one,
+                    many
+                )
+            )
             say("64 tasks to one", ratio: many / one, 8, atLeast: true)
             guard let rate else { return print("redis-benchmark: not run") }
             print(String(format: "redis-benchmark -c 16 -P 16 %23.0f a second", rate))
             say("64 tasks to redis-benchmark", ratio: many / rate, 0.5, atLeast: true)
         }
 
-        /// What a confirmed read costs over three primaries, beside one server: in time of the processor, because two cores show no more.
+        /// What a confirmed read costs over three primaries, beside one server: in time of the
+        /// processor, because two cores show no more.
         private func shards() async throws {
             let ports = (1...3).map { port + 10 * $0 }
             let nodes = try ports.map { port in
                 let place = folder.appendingPathComponent("\(port)")
-                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+                try FileManager.default.createDirectory(
+                    at: place,
+                    withIntermediateDirectories: true
+                )
                 return try process(
-                    ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", place.path, "--save", ""]
+                    [
+                        "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir",
+                        place.path, "--save", "",
+                    ]
                         + ["--cluster-enabled", "yes", "--cluster-port", "\(port + 5)"],
-                    output: FileHandle.nullDevice)
+                    output: FileHandle.nullDevice
+                )
             }
             defer { for node in nodes { kill(node.processIdentifier, SIGKILL) } }
             var isMade = false
             for _ in 0..<50 where !isMade {
                 let maker = try process(
-                    ["redis-cli", "--cluster", "create"] + ports.map { "127.0.0.1:\($0)" } + ["--cluster-yes"],
-                    output: FileHandle.nullDevice)
+                    ["redis-cli", "--cluster", "create"] + ports.map { "127.0.0.1:\($0)" } + [
+                        "--cluster-yes"
+                    ],
+                    output: FileHandle.nullDevice
+                )
                 maker.waitUntilExit()
                 isMade = maker.terminationStatus == 0
                 if !isMade { try await Task.sleep(for: .milliseconds(100)) }
@@ -227,7 +332,9 @@
             func processorTime() -> Double {
                 var usage = rusage()
                 getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-                return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+                return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(
+                    usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+                ) / 1e6
             }
             var costs: ([Double], [Double]) = ([], [])
             for _ in 0..<9 {
@@ -244,12 +351,20 @@
             let (single, cluster) = (costs.0.sorted()[4], costs.1.sorted()[4])
             print(
                 String(
-                    format: "\nA confirmed read of 64 tasks: %.1f µs of the processor, over three primaries %.1f µs", single / 0.06,
-                    cluster / 0.06))
+                    format:
+                        """
+                        \nA confirmed read of 64 tasks: %.1f µs of the processor, over three \
+                        primaries %.1f µs
+                        """,
+                    single / 0.06,
+                    cluster / 0.06
+                )
+            )
             say("over three primaries to one server", ratio: cluster / single, 1.15)
         }
 
-        /// How long others return the old value after a set was acknowledged, and how many loaders run for many programs.
+        /// How long others return the old value after a set was acknowledged, and how many loaders
+        /// run for many programs.
         private func visibility() async throws {
             let (writer, reader) = (try cache(), try cache())
             var durations: [Duration] = []
@@ -279,8 +394,14 @@
                 try await group.waitForAll()
             }
             let took = (ContinuousClock.now - start) / .milliseconds(1)
-            say("loaders of 16 programs", ratio: Double(programs.reduce(0) { $0 + $1.statistics.loading.loads }), 1)
-            print(String(format: "  … all have the value after %.1f ms of a loader of 100 ms", took))
+            say(
+                "loaders of 16 programs",
+                ratio: Double(programs.reduce(0) { $0 + $1.statistics.loading.loads }),
+                1
+            )
+            print(
+                String(format: "  … all have the value after %.1f ms of a loader of 100 ms", took)
+            )
         }
 
         /// For how long near hits go on when the server says nothing any more.
@@ -289,7 +410,9 @@
             for _ in 0..<5 {
                 let shared = try cache()
                 try await shared.set(value, forKey: "silent")
-                while shared.statistics.nearHits == 0 { _ = try await shared.value(forKey: "silent") }
+                while shared.statistics.nearHits == 0 {
+                    _ = try await shared.value(forKey: "silent")
+                }
                 let start = ContinuousClock.now
                 kill(server.processIdentifier, SIGSTOP)
                 var last = start
@@ -321,7 +444,10 @@
             server = try startServer()
             var answers = false
             while !answers {
-                let ping = try process(["redis-cli", "-p", "\(port)", "ping"], output: FileHandle.nullDevice)
+                let ping = try process(
+                    ["redis-cli", "-p", "\(port)", "ping"],
+                    output: FileHandle.nullDevice
+                )
                 ping.waitUntilExit()
                 answers = ping.terminationStatus == 0
             }
@@ -333,7 +459,11 @@
                 } catch { try await Task.sleep(for: .milliseconds(1)) }
             }
             // Four attempts to connect: the last one waits for 400 ms at most.
-            say("first answer of a server that is back, in ms", ratio: (ContinuousClock.now - start) / .milliseconds(1), 500)
+            say(
+                "first answer of a server that is back, in ms",
+                ratio: (ContinuousClock.now - start) / .milliseconds(1),
+                500
+            )
         }
     }
 #endif

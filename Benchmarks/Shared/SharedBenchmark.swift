@@ -1,6 +1,7 @@
 import Foundation
 
-// Shared caches beside what a user would use instead, on one server of this machine, in one run: `make bench-shared`.
+// Shared caches beside what a user would use instead, on one server of this machine, in one run:
+// `make bench-shared`.
 
 @main
 enum SharedBenchmark {

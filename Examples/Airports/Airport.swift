@@ -17,7 +17,9 @@ struct Airport: ArchiveCodable, Equatable {
 }
 
 extension Airport: IndexedArchivable {
-    static var archiveIndexes: [ArchiveIndex<Airport>] { [.index(\.country, \.elevation), .index(\.name), .index(\.timeZone)] }
+    static var archiveIndexes: [ArchiveIndex<Airport>] {
+        [.index(\.country, \.elevation), .index(\.name), .index(\.timeZone)]
+    }
 }
 
 /// An airport in an archive without indexes, for comparison.
@@ -32,13 +34,25 @@ extension Airport {
     /// The airport of a `PlainAirport` is not recorded separately.
     static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
 
-    /// Creates an airport from a row of the list: icao, iata, name, city, subd, country, elevation, lat, lon, tz, lid.
+    /// Creates an airport from a row of the list: icao, iata, name, city, subd, country, elevation,
+    /// lat, lon, tz, lid.
     init?(row: [String]) {
-        guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]), let longitude = Double(row[8]) else {
+        guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]),
+            let longitude = Double(row[8])
+        else {
             return nil
         }
         self.init(
-            icao: row[0], iata: row[1], name: row[2], city: row[3], region: row[4], country: row[5], elevation: elevation,
-            latitude: latitude, longitude: longitude, timeZone: row[9])
+            icao: row[0],
+            iata: row[1],
+            name: row[2],
+            city: row[3],
+            region: row[4],
+            country: row[5],
+            elevation: elevation,
+            latitude: latitude,
+            longitude: longitude,
+            timeZone: row[9]
+        )
     }
 }

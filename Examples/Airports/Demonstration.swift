@@ -15,7 +15,11 @@ struct Demonstration {
         report.title("An archive bounded to 1 MB of memory and 32 MB of disk")
         let factory = ArchivesFactory(directory: folder)
         let archives = try report.step {
-            let archives = try factory.archives(for: Airport.self, trySetMaxMemorySize: 1.megaByte, trySetMaxDiskSize: 32.megaByte)
+            let archives = try factory.archives(
+                for: Airport.self,
+                trySetMaxMemorySize: 1.megaByte,
+                trySetMaxDiskSize: 32.megaByte
+            )
             return ("open it in \(folder.path)", archives)
         }
         try fill(archives, with: airports)
@@ -28,15 +32,24 @@ struct Demonstration {
         report.title("The same airports in an archive bounded to 1 MB of disk")
         try boundedArchive(airports)
         try report.step { ("close both archives", try factory.close()) }
-        try Versions(folder: folder.appendingPathComponent("Versions"), report: report).show(airports)
+        try Versions(folder: folder.appendingPathComponent("Versions"), report: report).show(
+            airports
+        )
         report.title("Run it again: everything is still stored.  (--fresh deletes it first.)")
     }
 
     private static func list() throws -> [Airport] {
-        guard let url = Bundle.module.url(forResource: "airports", withExtension: "csv", subdirectory: "Data") else {
+        guard
+            let url = Bundle.module.url(
+                forResource: "airports",
+                withExtension: "csv",
+                subdirectory: "Data"
+            )
+        else {
             throw CocoaError(.fileNoSuchFile)
         }
-        return CommaSeparatedValues.rows(of: try String(contentsOf: url, encoding: .utf8)).compactMap(Airport.init(row:))
+        return CommaSeparatedValues.rows(of: try String(contentsOf: url, encoding: .utf8))
+            .compactMap(Airport.init(row:))
     }
 
     // MARK: Recording
@@ -74,14 +87,22 @@ struct Demonstration {
             let found = airports.count { archives.access(archiveWithKey: $0.icao) != nil }
             return ("access every airport once: \(found) found", ())
         }
-        if archives.access(archiveWithKey: "NOWHERE") == nil { report.line("an airport that is not in the archive: nil") }
+        if archives.access(archiveWithKey: "NOWHERE") == nil {
+            report.line("an airport that is not in the archive: nil")
+        }
     }
 
     private func describe(_ archives: ArchiveManager<Airport>, _ code: String, _ origin: String) {
         if origin.hasPrefix("from disk") { archives.store.trimMemory(to: .zero) }
         report.step {
             let airport = archives.access(archiveWithKey: code)
-            return ("\(origin)  \(code)  \(airport.map { "\($0.name), \($0.city), \($0.country)" } ?? "not found")", ())
+            return (
+                """
+                \(origin)  \(code)  \
+                \(airport.map { "\($0.name), \($0.city), \($0.country)" } ?? "not found")
+                """,
+                ()
+            )
         }
     }
 
@@ -92,29 +113,55 @@ struct Demonstration {
         guard let airport = archives.access(archiveWithKey: "LOWI") else { return }
         report.step {
             archives.delete(airport)
-            return ("delete LOWI: \(archives.access(archiveWithKey: "LOWI") == nil ? "deleted" : "still there")", ())
+            return (
+                """
+                delete LOWI: \
+                \(archives.access(archiveWithKey: "LOWI") == nil ? "deleted" : "still there")
+                """,
+                ()
+            )
         }
         report.step {
             archives.record(airport)
-            return ("record it again: \(archives.access(archiveWithKey: "LOWI") == airport ? "found" : "not found")", ())
+            return (
+                """
+                record it again: \
+                \(archives.access(archiveWithKey: "LOWI") == airport ? "found" : "not found")
+                """,
+                ()
+            )
         }
     }
 
     private func property(_ factory: ArchivesFactory) {
         report.title("A property that is recorded when it is assigned")
         let holder = Holder(factory)
-        report.line("@Archived(initialPrimaryKey: \"EDDF\") var home   →   \(holder.home?.name ?? "nil")")
+        report.line(
+            "@Archived(initialPrimaryKey: \"EDDF\") var home   →   \(holder.home?.name ?? "nil")"
+        )
         let home = holder.home
         holder.home = nil
-        report.line("home = nil deletes it                            →   \(Holder(factory).home?.name ?? "nil")")
+        report.line(
+            """
+            home = nil deletes it                            →   \
+            \(Holder(factory).home?.name ?? "nil")
+            """
+        )
         holder.home = home
-        report.line("home = airport records it                        →   \(Holder(factory).home?.name ?? "nil")")
+        report.line(
+            """
+            home = airport records it                        →   \
+            \(Holder(factory).home?.name ?? "nil")
+            """
+        )
     }
 
     private struct Holder {
         @Archived var home: Airport?
 
-        init(_ factory: ArchivesFactory) { _home = Archived(initialPrimaryKey: "EDDF", in: factory) }
+        init(_ factory: ArchivesFactory) {
+            _home = Archived(initialPrimaryKey: "EDDF", in: factory)
+        }
     }
 
     // MARK: Limits
@@ -123,33 +170,70 @@ struct Demonstration {
         report.title("Statistics of the archive")
         let statistics = try archives.store.statistics()
         let limits = archives.store.limits
-        report.line("memory  \(DataSize(bytes: statistics.memory.bytes)) of \(limits.memory), \(statistics.memory.entries) airports")
-        report.line("disk    \(DataSize(bytes: statistics.disk.bytes)) of \(limits.disk), \(statistics.disk.entries) airports")
-        report.line("hits    \(statistics.memoryHits) in memory, \(statistics.diskHits) on disk; misses \(statistics.misses)")
-        report.line("evicted from memory: \(statistics.memoryEvictions); evicted from the archive: \(statistics.removals.evicted)")
+        report.line(
+            """
+            memory  \(DataSize(bytes: statistics.memory.bytes)) of \(limits.memory), \
+            \(statistics.memory.entries) airports
+            """
+        )
+        report.line(
+            """
+            disk    \(DataSize(bytes: statistics.disk.bytes)) of \(limits.disk), \
+            \(statistics.disk.entries) airports
+            """
+        )
+        report.line(
+            """
+            hits    \(statistics.memoryHits) in memory, \(statistics.diskHits) on disk; misses \
+            \(statistics.misses)
+            """
+        )
+        report.line(
+            """
+            evicted from memory: \(statistics.memoryEvictions); evicted from the archive: \
+            \(statistics.removals.evicted)
+            """
+        )
     }
 
     private func boundedArchive(_ airports: [Airport]) throws {
         let factory = ArchivesFactory(directory: folder.appendingPathComponent("Bounded"))
-        let archives = try factory.archives(for: Airport.self, trySetMaxMemorySize: 256.kiloByte, trySetMaxDiskSize: 1.megaByte)
+        let archives = try factory.archives(
+            for: Airport.self,
+            trySetMaxMemorySize: 256.kiloByte,
+            trySetMaxDiskSize: 1.megaByte
+        )
         try report.step {
             try archives.store.record(contentsOf: airports.prefix(2000))
             for code in airports.prefix(10) { _ = archives.access(archiveWithKey: code.icao) }
             for start in stride(from: 2000, to: airports.count, by: 1000) {
-                // The first ten are accessed before each transaction, so they are never the least recently used.
-                for airport in airports.prefix(10) { _ = archives.access(archiveWithKey: airport.icao) }
-                try archives.store.record(contentsOf: airports[start..<min(start + 1000, airports.count)])
+                // The first ten are accessed before each transaction, so they are never the least
+                // recently used.
+                for airport in airports.prefix(10) {
+                    _ = archives.access(archiveWithKey: airport.icao)
+                }
+                try archives.store.record(
+                    contentsOf: airports[start..<min(start + 1000, airports.count)]
+                )
             }
-            return ("record all \(airports.count), and access the first ten before each thousand", ())
+            return (
+                "record all \(airports.count), and access the first ten before each thousand", ()
+            )
         }
         let statistics = try archives.store.statistics()
         let kept = Set(try archives.store.keys())
         let tail = airports.reversed().prefix { kept.contains($0.icao) }.count
         report.line(
-            "disk    \(DataSize(bytes: statistics.disk.bytes)) of \(archives.store.limits.disk), \(kept.count) airports are kept; \(statistics.removals.evicted) were evicted"
+            """
+            disk    \(DataSize(bytes: statistics.disk.bytes)) of \(archives.store.limits.disk), \
+            \(kept.count) airports are kept; \(statistics.removals.evicted) were evicted
+            """
         )
         report.line(
-            "kept are the last \(tail) that were recorded, and \(airports.prefix(10).count { kept.contains($0.icao) }) of the ten that were accessed"
+            """
+            kept are the last \(tail) that were recorded, and \
+            \(airports.prefix(10).count { kept.contains($0.icao) }) of the ten that were accessed
+            """
         )
         try factory.close()
     }

@@ -8,18 +8,33 @@ struct Questions {
     let report: Report
 
     /// - Parameter list: Recorded in the archive without indexes, unless it has all airports.
-    init(_ archives: ArchiveManager<Airport>, _ factory: ArchivesFactory, _ list: [Airport], _ report: Report) throws {
+    init(
+        _ archives: ArchiveManager<Airport>,
+        _ factory: ArchivesFactory,
+        _ list: [Airport],
+        _ report: Report
+    ) throws {
         self.archives = archives
         self.report = report
-        plain = try factory.store(for: PlainAirport.self, memoryLimit: 1.megaByte, diskLimit: 32.megaByte)
-        if try plain.count() < list.count { try plain.record(contentsOf: list.map(PlainAirport.init)) }
+        plain = try factory.store(
+            for: PlainAirport.self,
+            memoryLimit: 1.megaByte,
+            diskLimit: 32.megaByte
+        )
+        if try plain.count() < list.count {
+            try plain.record(contentsOf: list.map(PlainAirport.init))
+        }
     }
 
     private var airports: ArchiveStore<Airport> { archives.store }
 
     func ask() throws {
         let progress = try airports.indexProgress()
-        if !progress.isComplete { report.line("the indexes are being built: \(progress.indexed) of \(progress.total) airports") }
+        if !progress.isComplete {
+            report.line(
+                "the indexes are being built: \(progress.indexed) of \(progress.total) airports"
+            )
+        }
         try highest(in: "NP", "Nepal")
         try named("Berlin")
         try matching("^(St|Saint) .*(Regional|International)")
@@ -40,7 +55,11 @@ struct Questions {
             try airports.fetch(where: isThere, sortedBy: highest, limit: 10).count
         } without: {
             let isThere = #Predicate<PlainAirport> { $0.airport.country == country }
-            return try plain.fetch(where: isThere, sortedBy: [SortDescriptor(\.airport.elevation, order: .reverse)], limit: 10).count
+            return try plain.fetch(
+                where: isThere,
+                sortedBy: [SortDescriptor(\.airport.elevation, order: .reverse)],
+                limit: 10
+            ).count
         }
         report.explanation(try airports.explain(where: isThere, sortedBy: highest, limit: 10))
     }
@@ -62,8 +81,12 @@ struct Questions {
     /// A finder. Regular expressions use no index.
     private func matching(_ expression: String) throws {
         report.title("Airports of the United States whose name matches \(expression)")
-        let query = archives.findWhere { $0.country(.isEqual("US")).name(.matches(regex: expression)) }.sorted { $0.name(.ascending) }
-        for airport in query.limitResults(by: 5).getResults() { report.line("\(airport.icao)  \(airport.name)") }
+        let query = archives.findWhere {
+            $0.country(.isEqual("US")).name(.matches(regex: expression))
+        }.sorted { $0.name(.ascending) }
+        for airport in query.limitResults(by: 5).getResults() {
+            report.line("\(airport.icao)  \(airport.name)")
+        }
         let explanation = query.explain()
         report.line("… \(explanation.results) in total")
         report.explanation(explanation)
@@ -73,7 +96,9 @@ struct Questions {
         report.title("Number of airports in a time zone")
         for zone in ["America/Chicago", "America/Sao_Paulo", "Europe/Berlin", "Asia/Kathmandu"] {
             let isThere = #Predicate<Airport> { $0.timeZone == zone }
-            try report.step { ("\(Self.number(Double(try airports.count(where: isThere))))  \(zone)", ()) }
+            try report.step {
+                ("\(Self.number(Double(try airports.count(where: isThere))))  \(zone)", ())
+            }
         }
         let zone = "Europe/Berlin"
         try compare {
@@ -86,8 +111,15 @@ struct Questions {
 
     /// A condition that an index covers in part.
     private func ranches() throws {
-        report.title("Ranches of the United States above 7,000 ft: the index finds country and elevation, the name is tested for each")
-        let isHighRanch = #Predicate<Airport> { $0.country == "US" && $0.elevation > 7000 && $0.name.contains("Ranch") }
+        report.title(
+            """
+            Ranches of the United States above 7,000 ft: the index finds country and elevation, \
+            the name is tested for each
+            """
+        )
+        let isHighRanch = #Predicate<Airport> {
+            $0.country == "US" && $0.elevation > 7000 && $0.name.contains("Ranch")
+        }
         let highest = [SortDescriptor(\Airport.elevation, order: .reverse)]
         for airport in try airports.fetch(where: isHighRanch, sortedBy: highest, limit: 5) {
             report.line("\(Self.number(airport.elevation)) ft  \(airport.name), \(airport.city)")
@@ -101,11 +133,21 @@ struct Questions {
         let (fast, count) = try Self.fastest(of: 5, with)
         let (slow, other) = try Self.fastest(of: 3, without)
         let factor = String(format: "%.0f", slow / fast)
-        report.line("with the index \(Self.time(fast)), without it \(Self.time(slow)): \(factor) times as long")
-        if count != other { report.line("The results differ: \(count) and \(other). This is a defect.") }
+        report.line(
+            """
+            with the index \(Self.time(fast)), without it \(Self.time(slow)): \(factor) times as \
+            long
+            """
+        )
+        if count != other {
+            report.line("The results differ: \(count) and \(other). This is a defect.")
+        }
     }
 
-    private static func fastest(of times: Int, _ work: () throws -> Int) throws -> (microseconds: Double, result: Int) {
+    private static func fastest(
+        of times: Int,
+        _ work: () throws -> Int
+    ) throws -> (microseconds: Double, result: Int) {
         let clock = ContinuousClock()
         var fastest = Double.infinity
         var result = 0

@@ -26,7 +26,8 @@ struct Report {
     func progress(_ done: Int, of all: Int) {
         if isTerminal {
             let filled = all == 0 ? 40 : done * 40 / all
-            let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 40 - filled)
+            let bar =
+                String(repeating: "█", count: filled) + String(repeating: "░", count: 40 - filled)
             print("\r  \(bar) \(done) of \(all)", terminator: done == all ? "\r\u{1B}[K" : "")
             fflush(nil)
         } else if done * 4 / all != (done - 1000) * 4 / all, done < all {
@@ -35,8 +36,12 @@ struct Report {
     }
 
     static func text(_ duration: Duration) -> String {
-        let microseconds = Double(duration.components.seconds) * 1e6 + Double(duration.components.attoseconds) / 1e12
-        return microseconds < 1000 ? String(format: "%7.1f µs", microseconds) : String(format: "%7.1f ms", microseconds / 1000)
+        let microseconds =
+            Double(duration.components.seconds) * 1e6 + Double(duration.components.attoseconds)
+            / 1e12
+        return microseconds < 1000
+            ? String(format: "%7.1f µs", microseconds)
+            : String(format: "%7.1f ms", microseconds / 1000)
     }
 
     private static func padded(_ text: String) -> String {

@@ -1,7 +1,8 @@
 import Foundation
 import Vellum
 
-/// The type that `AirportsBefore` records, as two later programs know it. Both open the archive of its name.
+/// The type that `AirportsBefore` records, as two later programs know it. Both open the archive of
+/// its name.
 enum VersionOne {
     /// The state is called a country.
     struct Airfield: ArchiveCodable, VersionedArchive, IndexedArchivable {
@@ -35,11 +36,15 @@ enum VersionTwo {
         var metres: Double
 
         init(_ old: VersionOne.Airfield) {
-            (code, name, country, metres) = (old.code, old.name, old.country, Double(old.elevation) * 0.3048)
+            (code, name, country, metres) = (
+                old.code, old.name, old.country, Double(old.elevation) * 0.3048
+            )
         }
 
         static func migrate(_ old: StoredObject) throws -> Migrated<Airfield> {
-            guard old.version == 0 else { return .object(Airfield(try old.decode(VersionOne.Airfield.self))) }
+            guard old.version == 0 else {
+                return .object(Airfield(try old.decode(VersionOne.Airfield.self)))
+            }
             return switch try VersionOne.Airfield.migrate(old) {
             case .object(let object): .object(Airfield(object))
             case .remove: .remove
@@ -54,20 +59,40 @@ struct Versions {
     let report: Report
 
     func show(_ airports: [Airport]) throws {
-        report.title("A file of an earlier version of this program, which knows nothing of versions")
-        if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
-        try report.step { ("record \(try recordBefore(airports)) airports with AirportsBefore, a separate program", ()) }
+        report.title(
+            "A file of an earlier version of this program, which knows nothing of versions"
+        )
+        if FileManager.default.fileExists(atPath: folder.path) {
+            try FileManager.default.removeItem(at: folder)
+        }
+        try report.step {
+            (
+                """
+                record \(try recordBefore(airports)) airports with AirportsBefore, a separate \
+                program
+                """,
+                ()
+            )
+        }
 
         report.title("Version 1, where the state of an airport is called its country")
         try open(VersionOne.Airfield.self) { store in
-            for airfield in try store.fetch(where: #Predicate { $0.country == "NP" }, sortedBy: [SortDescriptor(\.name)], limit: 3) {
+            for airfield in try store.fetch(
+                where: #Predicate { $0.country == "NP" },
+                sortedBy: [SortDescriptor(\.name)],
+                limit: 3
+            ) {
                 report.line("\(airfield.code)  \(airfield.name), \(airfield.elevation) ft")
             }
         }
         report.title("Version 2, where the elevation is in metres")
         try open(VersionTwo.Airfield.self) { store in
             let highest = [SortDescriptor(\VersionTwo.Airfield.metres, order: .reverse)]
-            for airfield in try store.fetch(where: #Predicate { $0.country == "NP" }, sortedBy: highest, limit: 3) {
+            for airfield in try store.fetch(
+                where: #Predicate { $0.country == "NP" },
+                sortedBy: highest,
+                limit: 3
+            ) {
                 report.line("\(airfield.code)  \(airfield.name), \(Int(airfield.metres)) m")
             }
         }
@@ -77,31 +102,46 @@ struct Versions {
     private func recordBefore(_ airports: [Airport]) throws -> Int {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let list = folder.appendingPathComponent("airports.tsv")
-        try airports.map { "\($0.icao)\t\($0.name)\t\($0.country)\t\(Int($0.elevation))" }.joined(separator: "\n")
-            .write(to: list, atomically: true, encoding: .utf8)
+        try airports.map { "\($0.icao)\t\($0.name)\t\($0.country)\t\(Int($0.elevation))" }.joined(
+            separator: "\n"
+        )
+        .write(to: list, atomically: true, encoding: .utf8)
         let program = Process()
-        program.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        program.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+            .resolvingSymlinksInPath().deletingLastPathComponent()
             .appendingPathComponent("AirportsBefore")
         program.arguments = [folder.path, list.path]
         let output = Pipe()
         program.standardOutput = output
         try program.run()
-        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let printed = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
         program.waitUntilExit()
-        guard program.terminationStatus == 0, let count = Int(printed.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        guard program.terminationStatus == 0,
+            let count = Int(printed.trimmingCharacters(in: .whitespacesAndNewlines))
+        else {
             throw CocoaError(.executableLoad)
         }
         return count
     }
 
-    /// Opens the archive as a type, asks it at once, and waits until every object is migrated for good.
+    /// Opens the archive as a type, asks it at once, and waits until every object is migrated for
+    /// good.
     private func open<Airfield: ArchiveCodable & VersionedArchive & Sendable>(
-        _ type: Airfield.Type, _ ask: (ArchiveStore<Airfield>) throws -> Void
+        _ type: Airfield.Type,
+        _ ask: (ArchiveStore<Airfield>) throws -> Void
     ) throws {
         let factory = ArchivesFactory(directory: folder)
         let store = try report.step { ("open it", try factory.store(for: type)) }
         let progress = try store.migrationProgress()
-        report.line("\(progress.examined) of \(progress.total) objects are migrated; questions are answered all the same:")
+        report.line(
+            """
+            \(progress.examined) of \(progress.total) objects are migrated; questions are answered \
+            all the same:
+            """
+        )
         try report.step {
             try ask(store)
             return ("ask", ())
@@ -115,7 +155,9 @@ struct Versions {
             }
             return ("migrate \(progress.total) objects in the background", ())
         }
-        for archive in try factory.archives() { report.line("\(archive.name): version \(archive.version), \(archive.usage)") }
+        for archive in try factory.archives() {
+            report.line("\(archive.name): version \(archive.version), \(archive.usage)")
+        }
         try factory.close()
     }
 }

@@ -8,7 +8,8 @@ import Vellum
 let arguments = CommandLine.arguments.dropFirst()
 let folder =
     arguments.first { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0) }
-    ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0].appendingPathComponent("Airports")
+    ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
+    .appendingPathComponent("Airports")
 if arguments.contains("--fresh"), FileManager.default.fileExists(atPath: folder.path) {
     try FileManager.default.removeItem(at: folder)
 }

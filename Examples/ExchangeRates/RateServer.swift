@@ -30,12 +30,15 @@ final class RateServer: Sendable {
         set { down.store(newValue, ordering: .relaxed) }
     }
 
-    /// The rate of a currency, or `nil` if there is no such currency. Each answer differs a little from the last.
+    /// The rate of a currency, or `nil` if there is no such currency. Each answer differs a little
+    /// from the last.
     func rate(of currency: String) async throws -> Rate? {
         let number = questions.add(1, ordering: .relaxed).newValue
         try await Task.sleep(for: Self.delay)
         if isDown { throw Unavailable() }
-        return Self.units[currency].map { Rate(currency: currency, units: $0 + Double(number) / 10_000) }
+        return Self.units[currency].map {
+            Rate(currency: currency, units: $0 + Double(number) / 10_000)
+        }
     }
 
     /// A token and for how long it is valid; no token if the last one may be used on.

@@ -27,8 +27,15 @@
 
         init(number: Int, port: Int) throws {
             self.number = number
-            let manager = SharedCacheManager(name: "Fleet", server: ValkeyServer(ValkeyConfiguration(host: "127.0.0.1", port: port)))
-            cache = try manager.cache(cacheName: "prices", cacheVersion: .custom("1"), maxAge: .timeInterval(3))
+            let manager = SharedCacheManager(
+                name: "Fleet",
+                server: ValkeyServer(ValkeyConfiguration(host: "127.0.0.1", port: port))
+            )
+            cache = try manager.cache(
+                cacheName: "prices",
+                cacheVersion: .custom("1"),
+                maxAge: .timeInterval(3)
+            )
         }
 
         /// The slow source.
@@ -45,7 +52,9 @@
                         let start = ContinuousClock.now
                         var failed = false
                         do {
-                            _ = try await cache.value(forKey: article) { try await Self.price(of: article) }
+                            _ = try await cache.value(forKey: article) {
+                                try await Self.price(of: article)
+                            }
                         } catch {
                             failed = true
                         }
@@ -58,10 +67,13 @@
             for second in 1...Self.seconds {
                 try await Task.sleep(for: .seconds(1))
                 let (count, now) = (await counts.next(), cache.statistics)
-                // A line for the conductor: second, process, reads, near hits, answers of the server, loads, failures, slowest in ms.
+                // A line for the conductor: second, process, reads, near hits, answers of the
+                // server, loads, failures, slowest in ms.
                 let fields = [
-                    second, number, count.reads, now.nearHits - before.nearHits, now.serverReads - before.serverReads,
-                    now.loading.loads - before.loading.loads, count.failures, Int(count.slowest / .milliseconds(1)),
+                    second, number, count.reads, now.nearHits - before.nearHits,
+                    now.serverReads - before.serverReads,
+                    now.loading.loads - before.loading.loads, count.failures,
+                    Int(count.slowest / .milliseconds(1)),
                 ]
                 print(fields.map(String.init).joined(separator: " "))
                 fflush(nil)

@@ -17,15 +17,24 @@ struct Writer {
         while LastChange.now() < end - 1.5 {
             number += 1
             switch number % 6 {
-            case 0: try change("job \(number - 5) is deleted") { $0.delete(archiveWithKey: "\(number - 5)", in: jobs) }
+            case 0:
+                try change("job \(number - 5) is deleted") {
+                    $0.delete(archiveWithKey: "\(number - 5)", in: jobs)
+                }
             case 3:
                 var job = Job(number: number - 1, title: "write the letter")
                 job.isDone = true
                 try change("job \(number - 1) is done") { try $0.record(job, in: jobs) }
             case 4:
                 // No process tells the other of the end of an age.
-                try jobs.record(Job(number: number, title: "call back within a second"), expiration: .after(.seconds(1)))
-            default: try change("job \(number) is new") { try $0.record(Job(number: number, title: "write the letter"), in: jobs) }
+                try jobs.record(
+                    Job(number: number, title: "call back within a second"),
+                    expiration: .after(.seconds(1))
+                )
+            default:
+                try change("job \(number) is new") {
+                    try $0.record(Job(number: number, title: "write the letter"), in: jobs)
+                }
             }
             usleep(700_000)
         }

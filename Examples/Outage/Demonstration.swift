@@ -57,7 +57,11 @@
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             MetricsSystem.bootstrap(metrics)
             let manager = MiniCacheManager.inMemory()
-            let prices: MiniCache<Int, Int> = manager.cache(cacheName: "prices", cacheVersion: .custom("1"), maxAge: .seconds(3))
+            let prices: MiniCache<Int, Int> = manager.cache(
+                cacheName: "prices",
+                cacheVersion: .custom("1"),
+                maxAge: .seconds(3)
+            )
             let reporter = MetricsReporter()
             reporter.add(prices)
             // Not all end together.
@@ -67,7 +71,9 @@
             requests.cancel()
             await requests.value
             for (name, theme) in [("outage.svg", Chart.Theme.light), ("outage~dark.svg", .dark)] {
-                try Data(Chart(samples: samples, theme: theme).svg.utf8).write(to: folder.appending(path: name))
+                try Data(Chart(samples: samples, theme: theme).svg.utf8).write(
+                    to: folder.appending(path: name)
+                )
             }
             printTable(samples)
             try manager.close()
@@ -75,24 +81,38 @@
 
         /// 200 requests a second for 60 items in turn, whatever the answers take.
         private func sendRequests(to prices: MiniCache<Int, Int>, _ age: Expiration) async {
-            let (timer, errors) = (CoreMetrics.Timer(label: "http.server.request.duration"), Counter(label: "errors"))
+            let (timer, errors) = (
+                CoreMetrics.Timer(label: "http.server.request.duration"), Counter(label: "errors")
+            )
             let options = LoadOptions(
-                expiration: age, errorMaxAge: .seconds(1), softTimeout: .milliseconds(150), timeout: .seconds(2), loadTimeout: .seconds(2))
+                expiration: age,
+                errorMaxAge: .seconds(1),
+                softTimeout: .milliseconds(150),
+                timeout: .seconds(2),
+                loadTimeout: .seconds(2)
+            )
             await withDiscardingTaskGroup { group in
                 let start = clock.now
                 for number in 0... {
-                    do { try await clock.sleep(until: start + .milliseconds(5) * number) } catch { return group.cancelAll() }
+                    do { try await clock.sleep(until: start + .milliseconds(5) * number) } catch {
+                        return group.cancelAll()
+                    }
                     group.addTask { [source, clock] in
                         let (item, begin) = (number * 7 % 60, clock.now)
                         do {
                             _ = try await prices.value(
-                                forKey: item, staleWhileRevalidate: .seconds(2), staleIfError: .seconds(60), options: options
+                                forKey: item,
+                                staleWhileRevalidate: .seconds(2),
+                                staleIfError: .seconds(60),
+                                options: options
                             ) { try await source.price(of: item) }
                         } catch {
                             errors.increment()
                         }
                         let (seconds, attoseconds) = (clock.now - begin).components
-                        timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+                        timer.recordNanoseconds(
+                            seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+                        )
                     }
                 }
             }
@@ -100,7 +120,8 @@
 
         private func samples(_ reporter: MetricsReporter) async throws -> [Sample] {
             let names = [
-                "cache.loads loaded", "cache.loads failed", "cache.stale revalidating", "cache.stale slow", "cache.stale error", "errors",
+                "cache.loads loaded", "cache.loads failed", "cache.stale revalidating",
+                "cache.stale slow", "cache.stale error", "errors",
             ]
             var (samples, last, start) = ([Sample](), names.map { _ in 0.0 }, clock.now)
             // The first values are there before the picture begins.
@@ -115,12 +136,23 @@
                 let (now, durations) = (totals(names, reporter), metrics.takeDurations().sorted())
                 let each = zip(now, last).map { ($0 - $1) * 2 }
                 func quantile(_ part: Double) -> Double {
-                    durations.isEmpty ? 0 : Double(durations[Int(Double(durations.count - 1) * part)]) / 1e6
+                    durations.isEmpty
+                        ? 0 : Double(durations[Int(Double(durations.count - 1) * part)]) / 1e6
                 }
                 samples.append(
                     Sample(
-                        time: time, requests: Double(durations.count) * 2, loaded: each[0], failed: each[1], revalidating: each[2],
-                        slow: each[3], error: each[4], p50: quantile(0.5), p99: quantile(0.99), errors: each[5]))
+                        time: time,
+                        requests: Double(durations.count) * 2,
+                        loaded: each[0],
+                        failed: each[1],
+                        revalidating: each[2],
+                        slow: each[3],
+                        error: each[4],
+                        p50: quantile(0.5),
+                        p99: quantile(0.99),
+                        errors: each[5]
+                    )
+                )
                 last = now
             }
             return samples
@@ -135,16 +167,23 @@
             print("source       requests/s  loads/s  failed/s  stale/s  p50 ms  p99 ms  errors")
             for (index, phase) in Phase.allCases.enumerated() {
                 let own = samples.filter { Int(($0.time - 0.25) / Self.secondsOfPhase) == index }
-                func mean(_ value: (Sample) -> Double) -> Double { own.map(value).reduce(0, +) / Double(own.count) }
+                func mean(_ value: (Sample) -> Double) -> Double {
+                    own.map(value).reduce(0, +) / Double(own.count)
+                }
                 let row = [
-                    mean(\.requests), mean { $0.loaded + $0.failed }, mean(\.failed), mean { $0.revalidating + $0.slow + $0.error },
+                    mean(\.requests), mean { $0.loaded + $0.failed }, mean(\.failed),
+                    mean { $0.revalidating + $0.slow + $0.error },
                 ]
                 let cells =
                     row.map { String(format: "%9.1f", $0) } + [
-                        String(format: "%7.2f", own.map(\.p50).sorted()[own.count / 2]), String(format: "%7.1f", own.map(\.p99).max() ?? 0),
+                        String(format: "%7.2f", own.map(\.p50).sorted()[own.count / 2]),
+                        String(format: "%7.1f", own.map(\.p99).max() ?? 0),
                         String(format: "%7.0f", own.map(\.errors).reduce(0, +) / 2),
                     ]
-                print(phase.rawValue.padding(toLength: 13, withPad: " ", startingAt: 0) + cells.joined(separator: " "))
+                print(
+                    phase.rawValue.padding(toLength: 13, withPad: " ", startingAt: 0)
+                        + cells.joined(separator: " ")
+                )
             }
         }
     }

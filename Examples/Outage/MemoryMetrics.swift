@@ -2,7 +2,8 @@
     import CoreMetrics
     import Synchronization
 
-    /// A backend of swift-metrics in memory: totals of counters, and the durations that were recorded since they were last taken.
+    /// A backend of swift-metrics in memory: totals of counters, and the durations that were
+    /// recorded since they were last taken.
     final class MemoryMetrics: MetricsFactory {
         private let totals = Mutex<[String: Double]>([:])
         private let durations = Mutex<[Int64]>([])
@@ -17,7 +18,9 @@
             return old
         }
 
-        private func add(_ amount: Double, to name: String) { totals.withLock { $0[name, default: 0] += amount } }
+        private func add(_ amount: Double, to name: String) {
+            totals.withLock { $0[name, default: 0] += amount }
+        }
 
         private final class Handler: CounterHandler, MeterHandler, TimerHandler, RecorderHandler {
             let name: String
@@ -29,7 +32,9 @@
             }
 
             func increment(by amount: Int64) { metrics.add(Double(amount), to: name) }
-            func recordNanoseconds(_ duration: Int64) { metrics.durations.withLock { $0.append(duration) } }
+            func recordNanoseconds(_ duration: Int64) {
+                metrics.durations.withLock { $0.append(duration) }
+            }
             func reset() {}
             func set(_ value: Int64) {}
             func set(_ value: Double) {}
@@ -39,10 +44,20 @@
             func record(_ value: Double) {}
         }
 
-        func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { Handler(label, dimensions, self) }
-        func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { Handler(label, dimensions, self) }
-        func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { Handler(label, dimensions, self) }
-        func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+            Handler(label, dimensions, self)
+        }
+        func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+            Handler(label, dimensions, self)
+        }
+        func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+            Handler(label, dimensions, self)
+        }
+        func makeRecorder(
+            label: String,
+            dimensions: [(String, String)],
+            aggregate: Bool
+        ) -> any RecorderHandler {
             Handler(label, dimensions, self)
         }
         func destroyCounter(_ handler: any CounterHandler) {}

@@ -6,7 +6,8 @@
     public import Darwin
 #endif
 
-/// The lock of `Sources/VellumCore/Concurrency/Locked.swift`, built the same way, so that only the work inside it is compared.
+/// The lock of `Sources/VellumCore/Concurrency/Locked.swift`, built the same way, so that only the
+/// work inside it is compared.
 @frozen
 public struct LockedBox<Value>: ~Copyable {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -41,12 +42,15 @@ public struct LockedBox<Value>: ~Copyable {
 
     /// Runs `body` with the value, which no other thread uses meanwhile.
     @inlinable
-    public borrowing func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    public borrowing func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 }
 
-// Unchecked because the value is protected by `mutex`: it was passed as `sending` and is accessed only inside `withLock`.
+// Unchecked because the value is protected by `mutex`: it was passed as `sending` and is accessed
+// only inside `withLock`.
 extension LockedBox: @unchecked Sendable {}

@@ -40,7 +40,11 @@ public struct Outcome: Codable, Sendable {
 
         /// Creates a side without samples.
         public init(
-            name: String, durability: String? = nil, notRun: String? = nil, limit: Double? = nil, limitOfBytes: Double? = nil
+            name: String,
+            durability: String? = nil,
+            notRun: String? = nil,
+            limit: Double? = nil,
+            limitOfBytes: Double? = nil
         ) {
             self.name = name
             self.durability = durability
@@ -51,7 +55,8 @@ public struct Outcome: Codable, Sendable {
         }
     }
 
-    /// The cost that a feature adds, by itself or compared with what it adds to another side: differences of turns in the same round.
+    /// The cost that a feature adds, by itself or compared with what it adds to another side:
+    /// differences of turns in the same round.
     public struct Increment: Codable, Sendable {
         /// The name of the feature.
         public var title: String
@@ -65,7 +70,13 @@ public struct Outcome: Codable, Sendable {
         public var nanoseconds: Double?
 
         /// Creates an increment between the named sides.
-        public init(title: String, ours: [String], theirs: [String] = [], limit: Double? = nil, nanoseconds: Double? = nil) {
+        public init(
+            title: String,
+            ours: [String],
+            theirs: [String] = [],
+            limit: Double? = nil,
+            nanoseconds: Double? = nil
+        ) {
             self.title = title
             self.ours = ours
             self.theirs = theirs
@@ -93,8 +104,14 @@ public struct Outcome: Codable, Sendable {
 
     /// Creates an outcome of the given sides.
     public init(
-        work: Work, subject: String, scale: String, sides: [Side], limit: Double? = nil, increments: [Increment] = [],
-        ratios: [Ratio] = [], unallocating: [String] = []
+        work: Work,
+        subject: String,
+        scale: String,
+        sides: [Side],
+        limit: Double? = nil,
+        increments: [Increment] = [],
+        ratios: [Ratio] = [],
+        unallocating: [String] = []
     ) {
         self.work = work
         self.subject = subject
@@ -120,8 +137,10 @@ public struct Outcome: Codable, Sendable {
 /// The compared operations, in the order of the report.
 public enum Work: String, Codable, Sendable, CaseIterable {
     case memoryHit, diskHit, manyKeys, update, recordNew, recordOver, recordPowerSafe, bulk, opening
-    case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix, queryCount, querySum, queryAverage
-    case growthHit, growthRecord, growthOne, growthRange, growth, unindexed, recordIndexed, bulkIndexed
+    case queryOne, queryHundred, queryRange, queryTop, queryComposite, queryElement, queryPrefix,
+        queryCount, querySum, queryAverage
+    case growthHit, growthRecord, growthOne, growthRange, growth, unindexed, recordIndexed,
+        bulkIndexed
     case cacheHit, cacheLoad, cacheDiskHit, cacheSetNew, cacheSetOver
     case shallowsHit, shallowsSet, shallowsFolderHit, shallowsFolderSetNew, shallowsFolderSetOver
     case shallowsSQLiteHit, shallowsSQLiteSet, shallowsSQLiteSetPowerSafe
@@ -130,7 +149,8 @@ public enum Work: String, Codable, Sendable, CaseIterable {
     /// What survives of a write that has returned, on the sides that do not say something else.
     public var durability: String? {
         switch self {
-        case .update, .recordNew, .recordOver, .bulk, .recordIndexed, .bulkIndexed, .cacheSetNew, .cacheSetOver, .shallowsFolderSetNew,
+        case .update, .recordNew, .recordOver, .bulk, .recordIndexed, .bulkIndexed, .cacheSetNew,
+            .cacheSetOver, .shallowsFolderSetNew,
             .shallowsFolderSetOver, .shallowsSQLiteSet, .coderRecordOver:
             "crash-safe"
         case .recordPowerSafe, .shallowsSQLiteSetPowerSafe: "power-safe"
@@ -161,7 +181,8 @@ public enum Work: String, Codable, Sendable, CaseIterable {
         case .querySum: "Query: sum of an integer property of all objects"
         case .queryAverage: "Query: average of a floating-point property of all objects"
         case .growthHit: "Growth: a disk hit among many beside one among 10 k"
-        case .growthRecord: "Growth: a record over the same object, which has four indexes, crash-safe"
+        case .growthRecord:
+            "Growth: a record over the same object, which has four indexes, crash-safe"
         case .growthOne: "Growth: a query for one object"
         case .growthRange: "Growth: a range, sorted, limit 10"
         case .growth: "Growth: the top 10"

@@ -10,7 +10,9 @@ public struct Workspace: Sendable {
     /// Creates the workspace of `run.sh`, or one in the temporary folder.
     public init() {
         let environment = ProcessInfo.processInfo.environment
-        let path = environment["VELLUM_BENCH_FOLDER"] ?? FileManager.default.temporaryDirectory.path + "/vellum-bench"
+        let path =
+            environment["VELLUM_BENCH_FOLDER"] ?? FileManager.default.temporaryDirectory.path
+            + "/vellum-bench"
         folder = URL(fileURLWithPath: path, isDirectory: true)
         isQuick = environment["VELLUM_BENCH_QUICK"] != nil
     }
@@ -26,7 +28,10 @@ public struct Workspace: Sendable {
 
     /// Writes the measurements of a comparison.
     public func write(_ outcome: Outcome) throws {
-        let name = "\(outcome.work.rawValue)-\(outcome.subject)-\(outcome.scale).json".replacing("/", with: "_")
+        let name = "\(outcome.work.rawValue)-\(outcome.subject)-\(outcome.scale).json".replacing(
+            "/",
+            with: "_"
+        )
         try JSONEncoder().encode(outcome).write(to: folder("outcomes").appendingPathComponent(name))
     }
 
@@ -35,7 +40,9 @@ public struct Workspace: Sendable {
 
     /// Writes figures under a name.
     public func write(_ figures: [Figure], named name: String) throws {
-        try JSONEncoder().encode(figures).write(to: folder("figures").appendingPathComponent(name + ".json"))
+        try JSONEncoder().encode(figures).write(
+            to: folder("figures").appendingPathComponent(name + ".json")
+        )
     }
 
     /// Reads all figures, in the order of their names.
@@ -45,7 +52,12 @@ public struct Workspace: Sendable {
     }
 
     private func read<Value: Decodable>(_ name: String) throws -> [Value] {
-        let files = try FileManager.default.contentsOfDirectory(at: folder(name), includingPropertiesForKeys: nil)
-        return try files.sorted { $0.path < $1.path }.map { try JSONDecoder().decode(Value.self, from: Data(contentsOf: $0)) }
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder(name),
+            includingPropertiesForKeys: nil
+        )
+        return try files.sorted { $0.path < $1.path }.map {
+            try JSONDecoder().decode(Value.self, from: Data(contentsOf: $0))
+        }
     }
 }

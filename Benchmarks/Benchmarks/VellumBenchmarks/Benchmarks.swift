@@ -3,7 +3,9 @@ import Samples
 import Vellum
 
 let benchmarks: @Sendable () -> Void = {
-    let scales: [Scale] = Workspace().isQuick ? [.thousand, .twentyThousand] : [.thousand, .twentyThousand, .million]
+    let scales: [Scale] =
+        Workspace().isQuick
+        ? [.thousand, .twentyThousand] : [.thousand, .twentyThousand, .million]
     for scale in scales {
         registerAll(of: User.self, scale)
         registerAll(of: Airport.self, scale)
@@ -12,7 +14,14 @@ let benchmarks: @Sendable () -> Void = {
     Runner.register(ManyKeysComparison.make(.twentyThousand))
     // With so many turns that their p99.9 is not their maximum.
     Runner.register(
-        RecordComparison<User>.make(.recordOver, .twentyThousand, rounds: 20_000, seconds: 15, changed: User.make(_:changedIn:)))
+        RecordComparison<User>.make(
+            .recordOver,
+            .twentyThousand,
+            rounds: 20_000,
+            seconds: 15,
+            changed: User.make(_:changedIn:)
+        )
+    )
     Runner.register(RecordComparison<User>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
     Runner.register(RecordComparison<Airport>.make(.recordPowerSafe, .twentyThousand, rounds: 1000))
 
@@ -24,8 +33,11 @@ let benchmarks: @Sendable () -> Void = {
     let many: Scale = Workspace().isQuick ? .hundredThousand : .million
     for scale in [.tenThousand, many] { registerQueries(of: Resident.self, scale) }
     registerQueries(of: IndexedAirport.self, .airports)
-    for work in [Work.querySum, .queryAverage] { Runner.register(AggregateComparison.make(work, .hundredThousand)) }
-    let sizes: [Scale] = Workspace().isQuick ? [many, .tenThousand] : [many, .tenThousand, .threeMillion]
+    for work in [Work.querySum, .queryAverage] {
+        Runner.register(AggregateComparison.make(work, .hundredThousand))
+    }
+    let sizes: [Scale] =
+        Workspace().isQuick ? [many, .tenThousand] : [many, .tenThousand, .threeMillion]
     for work in GrowthComparison.works { Runner.register(GrowthComparison.make(work, sizes)) }
     Runner.register(FilterComparison.make(Workspace().isQuick ? .tenThousand : .hundredThousand))
     Runner.register(IndexCostComparison.make(.recordIndexed, .twentyThousand))
@@ -68,22 +80,38 @@ private func registerAll<Value: Subject>(of type: Value.Type, _ scale: Scale) {
 
 private func registerAll<Value: Blob>(ofSize type: Value.Type, _ scale: Scale) {
     Runner.register(MemoryHitComparison<Value>.make(scale, seconds: 1))
-    Runner.register(DiskHitComparison<Value>.make(scale, memory: DataSize(bytes: 2 * Value.size), rounds: 2000))
+    Runner.register(
+        DiskHitComparison<Value>.make(scale, memory: DataSize(bytes: 2 * Value.size), rounds: 2000)
+    )
     Runner.register(RecordComparison<Value>.make(.recordNew, scale, rounds: 1000, seconds: 4))
     Runner.register(RecordComparison<Value>.make(.recordPowerSafe, scale, rounds: 500, seconds: 4))
 }
 
 private func registerFolders<Value: Blob>(ofSize type: Value.Type, _ scale: Scale, rounds: Int) {
-    Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderSetOver, scale, rounds: rounds))
+    Runner.register(
+        ShallowsFolderComparison<Value>.make(.shallowsFolderSetOver, scale, rounds: rounds)
+    )
     Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderHit, scale, rounds: rounds))
-    Runner.register(ShallowsFolderComparison<Value>.make(.shallowsFolderSetNew, scale, rounds: rounds / 5))
+    Runner.register(
+        ShallowsFolderComparison<Value>.make(.shallowsFolderSetNew, scale, rounds: rounds / 5)
+    )
     Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteHit, scale, rounds: rounds))
-    Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteSet, scale, rounds: rounds / 5))
-    Runner.register(ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteSetPowerSafe, scale, rounds: rounds / 10))
+    Runner.register(
+        ShallowsSQLiteComparison<Value>.make(.shallowsSQLiteSet, scale, rounds: rounds / 5)
+    )
+    Runner.register(
+        ShallowsSQLiteComparison<Value>.make(
+            .shallowsSQLiteSetPowerSafe,
+            scale,
+            rounds: rounds / 10
+        )
+    )
 }
 
 private func registerQueries<Value: QuerySubject>(of type: Value.Type, _ scale: Scale) {
-    for question in Value.questions(amongst: scale.rawValue) { Runner.register(QueryComparison.make(question, scale)) }
+    for question in Value.questions(amongst: scale.rawValue) {
+        Runner.register(QueryComparison.make(question, scale))
+    }
 }
 
 private func registerCoders<Value: Coded>(of type: Value.Type) {

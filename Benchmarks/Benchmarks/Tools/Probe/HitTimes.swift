@@ -9,10 +9,11 @@ import Vellum
     import LRUCache
 #endif
 
-/// Hits of memory by one, two and eight threads, and beside them as many threads with a locked dictionary each, which share nothing.
+/// Hits of memory by one, two and eight threads, and beside them as many threads with a locked
+/// dictionary each, which share nothing.
 enum HitTimes {
-    /// Six fields without an allocation. Copying a string of more than 15 bytes counts a reference, in a line of memory that threads then share,
-    /// whatever they read it from.
+    /// Six fields without an allocation. Copying a string of more than 15 bytes counts a reference,
+    /// in a line of memory that threads then share, whatever they read it from.
     struct Reading: ArchiveCodable, Sendable {
         static var archiveName: String { "readings" }
         var primaryKey: String { id }
@@ -24,7 +25,9 @@ enum HitTimes {
         var isChecked: Bool
 
         init(_ number: Int) {
-            (id, station, value, unit) = (Self.key(number), number % 100, Double(number) / 7, "degrees")
+            (id, station, value, unit) = (
+                Self.key(number), number % 100, Double(number) / 7, "degrees"
+            )
             (taken, isChecked) = (Date(timeIntervalSince1970: Double(number)), number % 3 == 0)
         }
 
@@ -42,9 +45,12 @@ enum HitTimes {
         var hit: @Sendable (Int) -> Hit
     }
 
-    static func measure(_ workspace: Workspace) throws -> [Figure] { try withSides(workspace, measure) }
+    static func measure(_ workspace: Workspace) throws -> [Figure] {
+        try withSides(workspace, measure)
+    }
 
-    /// Prints how many million hits a second one side makes, round by round, and the time of the processor that each takes, for a profile.
+    /// Prints how many million hits a second one side makes, round by round, and the time of the
+    /// processor that each takes, for a profile.
     ///
     /// - Parameter arguments: The name of the side, and how many threads there are.
     static func profile(_ workspace: Workspace, _ arguments: [String]) throws {
@@ -54,13 +60,19 @@ enum HitTimes {
                 for _ in 0..<rounds {
                     let before = clock()
                     let rate = try rate(threads, keys, side)
-                    print(rate / 1e6, Double(clock() - before) * 1e9 / Double(CLOCKS_PER_SEC) / Double(threads * hits), "ns")
+                    print(
+                        rate / 1e6,
+                        Double(clock() - before) * 1e9 / Double(CLOCKS_PER_SEC)
+                            / Double(threads * hits),
+                        "ns"
+                    )
                 }
             }
         }
     }
 
-    /// Lets `count_hit.py` look at some hits of each side, of one thread and then of another: sends a signal before and after them.
+    /// Lets `count_hit.py` look at some hits of each side, of one thread and then of another: sends
+    /// a signal before and after them.
     static func trace(_ workspace: Workspace) throws {
         let traced = 64
         try withSides(workspace) { sides in
@@ -95,13 +107,21 @@ enum HitTimes {
         }
     }
 
-    private static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    private static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
 
-    private static func withSides<Result>(_ workspace: Workspace, _ body: ([Side]) throws -> Result) throws -> Result {
+    private static func withSides<Result>(
+        _ workspace: Workspace,
+        _ body: ([Side]) throws -> Result
+    ) throws -> Result {
         let folder = try workspace.folder("hits")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder.appendingPathComponent("archives"))
-        let manager = MiniCacheManager(name: "hits", directory: folder.appendingPathComponent("caches"))
+        let manager = MiniCacheManager(
+            name: "hits",
+            directory: folder.appendingPathComponent("caches")
+        )
         let result = try body(try sides(factory, manager))
         try factory.close()
         try manager.close()
@@ -110,7 +130,9 @@ enum HitTimes {
 
     /// For each thread, keys in no order.
     private static let keys = (0..<8).map { thread in
-        (0..<65_536).map { Reading.key(($0 &* 0x9E_3779_B1 &+ thread &* 7919) & 0xFF_FFFF_FFFF % count) }
+        (0..<65_536).map {
+            Reading.key(($0 &* 0x9E_3779_B1 &+ thread &* 7919) & 0xFF_FFFF_FFFF % count)
+        }
     }
 
     private static func measure(_ sides: [Side]) throws -> [Figure] {
@@ -129,10 +151,13 @@ enum HitTimes {
             for side in sides {
                 let rate = Distribution(rates[side.name] ?? []).median
                 if threads == 1 { alone[side.name] = rate }
-                let title = "Hits of \(side.name), \(threads) \(threads == 1 ? "thread" : "threads")"
+                let title =
+                    "Hits of \(side.name), \(threads) \(threads == 1 ? "thread" : "threads")"
                 figures.append(Figure(title: title, value: rate / 1e6, unit: "million a second"))
                 if side.name != sides[0].name {
-                    figures.append(Figure(title: "… of the dictionaries", value: rate / dictionary, unit: "×"))
+                    figures.append(
+                        Figure(title: "… of the dictionaries", value: rate / dictionary, unit: "×")
+                    )
                 }
                 if threads > 1, let alone = alone[side.name] {
                     figures.append(Figure(title: "… of one thread", value: rate / alone, unit: "×"))
@@ -142,10 +167,21 @@ enum HitTimes {
         return figures
     }
 
-    private static func sides(_ factory: ArchivesFactory, _ manager: MiniCacheManager) throws -> [Side] {
-        let store = try factory.store(for: Reading.self, memoryLimit: 1.gigaByte, diskLimit: 1.gigaByte)
+    private static func sides(
+        _ factory: ArchivesFactory,
+        _ manager: MiniCacheManager
+    ) throws -> [Side] {
+        let store = try factory.store(
+            for: Reading.self,
+            memoryLimit: 1.gigaByte,
+            diskLimit: 1.gigaByte
+        )
         let cache: MiniCache<String, Reading> = manager.cache(
-            cacheName: "hits", cacheVersion: .custom("1"), maxAge: .days(7), memoryLimit: 1.gigaByte)
+            cacheName: "hits",
+            cacheVersion: .custom("1"),
+            maxAge: .days(7),
+            memoryLimit: 1.gigaByte
+        )
         let memory = MemoryStorage<String, Reading>()
         let recent = try LRUStorage<String, Reading>(maxCount: count)
         let dictionaries = (0..<8).map { _ in Dictionary(count) }
@@ -170,18 +206,30 @@ enum HitTimes {
                 let dictionary = dictionaries[thread]
                 return { key in consume(dictionary.contents.withLock { $0[key] }) }
             },
-            Side(name: "an archive") { _ in { key in consume(try store.access(archiveWithKey: key)) } },
+            Side(name: "an archive") { _ in
+                { key in consume(try store.access(archiveWithKey: key)) }
+            },
             Side(name: "MiniCache, by subscript") { _ in { key in consume(cache[key]) } },
-            Side(name: "MemoryStorage") { _ in { key in memory.retrieve(forKey: key) { consume($0) } } },
-            Side(name: "LRUStorage") { _ in { key in recent.retrieve(forKey: key) { consume($0) } } },
+            Side(name: "MemoryStorage") { _ in
+                { key in memory.retrieve(forKey: key) { consume($0) } }
+            },
+            Side(name: "LRUStorage") { _ in
+                { key in
+                    recent.retrieve(forKey: key) { consume($0) }
+                }
+            },
             Side(name: "one locked dictionary for all") { _ in
                 let dictionary = dictionaries[0]
                 return { key in consume(dictionary.contents.withLock { $0[key] }) }
             },
-            Side(name: "NSCache") { _ in { key in consume(objects.cache.object(forKey: NSString(string: key))?.reading) } },
+            Side(name: "NSCache") { _ in
+                { key in consume(objects.cache.object(forKey: NSString(string: key))?.reading) }
+            },
         ]
         #if HAS_LRUCACHE
-            sides.append(Side(name: "LRUCache") { _ in { key in consume(peer.value(forKey: key)) } })
+            sides.append(
+                Side(name: "LRUCache") { _ in { key in consume(peer.value(forKey: key)) } }
+            )
         #endif
         return sides
     }
@@ -201,7 +249,11 @@ enum HitTimes {
         let contents: LockedBox<[String: Reading]>
 
         init(_ count: Int) {
-            contents = LockedBox(Swift.Dictionary(uniqueKeysWithValues: (0..<count).map { (Reading.key($0), Reading($0)) }))
+            contents = LockedBox(
+                Swift.Dictionary(
+                    uniqueKeysWithValues: (0..<count).map { (Reading.key($0), Reading($0)) }
+                )
+            )
         }
     }
 

@@ -4,8 +4,8 @@ import Foundation
 import Samples
 import Vellum
 
-/// A million objects get another version: in the background by Vellum, and in one transaction over a plain table by hand, with the same
-/// coder. And how long a reader waits meanwhile.
+/// A million objects get another version: in the background by Vellum, and in one transaction over
+/// a plain table by hand, with the same coder. And how long a reader waits meanwhile.
 enum MigrationTimes {
     /// A person of version 0.
     struct Before: ArchiveCodable {
@@ -41,7 +41,9 @@ enum MigrationTimes {
             (years, score, isActive) = (old.age, old.score, old.isActive)
         }
 
-        static func migrate(_ old: StoredObject) throws -> Migrated<After> { .object(After(try old.decode(Before.self))) }
+        static func migrate(_ old: StoredObject) throws -> Migrated<After> {
+            .object(After(try old.decode(Before.self)))
+        }
     }
 
     static func measure(_ workspace: Workspace) throws -> [Figure] {
@@ -50,7 +52,11 @@ enum MigrationTimes {
         defer { try? FileManager.default.removeItem(at: folder) }
         let byHand = try rewriteByHand(count, in: folder)
         let factory = ArchivesFactory(directory: folder)
-        let old = try factory.store(for: Before.self, memoryLimit: 1.megaByte, diskLimit: .unlimited)
+        let old = try factory.store(
+            for: Before.self,
+            memoryLimit: 1.megaByte,
+            diskLimit: .unlimited
+        )
         for start in stride(from: 0, to: count, by: 10_000) {
             try old.record(contentsOf: (start..<start + 10_000).map { Before(Person($0)) })
         }
@@ -61,7 +67,9 @@ enum MigrationTimes {
         let copy = folder.appendingPathComponent("copy")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
-            at: folder.appendingPathComponent("Archives.sqlite"), to: copy.appendingPathComponent("Archives.sqlite"))
+            at: folder.appendingPathComponent("Archives.sqlite"),
+            to: copy.appendingPathComponent("Archives.sqlite")
+        )
         let inBackground = try migrate(copy) { store in
             while try !store.migrationProgress().isComplete { Thread.sleep(forTimeInterval: 0.01) }
         }
@@ -73,17 +81,31 @@ enum MigrationTimes {
         }
         return [
             Figure(
-                title: "Migrate \(count) objects of six fields by hand, in one transaction over a plain table", value: byHand, unit: "s"),
+                title:
+                    """
+                    Migrate \(count) objects of six fields by hand, in one transaction over a \
+                    plain table
+                    """,
+                value: byHand,
+                unit: "s"
+            ),
             Figure(title: "… in the background", value: inBackground, unit: "s"),
             Figure(title: "… as a multiple", value: inBackground / byHand, unit: "×", limit: 1.5),
-            Figure(title: "Access an object on disk, p99 without a migration", value: alone.p99 / 1e3, unit: "µs"),
+            Figure(
+                title: "Access an object on disk, p99 without a migration",
+                value: alone.p99 / 1e3,
+                unit: "µs"
+            ),
             Figure(title: "… during one, p99", value: meanwhile.p99 / 1e3, unit: "µs"),
             Figure(title: "… as a multiple", value: meanwhile.p99 / alone.p99, unit: "×", limit: 2),
             Figure(title: "… its maximum", value: (meanwhile.max() ?? 0) / 1e6, unit: "ms"),
         ]
     }
 
-    private static func migrate(_ folder: URL, _ wait: (ArchiveStore<After>) throws -> Void) throws -> Double {
+    private static func migrate(
+        _ folder: URL,
+        _ wait: (ArchiveStore<After>) throws -> Void
+    ) throws -> Double {
         let factory = ArchivesFactory(directory: folder)
         let start = ContinuousClock.now
         try wait(try factory.store(for: After.self, memoryLimit: 1.megaByte))
@@ -92,14 +114,21 @@ enum MigrationTimes {
         return duration / .seconds(1)
     }
 
-    /// Accesses objects in a random order while the condition holds, and returns the nanoseconds of each.
-    private static func reads<Object: Archivable>(of store: ArchiveStore<Object>, _ count: Int, while isWanted: (Int) -> Bool) -> [Double] {
+    /// Accesses objects in a random order while the condition holds, and returns the nanoseconds of
+    /// each.
+    private static func reads<Object: Archivable>(
+        of store: ArchiveStore<Object>,
+        _ count: Int,
+        while isWanted: (Int) -> Bool
+    ) -> [Double] {
         var (times, number) = ([Double](), 0)
         while isWanted(number) {
             let key = Person.key(number &* 7919 % count)
             let start = ContinuousClock.now
             do {
-                guard try store.access(archiveWithKey: key) != nil else { fatalError("An object is missing.") }
+                guard try store.access(archiveWithKey: key) != nil else {
+                    fatalError("An object is missing.")
+                }
             } catch {
                 fatalError("\(error)")
             }
@@ -113,22 +142,36 @@ enum MigrationTimes {
 
     private static func rewriteByHand(_ count: Int, in folder: URL) throws -> Double {
         var database: OpaquePointer?
-        guard sqlite3_open(folder.appendingPathComponent("by hand.sqlite").path, &database) == SQLITE_OK else { fatalError("No database") }
+        guard
+            sqlite3_open(folder.appendingPathComponent("by hand.sqlite").path, &database)
+                == SQLITE_OK
+        else { fatalError("No database") }
         defer { sqlite3_close(database) }
-        func run(_ sql: String) { guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { fatalError(sql) } }
+        func run(_ sql: String) {
+            guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { fatalError(sql) }
+        }
         func prepare(_ sql: String) -> OpaquePointer? {
             var statement: OpaquePointer?
-            guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { fatalError(sql) }
+            guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
+                fatalError(sql)
+            }
             return statement
         }
         let (encoder, decoder) = (CBOREncoder(), CBORDecoder())
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE people(key TEXT PRIMARY KEY, value BLOB); BEGIN")
+        run(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE people(key TEXT \
+            PRIMARY KEY, value BLOB); BEGIN
+            """
+        )
         let insert = prepare("INSERT INTO people VALUES (?1, ?2)")
         for number in 0..<count {
             let person = Before(Person(number))
             sqlite3_bind_text(insert, 1, person.id, -1, transient)
-            try encoder.encode(person).withUnsafeBytes { _ = sqlite3_bind_blob(insert, 2, $0.baseAddress, Int32($0.count), transient) }
+            try encoder.encode(person).withUnsafeBytes {
+                _ = sqlite3_bind_blob(insert, 2, $0.baseAddress, Int32($0.count), transient)
+            }
             guard sqlite3_step(insert) == SQLITE_DONE else { fatalError("insert") }
             sqlite3_reset(insert)
         }
@@ -138,13 +181,19 @@ enum MigrationTimes {
         let start = ContinuousClock.now
         run("BEGIN IMMEDIATE")
         let (select, update) = (
-            prepare("SELECT rowid, value FROM people ORDER BY rowid"), prepare("UPDATE people SET value = ?2 WHERE rowid = ?1")
+            prepare("SELECT rowid, value FROM people ORDER BY rowid"),
+            prepare("UPDATE people SET value = ?2 WHERE rowid = ?1")
         )
         while sqlite3_step(select) == SQLITE_ROW {
-            let bytes = Data(bytes: sqlite3_column_blob(select, 1), count: Int(sqlite3_column_bytes(select, 1)))
+            let bytes = Data(
+                bytes: sqlite3_column_blob(select, 1),
+                count: Int(sqlite3_column_bytes(select, 1))
+            )
             let new = After(try decoder.decode(Before.self, from: bytes))
             sqlite3_bind_int64(update, 1, sqlite3_column_int64(select, 0))
-            try encoder.encode(new).withUnsafeBytes { _ = sqlite3_bind_blob(update, 2, $0.baseAddress, Int32($0.count), transient) }
+            try encoder.encode(new).withUnsafeBytes {
+                _ = sqlite3_bind_blob(update, 2, $0.baseAddress, Int32($0.count), transient)
+            }
             guard sqlite3_step(update) == SQLITE_DONE else { fatalError("update") }
             sqlite3_reset(update)
         }

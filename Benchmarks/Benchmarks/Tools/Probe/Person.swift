@@ -22,5 +22,7 @@ struct Person: ArchiveCodable, Sendable {
         isActive = index.isMultiple(of: 3)
     }
 
-    static func key(_ index: Int) -> String { "p" + String(index &* 0x9E_3779_B1 & 0xFF_FFFF_FFFF, radix: 16) }
+    static func key(_ index: Int) -> String {
+        "p" + String(index &* 0x9E_3779_B1 & 0xFF_FFFF_FFFF, radix: 16)
+    }
 }

@@ -4,7 +4,8 @@ import Foundation
 import Samples
 import Vellum
 
-/// The memory of a process whose query examines every object of a large archive and finds a few. Each variant runs in its own process.
+/// The memory of a process whose query examines every object of a large archive and finds a few.
+/// Each variant runs in its own process.
 enum QueryMemory {
     /// The variants, in the order of the report.
     private enum Way: String, CaseIterable {
@@ -22,7 +23,9 @@ enum QueryMemory {
 
     /// Fills the archive in this process and measures each variant in a child process.
     static func measure(_ workspace: Workspace) async throws {
-        if CommandLine.arguments.count > 2, let way = Way(rawValue: CommandLine.arguments[2]) { return try await run(way, workspace) }
+        if CommandLine.arguments.count > 2, let way = Way(rawValue: CommandLine.arguments[2]) {
+            return try await run(way, workspace)
+        }
         let (factory, store) = try open(workspace)
         let count = count(workspace)
         if try store.count() < count {
@@ -33,7 +36,12 @@ enum QueryMemory {
         try factory.close()
         let figures = try Way.allCases.map { way in
             let title = way == .open ? "\(way.title) of \(count / 1000) k" : way.title
-            return Figure(title: title, value: try peak(of: way), unit: "MB", limit: [.fetch, .stream].contains(way) ? 64 : nil)
+            return Figure(
+                title: title,
+                value: try peak(of: way),
+                unit: "MB",
+                limit: [.fetch, .stream].contains(way) ? 64 : nil
+            )
         }
         try workspace.write(figures, named: "3 query memory")
     }
@@ -48,7 +56,9 @@ enum QueryMemory {
         try child.run()
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
         child.waitUntilExit()
-        guard let peak = Double(String(decoding: said, as: UTF8.self)) else { throw CocoaError(.executableLoad) }
+        guard let peak = Double(String(decoding: said, as: UTF8.self)) else {
+            throw CocoaError(.executableLoad)
+        }
         return peak
     }
 
@@ -59,7 +69,10 @@ enum QueryMemory {
         switch way {
         case .open: found = try store.count()
         case .fetch: found = try store.fetch(where: #Predicate { $0.name.contains(part) }).count
-        case .stream: for try await _ in store.stream(where: #Predicate { $0.name.contains(part) }) { found += 1 }
+        case .stream:
+            for try await _ in store.stream(where: #Predicate { $0.name.contains(part) }) {
+                found += 1
+            }
         case .byHand: found = try everyRow(workspace).filter { $0.name.contains(part) }.count
         }
         guard found > 0 else { throw CocoaError(.fileNoSuchFile) }
@@ -69,9 +82,11 @@ enum QueryMemory {
 
     private static func everyRow(_ workspace: Workspace) throws -> [Person] {
         var database, statement: OpaquePointer?
-        let path = try workspace.folder("query-memory").appendingPathComponent("Archives.sqlite").path
+        let path = try workspace.folder("query-memory").appendingPathComponent("Archives.sqlite")
+            .path
         guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK,
-            sqlite3_prepare_v2(database, "SELECT bytes FROM entries", -1, &statement, nil) == SQLITE_OK
+            sqlite3_prepare_v2(database, "SELECT bytes FROM entries", -1, &statement, nil)
+                == SQLITE_OK
         else { throw CocoaError(.fileReadUnknown) }
         defer {
             sqlite3_finalize(statement)
@@ -80,16 +95,26 @@ enum QueryMemory {
         let decoder = CBORDecoder()
         var people: [Person] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            let bytes = UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 0), count: Int(sqlite3_column_bytes(statement, 0)))
+            let bytes = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(statement, 0),
+                count: Int(sqlite3_column_bytes(statement, 0))
+            )
             people.append(try decoder.decode(Person.self, from: Data(bytes)))
         }
         return people
     }
 
-    private static func count(_ workspace: Workspace) -> Int { workspace.isQuick ? 20_000 : 100_000 }
+    private static func count(_ workspace: Workspace) -> Int {
+        workspace.isQuick ? 20_000 : 100_000
+    }
 
-    private static func open(_ workspace: Workspace) throws -> (factory: ArchivesFactory, store: ArchiveStore<Person>) {
+    private static func open(
+        _ workspace: Workspace
+    ) throws -> (factory: ArchivesFactory, store: ArchiveStore<Person>) {
         let factory = ArchivesFactory(directory: try workspace.folder("query-memory"))
-        return (factory, try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaByte))
+        return (
+            factory,
+            try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 8.gigaByte)
+        )
     }
 }

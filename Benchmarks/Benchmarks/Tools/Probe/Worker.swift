@@ -8,7 +8,8 @@ final class Worker: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let samples = Mutex<[Double]>([])
 
-    /// Starts immediately. An error of `body` ends the program, because the measurement is void then.
+    /// Starts immediately. An error of `body` ends the program, because the measurement is void
+    /// then.
     init(_ body: @escaping @Sendable (_ number: Int) throws -> Void) {
         DispatchQueue(label: "vellum.benchmarks.worker").async { [self] in
             var taken: [Double] = []

@@ -4,12 +4,15 @@ import Samples
 /// The speedup of the first coder over each other one, as the geometric mean of all subjects.
 enum CoderMeans {
     private static let widths = [48, 12, 12, 12, 0]
-    /// The smallest speedup allowed over this side, encoding and decoding together, and the number of comparisons that it requires.
+    /// The smallest speedup allowed over this side, encoding and decoding together, and the number
+    /// of comparisons that it requires.
     private static let promise = (side: "JSON", times: 4.0, comparisons: 12)
 
     /// - Returns: Their limits.
     static func print(_ outcomes: [Outcome]) -> [Limit] {
-        let (encoding, decoding) = (outcomes.filter { $0.work == .coderEncode }, outcomes.filter { $0.work == .coderDecode })
+        let (encoding, decoding) = (
+            outcomes.filter { $0.work == .coderEncode }, outcomes.filter { $0.work == .coderDecode }
+        )
         let both = encoding + decoding
         guard let sides = both.first?.sides, let first = sides.first else { return [] }
         Swift.print("\nCoders: geometric means of \(encoding.count) and \(decoding.count) subjects")
@@ -22,10 +25,16 @@ enum CoderMeans {
             if side.name == promise.side, both.count == promise.comparisons {
                 let isMet = mean >= promise.times
                 verdict = "≥ \(Line.number(promise.times)) \(isMet ? "met" : "NOT MET")"
-                let title = "Coders, geometric mean: \(Line.number(mean)) × as fast as \(side.name), limit \(Line.number(promise.times))"
+                let title =
+                    """
+                    Coders, geometric mean: \(Line.number(mean)) × as fast as \(side.name), limit \
+                    \(Line.number(promise.times))
+                    """
                 limits.append(Limit(title: title, isMet: isMet))
             }
-            let means = [self.mean(encoding, of: side.name), self.mean(decoding, of: side.name), mean]
+            let means = [
+                self.mean(encoding, of: side.name), self.mean(decoding, of: side.name), mean,
+            ]
             Line.print([side.name] + means.map(Line.number) + [verdict], widths)
         }
         return limits

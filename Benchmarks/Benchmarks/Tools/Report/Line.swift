@@ -5,7 +5,9 @@ enum Line {
         for (index, (cell, width)) in zip(cells, widths).enumerated() {
             let room = String(repeating: " ", count: max(0, width - cell.count))
             // Words are aligned to the left, numbers to the right.
-            let isWords = index == 0 || width == 0 || (index == 1 && widths.count > 2) || (index == 2 && widths.count > 6)
+            let isWords =
+                index == 0 || width == 0 || (index == 1 && widths.count > 2)
+                || (index == 2 && widths.count > 6)
             line += (isWords ? cell + room : room + cell) + "  "
         }
         while line.last == " " { line.removeLast() }
@@ -33,5 +35,7 @@ enum Line {
 }
 
 extension StringProtocol {
-    fileprivate func padding(_ count: Int) -> String { self + String(repeating: "0", count: Swift.max(0, count - self.count)) }
+    fileprivate func padding(_ count: Int) -> String {
+        self + String(repeating: "0", count: Swift.max(0, count - self.count))
+    }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Samples
 
-/// What a run measured, as the pictures are drawn from it: a median where the workspace has all samples.
+/// What a run measured, as the pictures are drawn from it: a median where the workspace has all
+/// samples.
 struct Summary: Codable {
     var machine: Machine
     var isQuick: Bool
@@ -53,7 +54,9 @@ struct Summary: Codable {
         for work in Work.allCases {
             for outcome in outcomes where outcome.work == work {
                 comparisons.append(Self.comparison(outcome))
-                if [.recordNew, .recordOver].contains(work), outcome.subject == "six fields" { histograms.append(Self.histogram(outcome)) }
+                if [.recordNew, .recordOver].contains(work), outcome.subject == "six fields" {
+                    histograms.append(Self.histogram(outcome))
+                }
             }
         }
     }
@@ -61,7 +64,10 @@ struct Summary: Codable {
     func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
         try encoder.encode(self).write(to: file)
     }
 
@@ -71,29 +77,53 @@ struct Summary: Codable {
 
     private static func comparison(_ outcome: Outcome) -> Comparison {
         let sides = outcome.sides.enumerated().map { index, side in
-            guard side.notRun == nil, !side.samples.isEmpty else { return Side(name: side.name, notRun: side.notRun ?? "no turn") }
+            guard side.notRun == nil, !side.samples.isEmpty else {
+                return Side(name: side.name, notRun: side.notRun ?? "no turn")
+            }
             let samples = Distribution(side.samples)
             let tail = side.tail.isEmpty ? samples : Distribution(side.tail)
             return Side(
-                name: side.name, durability: side.durability, median: rounded(samples.median), p999: rounded(tail.p999),
-                maximum: rounded(tail.maximum), count: samples.count,
+                name: side.name,
+                durability: side.durability,
+                median: rounded(samples.median),
+                p999: rounded(tail.p999),
+                maximum: rounded(tail.maximum),
+                count: samples.count,
                 ratio: index == 0 ? nil : rounded(ratio(of: outcome.sides[0], to: side)),
-                limit: side.limit)
+                limit: side.limit
+            )
         }
-        return Comparison(work: outcome.work, title: outcome.work.title, subject: outcome.subject, scale: outcome.scale, sides: sides)
+        return Comparison(
+            work: outcome.work,
+            title: outcome.work.title,
+            subject: outcome.subject,
+            scale: outcome.scale,
+            sides: sides
+        )
     }
 
     private static func histogram(_ outcome: Outcome) -> Histogram {
         let sides = outcome.sides.filter { $0.notRun == nil && !$0.samples.isEmpty }.map { side in
-            let classes = Dictionary(grouping: side.samples) { Int((log10(max($0, 1)) * Histogram.classesPerDecade).rounded(.down)) }
+            let classes = Dictionary(grouping: side.samples) {
+                Int((log10(max($0, 1)) * Histogram.classesPerDecade).rounded(.down))
+            }
             let samples = Distribution(side.samples)
             let numbers = classes.keys.sorted()
             return Histogram.Side(
-                name: side.name, p999: rounded(samples.p999), maximum: rounded(samples.maximum),
+                name: side.name,
+                p999: rounded(samples.p999),
+                maximum: rounded(samples.maximum),
                 from: numbers.map { rounded(pow(10, Double($0) / Histogram.classesPerDecade)) },
-                counts: numbers.map { classes[$0]?.count ?? 0 })
+                counts: numbers.map { classes[$0]?.count ?? 0 }
+            )
         }
-        return Histogram(work: outcome.work, title: outcome.work.title, subject: outcome.subject, scale: outcome.scale, sides: sides)
+        return Histogram(
+            work: outcome.work,
+            title: outcome.work.title,
+            subject: outcome.subject,
+            scale: outcome.scale,
+            sides: sides
+        )
     }
 
     /// Four significant digits.
@@ -112,7 +142,8 @@ struct Machine: Codable {
     var swift = ProcessInfo.processInfo.environment["VELLUM_BENCH_SWIFT"] ?? ""
     /// The commit that was measured; empty if that is unknown.
     var commit = ProcessInfo.processInfo.environment["VELLUM_BENCH_COMMIT"] ?? ""
-    /// How many threads wanted to run in the last fifteen minutes, on average: one of them is the run's.
+    /// How many threads wanted to run in the last fifteen minutes, on average: one of them is the
+    /// run's.
     var load = Self.meanLoad()
     var date = Date().formatted(.iso8601.year().month().day())
 
@@ -142,6 +173,8 @@ struct Machine: Codable {
     private static func line(of file: String, _ name: String, _ separator: String) -> String? {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
-        return line?.split(separator: separator, maxSplits: 1).last?.trimmingCharacters(in: .whitespaces)
+        return line?.split(separator: separator, maxSplits: 1).last?.trimmingCharacters(
+            in: .whitespaces
+        )
     }
 }

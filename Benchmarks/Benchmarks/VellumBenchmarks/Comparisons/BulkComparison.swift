@@ -6,14 +6,24 @@ import Vellum
 enum BulkComparison<Value: Subject> {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .bulk, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("same statements", 1.2), ("leanest table", nil), ("GRDB", nil)],
-            batch: 1000, rounds: 200, seconds: 8
+            work: .bulk,
+            subject: Value.title,
+            scale: scale,
+            sides: [
+                ("Vellum", nil), ("same statements", 1.2), ("leanest table", nil), ("GRDB", nil),
+            ],
+            batch: 1000,
+            rounds: 200,
+            seconds: 8
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
             let (folder, copy) = (try fixture.folder(.vellum), try fixture.path(.vellum, "same"))
             let factory = ArchivesFactory(directory: folder)
-            let store = try factory.store(for: Value.self, memoryLimit: 16.megaByte, diskLimit: .everything)
+            let store = try factory.store(
+                for: Value.self,
+                memoryLimit: 16.megaByte,
+                diskLimit: .everything
+            )
             let same = try SameSchema<Value>(copy, .crashSafe)
             let lean = try LeanTable<Value>(try fixture.path(.lean), .crashSafe)
             let peer = try Peer<Value>(try fixture.path(.grdb), .crashSafe)
@@ -21,7 +31,8 @@ enum BulkComparison<Value: Subject> {
             let fresh = Scatter.fresh()
             var values: [Value] = []
             let turns = [
-                Turn { try store.record(contentsOf: values) }, Turn { try same.record(values) }, Turn { try lean.record(values) },
+                Turn { try store.record(contentsOf: values) }, Turn { try same.record(values) },
+                Turn { try lean.record(values) },
                 Turn { try peer.record(values) },
             ]
             return Course(turns: turns) { round in

@@ -6,11 +6,16 @@ import Vellum
 enum CacheDiskHitComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .cacheDiskHit, subject: User.title, scale: scale,
+            work: .cacheDiskHit,
+            subject: User.title,
+            scale: scale,
             sides: [("MiniCache", nil), ("an archive", nil), ("leanest table", nil)]
         ) { workspace in
             let side = try CacheSide(workspace, .cacheDiskHit, scale, memory: 1.kiloByte)
-            let path = try StoreFixture<User>(workspace: workspace, count: scale.rawValue).path(.lean, "cache")
+            let path = try StoreFixture<User>(workspace: workspace, count: scale.rawValue).path(
+                .lean,
+                "cache"
+            )
             let lean = try LeanReader<User>(path)
             let keys = CacheSide.keys(scale)
             var key = ""

@@ -8,8 +8,13 @@ enum CacheHitComparison {
 
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .cacheHit, subject: User.title, scale: scale,
-            sides: [("MiniCache", nil), ("an archive", 1.1), ("locked Dictionary", nil)], batch: batch, rounds: 10_000, seconds: 3
+            work: .cacheHit,
+            subject: User.title,
+            scale: scale,
+            sides: [("MiniCache", nil), ("an archive", 1.1), ("locked Dictionary", nil)],
+            batch: batch,
+            rounds: 10_000,
+            seconds: 3
         ) { workspace in
             let side = try CacheSide(workspace, .cacheHit, scale, memory: .everything)
             let dictionary = LockedBox<[String: User]>([:])
@@ -22,8 +27,16 @@ enum CacheHitComparison {
             return Course(
                 turns: [
                     Turn { for key in keys[start..<start + batch] { blackHole(side.cache[key]) } },
-                    Turn { for key in keys[start..<start + batch] { blackHole(try side.archive.access(archiveWithKey: key)) } },
-                    Turn { for key in keys[start..<start + batch] { blackHole(dictionary.withLock { $0[key] }) } },
+                    Turn {
+                        for key in keys[start..<start + batch] {
+                            blackHole(try side.archive.access(archiveWithKey: key))
+                        }
+                    },
+                    Turn {
+                        for key in keys[start..<start + batch] {
+                            blackHole(dictionary.withLock { $0[key] })
+                        }
+                    },
                 ]
             ) { _ in
                 start = (start + batch) % (keys.count - batch)
@@ -40,8 +53,13 @@ enum CacheLoadComparison {
 
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .cacheLoad, subject: User.title, scale: scale,
-            sides: [("MiniCache, orLoad", nil), ("MiniCache, subscript", 2)], batch: batch, rounds: 10_000, seconds: 3
+            work: .cacheLoad,
+            subject: User.title,
+            scale: scale,
+            sides: [("MiniCache, orLoad", nil), ("MiniCache, subscript", 2)],
+            batch: batch,
+            rounds: 10_000,
+            seconds: 3
         ) { workspace in
             let side = try CacheSide(workspace, .cacheLoad, scale, memory: .everything)
             let cache = side.cache
@@ -54,7 +72,11 @@ enum CacheLoadComparison {
                         // On this thread, because nothing waits, so that allocations are counted.
                         guard #available(macOS 26, *) else { return }
                         let task = Task.immediate {
-                            for key in batch { blackHole(try await cache.value(forKey: key) { throw CancellationError() }) }
+                            for key in batch {
+                                blackHole(
+                                    try await cache.value(forKey: key) { throw CancellationError() }
+                                )
+                            }
                         }
                         blackHole(task)
                     },

@@ -7,9 +7,13 @@ import Vellum
 enum OpeningComparison<Value: Subject> {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .opening, subject: Value.title, scale: scale,
+            work: .opening,
+            subject: Value.title,
+            scale: scale,
             sides: [("Vellum", nil), ("point read", nil), ("GRDB", nil)],
-            limit: scale == .million ? 5_000_000 : nil, rounds: 300, seconds: 3
+            limit: scale == .million ? 5_000_000 : nil,
+            rounds: 300,
+            seconds: 3
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
             let folder = try fixture.folder(.vellum)
@@ -26,22 +30,32 @@ enum OpeningComparison<Value: Subject> {
                     Turn(
                         run: {
                             let factory = ArchivesFactory(directory: folder)
-                            let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
+                            let store = try factory.store(
+                                for: Value.self,
+                                memoryLimit: 1.megaByte,
+                                diskLimit: .everything
+                            )
                             blackHole(try store.access(archiveWithKey: key))
                             open.append(factory.close)
-                        }, undo: close),
+                        },
+                        undo: close
+                    ),
                     Turn(
                         run: {
                             let reader = try SameSchemaReader<Value>(same)
                             blackHole(try reader.value(key))
                             open.append { withExtendedLifetime(reader) {} }
-                        }, undo: close),
+                        },
+                        undo: close
+                    ),
                     Turn(
                         run: {
                             let peer = try Peer<Value>(grdb, .crashSafe)
                             blackHole(try peer.value(key))
                             open.append(peer.close)
-                        }, undo: close),
+                        },
+                        undo: close
+                    ),
                 ]
             ) { round in
                 key = Value.key(round * 7_919 % scale.rawValue)

@@ -7,15 +7,28 @@ import Vellum
 enum QueryComparison<Value: QuerySubject> {
     static func make(_ question: Question<Value>, _ scale: Scale) -> Comparison {
         Comparison(
-            work: question.work, subject: Value.title, scale: scale,
-            sides: [("Vellum", nil), ("SQL by hand", question.work == .queryOne ? 1.5 : 1.3), ("GRDB", nil)],
-            rounds: 3000, seconds: 5
+            work: question.work,
+            subject: Value.title,
+            scale: scale,
+            sides: [
+                ("Vellum", nil), ("SQL by hand", question.work == .queryOne ? 1.5 : 1.3),
+                ("GRDB", nil),
+            ],
+            rounds: 3000,
+            seconds: 5
         ) { workspace in
             let fixture = StoreFixture<Value>(workspace: workspace, count: scale.rawValue)
             let folder = try fixture.folder(.vellum)
             let factory = ArchivesFactory(directory: folder)
-            let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
-            let byHand = try QueryByHand<Value>(folder.appendingPathComponent(StoreFixture<Value>.Kind.vellum.file).path, question.sql)
+            let store = try factory.store(
+                for: Value.self,
+                memoryLimit: 1.megaByte,
+                diskLimit: .everything
+            )
+            let byHand = try QueryByHand<Value>(
+                folder.appendingPathComponent(StoreFixture<Value>.Kind.vellum.file).path,
+                question.sql
+            )
             let peer = try Peer<Value>(try fixture.path(.grdb), .crashSafe)
 
             var operand = Operand()
@@ -23,7 +36,8 @@ enum QueryComparison<Value: QuerySubject> {
                 { try question.ask(store, operand) },
                 {
                     let bind = { (statement: RawStatement) in question.bind(statement, operand) }
-                    return question.work == .queryCount ? .count(try byHand.count(bind)) : .values(try byHand.values(bind))
+                    return question.work == .queryCount
+                        ? .count(try byHand.count(bind)) : .values(try byHand.values(bind))
                 },
                 { try peer.pool.read { try question.peer($0, operand) } },
             ]

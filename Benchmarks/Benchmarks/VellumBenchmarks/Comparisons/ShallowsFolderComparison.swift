@@ -9,17 +9,32 @@ import Shallows
 enum ShallowsFolderComparison<Value: Blob> {
     static func make(_ work: Work, _ scale: Scale, rounds: Int) -> Comparison {
         Comparison(
-            work: work, subject: Value.title, scale: scale,
+            work: work,
+            subject: Value.title,
+            scale: scale,
             sides: [
-                ("folder, sync", nil), ("folder, async", nil), ("bare calls", work == .shallowsFolderHit ? 1.3 : 1.5), ("Foundation", nil),
-            ], durability: work == .shallowsFolderHit ? [:] : ["Foundation": "synced file"], rounds: rounds, seconds: 5
+                ("folder, sync", nil), ("folder, async", nil),
+                ("bare calls", work == .shallowsFolderHit ? 1.3 : 1.5), ("Foundation", nil),
+            ],
+            durability: work == .shallowsFolderHit ? [:] : ["Foundation": "synced file"],
+            rounds: rounds,
+            seconds: 5
         ) { workspace in
-            let workspace = try workspace.folder("scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)")
+            let workspace = try workspace.folder(
+                "scratch/\(work.rawValue)-\(Value.size)-\(UUID().uuidString)"
+            )
             // Files of new keys are not removed: the file system allocates slowly after removals.
             let isNew = work == .shallowsFolderSetNew
-            let folders = try Folders<Value>(workspace, count: scale.rawValue, fresh: isNew ? rounds + 50 : 0)
+            let folders = try Folders<Value>(
+                workspace,
+                count: scale.rawValue,
+                fresh: isNew ? rounds + 50 : 0
+            )
             var index = 0
-            return Course(turns: work == .shallowsFolderHit ? folders.reads { index } : folders.writes { index }) { round in
+            return Course(
+                turns: work == .shallowsFolderHit
+                    ? folders.reads { index } : folders.writes { index }
+            ) { round in
                 // A stride that is coprime to the count visits every file once before it repeats.
                 index = isNew ? scale.rawValue + round : round * 7_919 % scale.rawValue
             } end: {
@@ -29,7 +44,8 @@ enum ShallowsFolderComparison<Value: Blob> {
     }
 }
 
-/// The same files in a folder for each side: replacing a file waits until the system has written the old one.
+/// The same files in a folder for each side: replacing a file waits until the system has written
+/// the old one.
 private struct Folders<Value: Blob> {
     private let value = Data(Array(Value.contents))
     private let keys: [Filename]
@@ -54,7 +70,10 @@ private struct Folders<Value: Blob> {
             return folder
         }
         let (own, foundation) = (try folder("bare"), try folder("data"))
-        bare = BareFiles(names.map { own.appendingPathComponent($0) }, temporary: own.appendingPathComponent("~written"))
+        bare = BareFiles(
+            names.map { own.appendingPathComponent($0) },
+            temporary: own.appendingPathComponent("~written")
+        )
         urls = names.map { foundation.appendingPathComponent($0) }
 
         let others = awaited.makeSyncStorage()
@@ -63,8 +82,12 @@ private struct Folders<Value: Blob> {
             try others.set(value, forKey: keys[index])
             try bare.write(value, index)
             try value.write(to: urls[index])
-            let found = try [sync.retrieve(forKey: keys[index]), others.retrieve(forKey: keys[index])]
-            guard found == [value, value], try bare.read(index) == value.count else { throw CocoaError(.fileReadCorruptFile) }
+            let found = try [
+                sync.retrieve(forKey: keys[index]), others.retrieve(forKey: keys[index]),
+            ]
+            guard found == [value, value], try bare.read(index) == value.count else {
+                throw CocoaError(.fileReadCorruptFile)
+            }
         }
     }
 

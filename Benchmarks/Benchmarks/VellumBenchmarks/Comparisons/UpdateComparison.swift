@@ -6,26 +6,46 @@ import Vellum
 enum UpdateComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .update, subject: User.title, scale: scale,
+            work: .update,
+            subject: User.title,
+            scale: scale,
             sides: [
-                ("Vellum", nil), ("Vellum, not in memory", nil), ("access and record, not atomic", nil), ("record", 1.4),
+                ("Vellum", nil), ("Vellum, not in memory", nil),
+                ("access and record, not atomic", nil), ("record", 1.4),
                 ("GRDB write", 0.3),
-            ], rounds: 2000, seconds: 5
+            ],
+            rounds: 2000,
+            seconds: 5
         ) { workspace in
             let fixture = StoreFixture<User>(workspace: workspace, count: scale.rawValue)
-            func open(_ purpose: String, memory: DataSize = 16.megaByte) throws -> (ArchivesFactory, ArchiveStore<User>) {
+            func open(
+                _ purpose: String,
+                memory: DataSize = 16.megaByte
+            ) throws -> (ArchivesFactory, ArchiveStore<User>) {
                 let factory = ArchivesFactory(directory: try fixture.folder(.vellum, purpose))
-                let store = try factory.store(for: User.self, memoryLimit: memory, diskLimit: .everything)
-                for index in 0..<scale.rawValue { _ = try store.access(archiveWithKey: User.key(index)) }
+                let store = try factory.store(
+                    for: User.self,
+                    memoryLimit: memory,
+                    diskLimit: .everything
+                )
+                for index in 0..<scale.rawValue {
+                    _ = try store.access(archiveWithKey: User.key(index))
+                }
                 return (factory, store)
             }
-            let (updating, apart, recording) = (try open(""), try open("apart"), try open("recording"))
+            let (updating, apart, recording) = (
+                try open(""), try open("apart"), try open("recording")
+            )
             let onDisk = try open("disk", memory: 1.kiloByte)
             let peer = try Peer<User>(try fixture.path(.grdb), .crashSafe)
             var (user, key) = (User.make(0), "")
             return Course(turns: [
-                Turn { try updating.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } } },
-                Turn { try onDisk.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } } },
+                Turn {
+                    try updating.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } }
+                },
+                Turn {
+                    try onDisk.1.update(archiveWithKey: key) { $0 = $0.map { $0.aged(as: user) } }
+                },
                 Turn {
                     guard let old = try apart.1.access(archiveWithKey: key) else { return }
                     try apart.1.record(old.aged(as: user))
@@ -52,13 +72,20 @@ enum UpdateComparison {
 enum ManyKeysComparison {
     static func make(_ scale: Scale) -> Comparison {
         Comparison(
-            work: .manyKeys, subject: User.title, scale: scale, sides: [("Vellum", nil), ("a call for each", 0.5), ("GRDB", nil)],
+            work: .manyKeys,
+            subject: User.title,
+            scale: scale,
+            sides: [("Vellum", nil), ("a call for each", 0.5), ("GRDB", nil)],
             batch: 50,
             rounds: 500
         ) { workspace in
             let fixture = StoreFixture<User>(workspace: workspace, count: scale.rawValue)
-            let factories = try ["", "each"].map { ArchivesFactory(directory: try fixture.folder(.vellum, $0)) }
-            let stores = try factories.map { try $0.store(for: User.self, memoryLimit: 1.kiloByte, diskLimit: .everything) }
+            let factories = try ["", "each"].map {
+                ArchivesFactory(directory: try fixture.folder(.vellum, $0))
+            }
+            let stores = try factories.map {
+                try $0.store(for: User.self, memoryLimit: 1.kiloByte, diskLimit: .everything)
+            }
             let peer = try Peer<User>(try fixture.path(.grdb), .crashSafe)
             var keys: [String] = []
             return Course(turns: [

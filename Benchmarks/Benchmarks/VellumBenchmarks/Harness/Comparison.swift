@@ -6,7 +6,8 @@ struct Comparison {
     var work: Work
     var subject: String
     var scale: Scale
-    /// The names of the sides, ours first, and the limits of the first side's time divided by theirs.
+    /// The names of the sides, ours first, and the limits of the first side's time divided by
+    /// theirs.
     var sides: [(name: String, limit: Double?)]
     /// The limit of the first side's median in nanoseconds.
     var limit: Double?
@@ -75,7 +76,8 @@ struct Turn {
     let measure: () throws -> Stopwatch.Reading
     /// The same operations timed one by one, if the work is a batch.
     let tail: (() throws -> [Double])?
-    /// Has a turn in every nth round: more than 1 for work so long that it would evict the others' processor caches.
+    /// Has a turn in every nth round: more than 1 for work so long that it would evict the others'
+    /// processor caches.
     var every = 1
     /// Undoes the work before the next turn. Not measured.
     let undo: () throws -> Void
@@ -105,11 +107,15 @@ struct Turn {
     /// Creates asynchronous work, measured inside one task.
     ///
     /// - Parameter prepare: Returns the work of this turn. Not measured.
-    static func inTask(_ prepare: @escaping () -> Stopwatch.AwaitedWork, tail: (() throws -> [Double])? = nil) -> Turn {
+    static func inTask(
+        _ prepare: @escaping () -> Stopwatch.AwaitedWork,
+        tail: (() throws -> [Double])? = nil
+    ) -> Turn {
         Turn(measure: { try Stopwatch.time(inTask: prepare()) }, tail: tail)
     }
 
-    private init(measure: @escaping () throws -> Stopwatch.Reading, tail: (() throws -> [Double])?) {
+    private init(measure: @escaping () throws -> Stopwatch.Reading, tail: (() throws -> [Double])?)
+    {
         self.measure = measure
         self.tail = tail
         undo = {}

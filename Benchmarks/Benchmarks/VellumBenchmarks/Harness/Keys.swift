@@ -1,6 +1,7 @@
 import Samples
 
-/// A sequence of keys. Each turn takes the next ones, so that none profits from processor caches that another filled.
+/// A sequence of keys. Each turn takes the next ones, so that none profits from processor caches
+/// that another filled.
 final class Keys<Key: Sendable> {
     typealias AwaitedWork = nonisolated(nonsending) @Sendable (ArraySlice<Key>) async throws -> Void
 
@@ -32,7 +33,9 @@ final class Keys<Key: Sendable> {
         return Turn.inTask { [self] in
             awaiting(next(Self.batch))
         } tail: { [self] in
-            try (0..<50).map { _ in Double(try Stopwatch.time(inTask: awaiting(next(1))).nanoseconds) }
+            try (0..<50).map { _ in
+                Double(try Stopwatch.time(inTask: awaiting(next(1))).nanoseconds)
+            }
         }
     }
 

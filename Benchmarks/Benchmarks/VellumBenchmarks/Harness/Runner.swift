@@ -2,10 +2,11 @@ import Benchmark
 import Foundation
 import Samples
 
-/// Runs one comparison as one benchmark of the tool: each iteration is a round in which every side has its turn.
+/// Runs one comparison as one benchmark of the tool: each iteration is a round in which every side
+/// has its turn.
 ///
-/// The measurements go to the tool as a metric for each side, so that its baselines and thresholds work, and to the
-/// workspace, where the report finds them.
+/// The measurements go to the tool as a metric for each side, so that its baselines and thresholds
+/// work, and to the workspace, where the report finds them.
 final class Runner {
     private let comparison: Comparison
     private let workspace = Workspace()
@@ -16,12 +17,26 @@ final class Runner {
         self.comparison = comparison
         let measured = comparison.sides.map { name, limit in
             let durability = comparison.durability[name] ?? comparison.work.durability
-            return Outcome.Side(name: name, durability: durability, limit: limit, limitOfBytes: comparison.limitsOfBytes[name])
+            return Outcome.Side(
+                name: name,
+                durability: durability,
+                limit: limit,
+                limitOfBytes: comparison.limitsOfBytes[name]
+            )
         }
-        let notRun = comparison.notRun.sorted { $0.key < $1.key }.map { Outcome.Side(name: $0.key, notRun: $0.value) }
+        let notRun = comparison.notRun.sorted { $0.key < $1.key }.map {
+            Outcome.Side(name: $0.key, notRun: $0.value)
+        }
         outcome = Outcome(
-            work: comparison.work, subject: comparison.subject, scale: comparison.scale.title, sides: measured + notRun,
-            limit: comparison.limit, increments: comparison.increments, ratios: comparison.ratios, unallocating: comparison.unallocating)
+            work: comparison.work,
+            subject: comparison.subject,
+            scale: comparison.scale.title,
+            sides: measured + notRun,
+            limit: comparison.limit,
+            increments: comparison.increments,
+            ratios: comparison.ratios,
+            unallocating: comparison.unallocating
+        )
     }
 
     static func register(_ comparison: Comparison) {
@@ -29,13 +44,18 @@ final class Runner {
         let isQuick = runner.workspace.isQuick
         let name = "\(comparison.work.rawValue), \(comparison.subject), \(comparison.scale.title)"
         let configuration = Benchmark.Configuration(
-            metrics: comparison.sides.map { .custom($0.name) }, warmupIterations: 0,
-            maxDuration: .seconds(isQuick ? comparison.seconds / 3 : comparison.seconds), maxIterations: comparison.rounds)
+            metrics: comparison.sides.map { .custom($0.name) },
+            warmupIterations: 0,
+            maxDuration: .seconds(isQuick ? comparison.seconds / 3 : comparison.seconds),
+            maxIterations: comparison.rounds
+        )
         Benchmark(
-            name, configuration: configuration,
+            name,
+            configuration: configuration,
             closure: { benchmark in try runner.round(benchmark) },
             setup: { try runner.setUp() },
-            teardown: { try runner.tearDown() })
+            teardown: { try runner.tearDown() }
+        )
     }
 
     private func setUp() throws {
@@ -63,9 +83,14 @@ final class Runner {
             guard number.isMultiple(of: turn.every) else { continue }
             let reading = try turn.measure()
             let operations = Double(comparison.batch)
-            benchmark.measurement(.custom(comparison.sides[index].name), Int(Double(reading.nanoseconds) / operations))
+            benchmark.measurement(
+                .custom(comparison.sides[index].name),
+                Int(Double(reading.nanoseconds) / operations)
+            )
             outcome.sides[index].samples.append(Double(reading.nanoseconds) / operations)
-            if let allocations = reading.allocations { outcome.sides[index].allocations.append(Double(allocations) / operations) }
+            if let allocations = reading.allocations {
+                outcome.sides[index].allocations.append(Double(allocations) / operations)
+            }
             if let tail = turn.tail { outcome.sides[index].tail += try tail() }
             try turn.undo()
         }

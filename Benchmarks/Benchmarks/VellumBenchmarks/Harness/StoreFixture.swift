@@ -4,7 +4,8 @@ import Vellum
 
 /// Stores with a number of entries, filled on first use and kept for later comparisons of the run.
 ///
-/// Small stores are copied for each comparison, so that recorded entries do not add up. For a million, some thousands more do not matter.
+/// Small stores are copied for each comparison, so that recorded entries do not add up. For a
+/// million, some thousands more do not matter.
 struct StoreFixture<Value: Subject> {
     let workspace: Workspace
     let count: Int
@@ -24,11 +25,16 @@ struct StoreFixture<Value: Subject> {
         let full = workspace.folder.appendingPathComponent("stores/" + name)
         if !FileManager.default.fileExists(atPath: full.path) { try fill(kind, full) }
         let isLarge = count >= 1_000_000
-        let own = workspace.folder.appendingPathComponent("\(isLarge ? "stores" : "scratch")/\(name)-own-\(purpose)")
+        let own = workspace.folder.appendingPathComponent(
+            "\(isLarge ? "stores" : "scratch")/\(name)-own-\(purpose)"
+        )
         if isLarge, purpose.isEmpty { return full }
         if !isLarge { try? FileManager.default.removeItem(at: own) }
         if !FileManager.default.fileExists(atPath: own.path) {
-            try FileManager.default.createDirectory(at: own.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: own.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
             try FileManager.default.copyItem(at: full, to: own)
         }
         return own
@@ -46,7 +52,11 @@ struct StoreFixture<Value: Subject> {
         switch kind {
         case .vellum:
             let factory = ArchivesFactory(directory: half)
-            let store = try factory.store(for: Value.self, memoryLimit: 1.megaByte, diskLimit: .everything)
+            let store = try factory.store(
+                for: Value.self,
+                memoryLimit: 1.megaByte,
+                diskLimit: .everything
+            )
             try inChunks { try store.record(contentsOf: $0) }
             try factory.close()
         case .lean:
@@ -62,7 +72,9 @@ struct StoreFixture<Value: Subject> {
             try inChunks { for value in $0 { try files.fill(value) } }
         case .lmdb, .mmkv:
             let store = try (kind == .lmdb ? LibraryStore.lmdbUnsynced : .mmkv).open(half)
-            try inChunks { try store.record($0.map { (key: $0.primaryKey, bytes: try $0.archive()) }) }
+            try inChunks {
+                try store.record($0.map { (key: $0.primaryKey, bytes: try $0.archive()) })
+            }
             store.close()
         }
         try FileManager.default.moveItem(at: half, to: folder)

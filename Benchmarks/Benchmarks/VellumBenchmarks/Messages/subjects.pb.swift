@@ -8,7 +8,8 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-// The subjects of the coder benchmarks as messages, with the same fields. `subjects.pb.swift` is made of it:
+// The subjects of the coder benchmarks as messages, with the same fields. `subjects.pb.swift` is
+// made of it:
 //
 //     protoc --swift_out=. subjects.proto
 

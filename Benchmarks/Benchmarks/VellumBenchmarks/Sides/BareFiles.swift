@@ -15,18 +15,25 @@ final class BareFiles {
         let file = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
         let written = value.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-        guard close(file) == 0, written == value.count, rename(temporary, paths[index]) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard close(file) == 0, written == value.count, rename(temporary, paths[index]) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
     }
 
-    /// Reads a file into a buffer of its size: `open`, `fstat`, `malloc`, `read`, `close`, `free`. Returns the size.
+    /// Reads a file into a buffer of its size: `open`, `fstat`, `malloc`, `read`, `close`, `free`.
+    /// Returns the size.
     func read(_ index: Int) throws -> Int {
         let file = open(paths[index], O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw CocoaError(.fileReadUnknown) }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0, let buffer = malloc(Int(status.st_size)) else { throw CocoaError(.fileReadUnknown) }
+        guard fstat(file, &status) == 0, let buffer = malloc(Int(status.st_size)) else {
+            throw CocoaError(.fileReadUnknown)
+        }
         defer { free(buffer) }
-        guard Foundation.read(file, buffer, Int(status.st_size)) == Int(status.st_size) else { throw CocoaError(.fileReadUnknown) }
+        guard Foundation.read(file, buffer, Int(status.st_size)) == Int(status.st_size) else {
+            throw CocoaError(.fileReadUnknown)
+        }
         return Int(status.st_size)
     }
 }

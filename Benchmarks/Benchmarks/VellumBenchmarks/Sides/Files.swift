@@ -7,7 +7,10 @@ final class Files<Value: Subject> {
     init(_ folder: URL) { self.folder = folder }
 
     func record(_ value: Value) throws {
-        try value.archive().write(to: folder.appendingPathComponent(value.primaryKey), options: .atomic)
+        try value.archive().write(
+            to: folder.appendingPathComponent(value.primaryKey),
+            options: .atomic
+        )
     }
 
     func value(_ key: String) throws -> Value? {
@@ -17,7 +20,9 @@ final class Files<Value: Subject> {
     /// Writes a file without the measured sync: Foundation syncs each atomic write.
     func fill(_ value: Value) throws {
         let bytes = try value.archive()
-        guard let file = fopen(folder.appendingPathComponent(value.primaryKey).path, "w") else { throw CocoaError(.fileWriteUnknown) }
+        guard let file = fopen(folder.appendingPathComponent(value.primaryKey).path, "w") else {
+            throw CocoaError(.fileWriteUnknown)
+        }
         defer { fclose(file) }
         let written = bytes.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
         guard written == bytes.count else { throw CocoaError(.fileWriteUnknown) }

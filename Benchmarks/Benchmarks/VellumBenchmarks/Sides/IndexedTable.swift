@@ -1,8 +1,8 @@
 import Foundation
 import Samples
 
-/// A hand-written table with a column for each index beside the bytes, `CREATE INDEX` on each, and a
-/// table of tags.
+/// A hand-written table with a column for each index beside the bytes, `CREATE INDEX` on each, and
+/// a table of tags.
 final class IndexedTable {
     private let writer: Writer
     private let log: LogKeeper
@@ -13,13 +13,20 @@ final class IndexedTable {
         try database.execute(
             """
             CREATE TABLE IF NOT EXISTS residents(
-                \((["id INTEGER PRIMARY KEY", "key TEXT NOT NULL UNIQUE", "bytes BLOB NOT NULL"] + columns).joined(separator: ", ")));
-            CREATE TABLE IF NOT EXISTS tags(tag TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY(tag, id)) WITHOUT ROWID;
-            """)
-        for column in columns { try database.execute("CREATE INDEX IF NOT EXISTS by_\(column) ON residents(\(column))") }
+                \
+            \((["id INTEGER PRIMARY KEY", "key TEXT NOT NULL UNIQUE", "bytes BLOB NOT NULL"] + columns).joined(separator: ", ")));
+            CREATE TABLE IF NOT EXISTS tags(tag TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY \
+            KEY(tag, id)) WITHOUT ROWID;
+            """
+        )
+        for column in columns {
+            try database.execute("CREATE INDEX IF NOT EXISTS by_\(column) ON residents(\(column))")
+        }
         let writer = try Writer(choice, database)
         self.writer = writer
-        log = try LogKeeper(path, writer: database, synchronous) { body in try writer.lock.withLock { _ in try body() } }
+        log = try LogKeeper(path, writer: database, synchronous) { body in
+            try writer.lock.withLock { _ in try body() }
+        }
     }
 
     /// Encodes the residents and records them in one transaction.
@@ -51,15 +58,23 @@ final class IndexedTable {
             let names = ["key", "bytes"] + columns.map(\.name)
             upsert = try database.prepare(
                 """
-                INSERT INTO residents(\(names.joined(separator: ", "))) VALUES (\(names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))
-                ON CONFLICT(key) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) RETURNING id
-                """)
-            addTag = choice.hasTags ? try database.prepare("INSERT OR IGNORE INTO tags(tag, id) VALUES (?1, ?2)") : nil
+                INSERT INTO residents(\(names.joined(separator: ", "))) VALUES \
+                (\(names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))
+                ON CONFLICT(key) DO UPDATE SET \
+                \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) \
+                RETURNING id
+                """
+            )
+            addTag =
+                choice.hasTags
+                ? try database.prepare("INSERT OR IGNORE INTO tags(tag, id) VALUES (?1, ?2)") : nil
         }
 
         func record(_ resident: Resident, _ data: Data) throws {
             upsert.bind(text: resident.primaryKey, 1)
-            for (index, column) in columns.enumerated() { column.bind(resident, upsert, Int32(index + 3)) }
+            for (index, column) in columns.enumerated() {
+                column.bind(resident, upsert, Int32(index + 3))
+            }
             let row = try data.withUnsafeBytes { bytes in
                 defer { upsert.reset() }
                 upsert.bind(bytes, 2)

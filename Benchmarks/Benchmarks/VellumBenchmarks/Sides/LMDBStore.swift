@@ -2,18 +2,27 @@
     import CLMDB
     import Foundation
 
-    /// LMDB as its documentation recommends: one write transaction for each record, and one read transaction that is renewed for each read.
+    /// LMDB as its documentation recommends: one write transaction for each record, and one read
+    /// transaction that is renewed for each read.
     final class LMDBStore: ByteStore {
         private var environment: OpaquePointer?
         private var database: MDB_dbi = 0
         private var reading: OpaquePointer?
 
-        /// - Parameter isSynced: Whether each commit waits for the disk, as it does by default; otherwise `MDB_NOSYNC`.
+        /// - Parameter isSynced: Whether each commit waits for the disk, as it does by default;
+        ///   otherwise `MDB_NOSYNC`.
         init(_ folder: URL, isSynced: Bool) throws {
             try check(mdb_env_create(&environment))
             // The address space of the map. The file is only as long as what is in it.
             try check(mdb_env_set_mapsize(environment, 64 << 30))
-            try check(mdb_env_open(environment, folder.path, UInt32(MDB_NOTLS) | (isSynced ? 0 : UInt32(MDB_NOSYNC)), 0o600))
+            try check(
+                mdb_env_open(
+                    environment,
+                    folder.path,
+                    UInt32(MDB_NOTLS) | (isSynced ? 0 : UInt32(MDB_NOSYNC)),
+                    0o600
+                )
+            )
             var transaction: OpaquePointer?
             try check(mdb_txn_begin(environment, nil, 0, &transaction))
             try check(mdb_dbi_open(transaction, nil, UInt32(MDB_CREATE), &database))
@@ -28,7 +37,10 @@
             for (key, bytes) in entries {
                 try withValue(key) { key in
                     try bytes.withUnsafeBytes { bytes in
-                        var value = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                        var value = MDB_val(
+                            mv_size: bytes.count,
+                            mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+                        )
                         try check(mdb_put(transaction, database, &key, &value, 0))
                     }
                 }
@@ -53,16 +65,24 @@
             mdb_env_close(environment)
         }
 
-        private func withValue<Result>(_ key: String, _ body: (inout MDB_val) throws -> Result) rethrows -> Result {
+        private func withValue<Result>(
+            _ key: String,
+            _ body: (inout MDB_val) throws -> Result
+        ) rethrows -> Result {
             var key = key
             return try key.withUTF8 { bytes in
-                var value = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                var value = MDB_val(
+                    mv_size: bytes.count,
+                    mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+                )
                 return try body(&value)
             }
         }
 
         private func check(_ code: Int32) throws {
-            guard code == MDB_SUCCESS else { throw LMDBError(message: String(cString: mdb_strerror(code))) }
+            guard code == MDB_SUCCESS else {
+                throw LMDBError(message: String(cString: mdb_strerror(code)))
+            }
         }
 
         private struct LMDBError: Error { let message: String }

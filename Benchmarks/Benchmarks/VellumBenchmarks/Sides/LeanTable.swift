@@ -8,10 +8,14 @@ final class LeanTable<Value: Subject> {
 
     init(_ path: String, _ synchronous: Synchronous) throws {
         let database = try RawDatabase(path, RawDatabase.writing(synchronous))
-        try database.execute("CREATE TABLE IF NOT EXISTS kv(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID")
+        try database.execute(
+            "CREATE TABLE IF NOT EXISTS kv(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID"
+        )
         let writer = try Writer(database)
         self.writer = writer
-        log = try LogKeeper(path, writer: database, synchronous) { body in try writer.lock.withLock { _ in try body() } }
+        log = try LogKeeper(path, writer: database, synchronous) { body in
+            try writer.lock.withLock { _ in try body() }
+        }
     }
 
     func record(_ value: Value) throws {
@@ -46,7 +50,9 @@ final class LeanTable<Value: Subject> {
         init(_ database: RawDatabase) throws {
             begin = try database.prepare("BEGIN IMMEDIATE")
             commit = try database.prepare("COMMIT")
-            upsert = try database.prepare("INSERT INTO kv(k, v) VALUES (?1, ?2) ON CONFLICT(k) DO UPDATE SET v = excluded.v")
+            upsert = try database.prepare(
+                "INSERT INTO kv(k, v) VALUES (?1, ?2) ON CONFLICT(k) DO UPDATE SET v = excluded.v"
+            )
         }
 
         func record(_ key: String, _ data: Data) throws {

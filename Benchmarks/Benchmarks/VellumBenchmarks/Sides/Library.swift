@@ -32,7 +32,10 @@ enum Library: String {
     }
 
     /// Why it is not measured.
-    var reasonNotRun: String { ProcessInfo.processInfo.environment["VELLUM_BENCH_WITHOUT_\(rawValue)"] ?? "run by run.sh only" }
+    var reasonNotRun: String {
+        ProcessInfo.processInfo.environment["VELLUM_BENCH_WITHOUT_\(rawValue)"]
+            ?? "run by run.sh only"
+    }
 }
 
 /// Stores encoded objects under their keys.
@@ -90,7 +93,8 @@ enum LibraryStore: CaseIterable {
         try open(fixture.folder(self == .mmkv ? .mmkv : .lmdb, self == .lmdbSynced ? "synced" : ""))
     }
 
-    /// The number of rounds in which it has one turn. A sync for each commit takes so long that it would slow the other sides.
+    /// The number of rounds in which it has one turn. A sync for each commit takes so long that it
+    /// would slow the other sides.
     func every(_ work: Work) -> Int { self == .lmdbSynced && work != .recordPowerSafe ? 25 : 1 }
 
     /// Opens the store of a folder.

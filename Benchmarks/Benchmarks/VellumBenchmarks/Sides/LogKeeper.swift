@@ -3,11 +3,12 @@ import Dispatch
 import Foundation
 import Samples
 
-/// Empties the log of a raw database on another thread, by the same rule as Vellum, so that no side pays for a checkpoint
-/// that the other one does not pay for: after 512 pages as much as possible, then the rest while the writer waits.
+/// Empties the log of a raw database on another thread, by the same rule as Vellum, so that no side
+/// pays for a checkpoint that the other one does not pay for: after 512 pages as much as possible,
+/// then the rest while the writer waits.
 final class LogKeeper: @unchecked Sendable {
-    // Unchecked because the frames are written and read inside the lock of the writer, `checkpointer` is used on `queue`
-    // alone, and `isDue` is protected by a lock of its own.
+    // Unchecked because the frames are written and read inside the lock of the writer,
+    // `checkpointer` is used on `queue` alone, and `isDue` is protected by a lock of its own.
     private let frames: UnsafeMutablePointer<Int32>
     private let checkpointer: RawDatabase
     private let queue = DispatchQueue(label: "vellum.benchmarks.checkpoints", qos: .utility)
@@ -16,7 +17,12 @@ final class LogKeeper: @unchecked Sendable {
     private let writer: OpaquePointer
 
     /// - Parameter withWriter: Runs a closure while no one else uses the writing connection.
-    init(_ path: String, writer: RawDatabase, _ synchronous: Synchronous, withWriter: @escaping (() throws -> Void) throws -> Void) throws {
+    init(
+        _ path: String,
+        writer: RawDatabase,
+        _ synchronous: Synchronous,
+        withWriter: @escaping (() throws -> Void) throws -> Void
+    ) throws {
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
         checkpointer = try RawDatabase(path, RawDatabase.writing(synchronous))
@@ -27,7 +33,9 @@ final class LogKeeper: @unchecked Sendable {
             { context, _, _, frames in
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
-            }, frames)
+            },
+            frames
+        )
     }
 
     deinit { frames.deallocate() }
@@ -45,9 +53,17 @@ final class LogKeeper: @unchecked Sendable {
         queue.async { [self] in
             isDue.withLock { $0 = false }
             var logged: Int32 = 0
-            sqlite3_wal_checkpoint_v2(checkpointer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, &logged, nil)
+            sqlite3_wal_checkpoint_v2(
+                checkpointer.handle,
+                "main",
+                SQLITE_CHECKPOINT_PASSIVE,
+                &logged,
+                nil
+            )
             guard logged >= 512 else { return }
-            try? withWriter { sqlite3_wal_checkpoint_v2(writer, "main", SQLITE_CHECKPOINT_RESTART, nil, nil) }
+            try? withWriter {
+                sqlite3_wal_checkpoint_v2(writer, "main", SQLITE_CHECKPOINT_RESTART, nil, nil)
+            }
         }
     }
 

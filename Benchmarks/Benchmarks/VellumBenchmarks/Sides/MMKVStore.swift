@@ -2,7 +2,8 @@
     import CMMKV
     import Foundation
 
-    /// MMKV through its C interface, with its default settings: a mapped file to which records are appended.
+    /// MMKV through its C interface, with its default settings: a mapped file to which records are
+    /// appended.
     final class MMKVStore: ByteStore {
         private var handle: MMKVHandle_t?
 
@@ -20,7 +21,9 @@
 
         func record(_ entries: [(key: String, bytes: Data)]) throws {
             for (key, bytes) in entries {
-                let isRecorded = bytes.withUnsafeBytes { mmkv_encode_bytes(handle, key, $0.baseAddress, Int64($0.count)) }
+                let isRecorded = bytes.withUnsafeBytes {
+                    mmkv_encode_bytes(handle, key, $0.baseAddress, Int64($0.count))
+                }
                 guard isRecorded else { throw CocoaError(.fileWriteUnknown) }
             }
         }

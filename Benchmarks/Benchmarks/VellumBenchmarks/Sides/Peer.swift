@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// GRDB as its documentation recommends: a pool, a table with a column for each property, a Codable record.
+/// GRDB as its documentation recommends: a pool, a table with a column for each property, a Codable
+/// record.
 ///
 /// Its log is checkpointed by SQLite's default: by the commit that fills a thousand pages.
 final class Peer<Value: Subject> {
@@ -10,9 +11,13 @@ final class Peer<Value: Subject> {
     init(_ path: String, _ synchronous: Synchronous) throws {
         pool = try DatabasePool(path: path)
         // Set after opening, because GRDB sets its own value then.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
+        try pool.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)")
+        }
         try pool.write { database in
-            if try !database.tableExists(Value.databaseTableName) { try Value.createTable(database) }
+            if try !database.tableExists(Value.databaseTableName) {
+                try Value.createTable(database)
+            }
         }
     }
 

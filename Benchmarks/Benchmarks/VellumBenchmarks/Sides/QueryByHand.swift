@@ -1,8 +1,10 @@
 import Foundation
 
-/// A SQL query on Vellum's file, prepared once, on its own connection, in autocommit mode; then the decode.
+/// A SQL query on Vellum's file, prepared once, on its own connection, in autocommit mode; then the
+/// decode.
 ///
-/// Omits the rest of Vellum's work: no checksum, no plan, no check of dates, no order among equal values.
+/// Omits the rest of Vellum's work: no checksum, no plan, no check of dates, no order among equal
+/// values.
 final class QueryByHand<Value: Subject> {
     private let statement: RawStatement
 

@@ -7,8 +7,11 @@ final class RawDatabase {
 
     init(_ path: String, _ settings: String) throws {
         var handle: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK, let handle else { throw RawError(handle) }
+        let flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK, let handle else {
+            throw RawError(handle)
+        }
         self.handle = handle
         sqlite3_busy_timeout(handle, 10_000)
         try execute(settings)
@@ -22,7 +25,8 @@ final class RawDatabase {
 
     func prepare(_ sql: String) throws -> RawStatement { try RawStatement(sql, self) }
 
-    /// The settings of a connection that writes: those of `Sources/VellumEngine/SQLite/SQL.swift`, and how each commit is synced.
+    /// The settings of a connection that writes: those of `Sources/VellumEngine/SQLite/SQL.swift`,
+    /// and how each commit is synced.
     static func writing(_ synchronous: Synchronous) -> String {
         """
         PRAGMA journal_mode = WAL;
@@ -34,7 +38,8 @@ final class RawDatabase {
         """
     }
 
-    static let reading = "PRAGMA query_only = ON; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;"
+    static let reading =
+        "PRAGMA query_only = ON; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;"
 }
 
 /// When SQLite syncs the log.
@@ -58,7 +63,15 @@ final class RawStatement {
 
     init(_ sql: String, _ database: RawDatabase) throws {
         var pointer: OpaquePointer?
-        guard sqlite3_prepare_v3(database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil) == SQLITE_OK, let pointer
+        guard
+            sqlite3_prepare_v3(
+                database.handle,
+                sql,
+                -1,
+                UInt32(SQLITE_PREPARE_PERSISTENT),
+                &pointer,
+                nil
+            ) == SQLITE_OK, let pointer
         else { throw RawError(database.handle) }
         self.pointer = pointer
         self.database = database
@@ -83,8 +96,13 @@ final class RawStatement {
         text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
                 _ = sqlite3_bind_text64(
-                    pointer, index, $0.baseAddress, UInt64($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self),
-                    UInt8(SQLITE_UTF8))
+                    pointer,
+                    index,
+                    $0.baseAddress,
+                    UInt64($0.count),
+                    unsafeBitCast(-1, to: sqlite3_destructor_type.self),
+                    UInt8(SQLITE_UTF8)
+                )
             }
         }
     }
@@ -113,7 +131,10 @@ final class RawStatement {
 
     func data(_ column: Int32) -> Data {
         let start = sqlite3_column_blob(pointer, column)
-        let bytes = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column)))
+        let bytes = UnsafeRawBufferPointer(
+            start: start,
+            count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, column))
+        )
         return Data(bytes)
     }
 }

@@ -2,9 +2,11 @@ import Foundation
 import Samples
 import Vellum
 
-/// The statements of `Sources/VellumEngine/Tables` for a record in one archive, executed directly through the C API.
+/// The statements of `Sources/VellumEngine/Tables` for a record in one archive, executed directly
+/// through the C API.
 ///
-/// Works on a file that Vellum made. Omits the rest of Vellum's work: no checksum, no recency, no memory.
+/// Works on a file that Vellum made. Omits the rest of Vellum's work: no checksum, no recency, no
+/// memory.
 final class SameSchema<Value: Archivable> {
     /// Adds a row to the index, if there is one.
     typealias Indexing = (_ row: Int64, Value) throws -> Void
@@ -13,12 +15,18 @@ final class SameSchema<Value: Archivable> {
     private let log: LogKeeper
     private let indexing: Indexing?
 
-    init(_ path: String, _ synchronous: Synchronous, indexing: (RawDatabase) throws -> Indexing? = { _ in nil }) throws {
+    init(
+        _ path: String,
+        _ synchronous: Synchronous,
+        indexing: (RawDatabase) throws -> Indexing? = { _ in nil }
+    ) throws {
         let database = try RawDatabase(path, RawDatabase.writing(synchronous))
         self.indexing = try indexing(database)
         let writer = try Writer(database)
         self.writer = writer
-        log = try LogKeeper(path, writer: database, synchronous) { body in try writer.lock.withLock { _ in try body() } }
+        log = try LogKeeper(path, writer: database, synchronous) { body in
+            try writer.lock.withLock { _ in try body() }
+        }
     }
 
     /// Encodes the values and records them in one transaction.
@@ -71,8 +79,12 @@ private struct KeyHash {
 
     func of(_ key: UnsafeRawBufferPointer) -> Int64 {
         let count = key.count
-        func word(_ offset: Int) -> UInt64 { key.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-        func half(_ offset: Int) -> UInt64 { UInt64(key.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+        func word(_ offset: Int) -> UInt64 {
+            key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        func half(_ offset: Int) -> UInt64 {
+            UInt64(key.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        }
         var (hash, place) = (Self.folded(seed ^ Self.mix, secret), 0)
         while count - place > 16 {
             hash = Self.folded(word(place) ^ secret, word(place + 8) ^ hash)
@@ -86,7 +98,9 @@ private struct KeyHash {
             default: (0, 0)
             }
         hash = Self.folded(first ^ secret, last ^ hash)
-        return Int64(Int32(truncatingIfNeeded: Self.folded(hash ^ secret, UInt64(count) ^ Self.mix)))
+        return Int64(
+            Int32(truncatingIfNeeded: Self.folded(hash ^ secret, UInt64(count) ^ Self.mix))
+        )
     }
 
     private static func folded(_ left: UInt64, _ right: UInt64) -> UInt64 {
@@ -111,21 +125,31 @@ private final class Writer {
         begin = try database.prepare("BEGIN IMMEDIATE")
         commit = try database.prepare("COMMIT")
         find = try database.prepare(
-            "SELECT id, length(bytes), written, expires, checksum, idle FROM entries WHERE hash = ?2 AND key = ?1 AND id > ?3 AND id < 2 << 40"
+            """
+            SELECT id, length(bytes), written, expires, checksum, idle FROM entries WHERE hash = \
+            ?2 AND key = ?1 AND id > ?3 AND id < 2 << 40
+            """
         )
         insert = try database.prepare(
             """
-            INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, type_version, bytes)
+            INSERT INTO entries(id, hash, key, written, expires, idle, stamp, checksum, \
+            type_version, bytes)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-            """)
+            """
+        )
         update = try database.prepare(
             """
-            UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version = ?6, bytes = ?7 WHERE id = ?1
-            """)
-        store = try database.prepare("UPDATE archives SET entries = ?2, bytes = ?3, next = ?4 WHERE id = ?1")
+            UPDATE entries SET written = ?2, expires = ?3, idle = ?4, checksum = ?5, type_version \
+            = ?6, bytes = ?7 WHERE id = ?1
+            """
+        )
+        store = try database.prepare(
+            "UPDATE archives SET entries = ?2, bytes = ?3, next = ?4 WHERE id = ?1"
+        )
         hash = try KeyHash(database)
         let load = try database.prepare(
-            "SELECT count(*), total(length(bytes)), coalesce(max(id), 1 << 40) + 1 FROM entries")
+            "SELECT count(*), total(length(bytes)), coalesce(max(id), 1 << 40) + 1 FROM entries"
+        )
         _ = try load.step()
         (entries, bytes, next) = (load.int(0), load.int(1), load.int(2))
         nextInRow = next
@@ -140,7 +164,10 @@ private final class Writer {
         }
     }
 
-    private func record(_ key: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) throws -> Int64 {
+    private func record(
+        _ key: UnsafeRawBufferPointer,
+        _ data: UnsafeRawBufferPointer
+    ) throws -> Int64 {
         now += 1
         let hash = hash.of(key)
         find.bind(key, 1)
@@ -196,7 +223,8 @@ final class SameSchemaReader<Value: Subject> {
             """
             SELECT id, written, expires, checksum, bytes, idle, type_version FROM entries
             WHERE hash = ?2 AND key = ?1 AND id > 1 << 40 AND id < 2 << 40
-            """)
+            """
+        )
         hash = try KeyHash(database)
     }
 

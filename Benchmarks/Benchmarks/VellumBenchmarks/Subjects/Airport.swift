@@ -31,28 +31,48 @@ struct Airport: ArchiveCodable, Subject, Equatable {
     static func createTable(_ database: Database) throws {
         try database.create(table: databaseTableName) { table in
             table.primaryKey("icao", .text)
-            for column in ["iata", "name", "city", "region", "country", "timeZone"] { table.column(column, .text).notNull() }
-            for column in ["elevation", "latitude", "longitude"] { table.column(column, .double).notNull() }
+            for column in ["iata", "name", "city", "region", "country", "timeZone"] {
+                table.column(column, .text).notNull()
+            }
+            for column in ["elevation", "latitude", "longitude"] {
+                table.column(column, .double).notNull()
+            }
         }
     }
 }
 
-/// The list in `Examples/Airports`: icao, iata, name, city, subd, country, elevation, lat, lon, tz, lid.
+/// The list in `Examples/Airports`: icao, iata, name, city, subd, country, elevation, lat, lon, tz,
+/// lid.
 enum AirportList {
     static let shared: [Airport] = {
-        let path = URL(fileURLWithPath: #filePath).pathComponents.dropLast(5).dropFirst().joined(separator: "/")
+        let path = URL(fileURLWithPath: #filePath).pathComponents.dropLast(5).dropFirst().joined(
+            separator: "/"
+        )
         let file = "/\(path)/Examples/Airports/Data/airports.csv"
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { fatalError("There is no \(file).") }
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            fatalError("There is no \(file).")
+        }
         return text.split(separator: "\n").dropFirst().compactMap { airport(fields(of: $0)) }
     }()
 
     private static func airport(_ row: [String]) -> Airport? {
-        guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]), let longitude = Double(row[8]) else {
+        guard row.count >= 10, let elevation = Double(row[6]), let latitude = Double(row[7]),
+            let longitude = Double(row[8])
+        else {
             return nil
         }
         return Airport(
-            icao: row[0], iata: row[1], name: row[2], city: row[3], region: row[4], country: row[5], elevation: elevation,
-            latitude: latitude, longitude: longitude, timeZone: row[9])
+            icao: row[0],
+            iata: row[1],
+            name: row[2],
+            city: row[3],
+            region: row[4],
+            country: row[5],
+            elevation: elevation,
+            latitude: latitude,
+            longitude: longitude,
+            timeZone: row[9]
+        )
     }
 
     /// Returns the fields of a line. Commas may be quoted.

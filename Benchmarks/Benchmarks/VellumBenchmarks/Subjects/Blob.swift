@@ -21,7 +21,9 @@ extension Blob {
     func archive() throws -> Data { bytes }
 
     // The bytes do not contain the key, which is not needed here.
-    static func deArchive(fromData data: Data) throws -> any Archivable { Self(key: "", bytes: data) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        Self(key: "", bytes: data)
+    }
 
     static func make(_ index: Int) -> Self {
         Self(key: "b" + String(Scatter.place(index), radix: 16), bytes: contents)
@@ -34,7 +36,9 @@ extension Blob {
         }
     }
 
-    static func pattern() -> Data { Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }) }
+    static func pattern() -> Data {
+        Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    }
 }
 
 struct Blob100: Blob {

@@ -26,23 +26,38 @@ struct IndexedAirport: ArchiveCodable, QuerySubject {
     static func make(_ index: Int) -> IndexedAirport {
         let airport = Airport.make(index)
         return IndexedAirport(
-            icao: airport.icao, iata: airport.iata, name: airport.name, city: airport.city, region: airport.region,
-            country: airport.country, elevation: airport.elevation, latitude: airport.latitude, longitude: airport.longitude,
-            timeZone: airport.timeZone)
+            icao: airport.icao,
+            iata: airport.iata,
+            name: airport.name,
+            city: airport.city,
+            region: airport.region,
+            country: airport.country,
+            elevation: airport.elevation,
+            latitude: airport.latitude,
+            longitude: airport.longitude,
+            timeZone: airport.timeZone
+        )
     }
 
     static func createTable(_ database: Database) throws {
         try Airport.createTable(database)
         for columns in [["country", "elevation"], ["elevation"]] {
-            try database.create(index: "by_" + columns.joined(separator: "_"), on: databaseTableName, columns: columns)
+            try database.create(
+                index: "by_" + columns.joined(separator: "_"),
+                on: databaseTableName,
+                columns: columns
+            )
         }
     }
 
     // MARK: Questions
 
-    // The columns of Vellum's file are numbered as the indexes name them: c0 icao, c1 country, c2 elevation.
+    // The columns of Vellum's file are numbered as the indexes name them: c0 icao, c1 country, c2
+    // elevation.
 
-    static func questions(amongst count: Int) -> [Question<IndexedAirport>] { [one, hundred, range, top, composite, prefix, counting] }
+    static func questions(amongst count: Int) -> [Question<IndexedAirport>] {
+        [one, hundred, range, top, composite, prefix, counting]
+    }
 
     /// Countries that have about a hundred airports each.
     private static let countries: [String] = {
@@ -52,51 +67,83 @@ struct IndexedAirport: ArchiveCodable, QuerySubject {
 
     private static func country(_ round: Int) -> String { countries[round % countries.count] }
 
-    private static func icao(_ round: Int) -> String { Airport.make(round * 7_919 % AirportList.shared.count).icao }
+    private static func icao(_ round: Int) -> String {
+        Airport.make(round * 7_919 % AirportList.shared.count).icao
+    }
 
     private static let one = Question<IndexedAirport>(
-        work: .queryOne, operand: { Operand(text: icao($0)) },
+        work: .queryOne,
+        operand: { Operand(text: icao($0)) },
         ask: { store, operand in
             let icao = operand.text
             return .values(try store.fetch(where: #Predicate { $0.icao == icao }))
         },
-        sql: selectByHand("c.c0 = ?"), bind: { $0.bind(text: $1.text, 1) },
-        peer: { .values(try IndexedAirport.filter(Column("icao") == $1.text).fetchAll($0)) })
+        sql: selectByHand("c.c0 = ?"),
+        bind: { $0.bind(text: $1.text, 1) },
+        peer: { .values(try IndexedAirport.filter(Column("icao") == $1.text).fetchAll($0)) }
+    )
 
     private static let hundred = Question<IndexedAirport>(
-        work: .queryHundred, operand: { Operand(text: country($0)) },
+        work: .queryHundred,
+        operand: { Operand(text: country($0)) },
         ask: { store, operand in
             let country = operand.text
             return .values(try store.fetch(where: #Predicate { $0.country == country }))
         },
-        sql: selectByHand("c.c1 = ?"), bind: { $0.bind(text: $1.text, 1) },
-        peer: { .values(try IndexedAirport.filter(Column("country") == $1.text).fetchAll($0)) })
+        sql: selectByHand("c.c1 = ?"),
+        bind: { $0.bind(text: $1.text, 1) },
+        peer: { .values(try IndexedAirport.filter(Column("country") == $1.text).fetchAll($0)) }
+    )
 
     private static let range = Question<IndexedAirport>(
-        work: .queryRange, operand: { Operand(real: Double($0 % 5000) + 0.5) },
+        work: .queryRange,
+        operand: { Operand(real: Double($0 % 5000) + 0.5) },
         ask: { store, operand in
             let height = operand.real
             return .values(
                 try store.fetch(
-                    where: #Predicate { $0.elevation > height }, sortedBy: [SortDescriptor(\.elevation)], limit: 10))
+                    where: #Predicate { $0.elevation > height },
+                    sortedBy: [SortDescriptor(\.elevation)],
+                    limit: 10
+                )
+            )
         },
-        sql: selectByHand("c.c2 > ? ORDER BY c.c2 LIMIT 10"), bind: { $0.bind(place(of: $1.real), 1) },
-        peer: { .values(try IndexedAirport.filter(Column("elevation") > $1.real).order(Column("elevation")).limit(10).fetchAll($0)) })
+        sql: selectByHand("c.c2 > ? ORDER BY c.c2 LIMIT 10"),
+        bind: { $0.bind(place(of: $1.real), 1) },
+        peer: {
+            .values(
+                try IndexedAirport.filter(Column("elevation") > $1.real).order(Column("elevation"))
+                    .limit(10).fetchAll($0)
+            )
+        }
+    )
 
     private static let top = Question<IndexedAirport>(
-        work: .queryTop, operand: { _ in Operand() },
-        ask: { store, _ in .values(try store.fetch(sortedBy: [SortDescriptor(\.elevation, order: .reverse)], limit: 10)) },
-        sql: selectByHand("1 ORDER BY c.c2 DESC LIMIT 10"), bind: { _, _ in },
-        peer: { database, _ in .values(try IndexedAirport.order(Column("elevation").desc).limit(10).fetchAll(database)) })
+        work: .queryTop,
+        operand: { _ in Operand() },
+        ask: { store, _ in
+            .values(
+                try store.fetch(sortedBy: [SortDescriptor(\.elevation, order: .reverse)], limit: 10)
+            )
+        },
+        sql: selectByHand("1 ORDER BY c.c2 DESC LIMIT 10"),
+        bind: { _, _ in },
+        peer: { database, _ in
+            .values(try IndexedAirport.order(Column("elevation").desc).limit(10).fetchAll(database))
+        }
+    )
 
     private static let composite = Question<IndexedAirport>(
-        work: .queryComposite, operand: { Operand(text: country($0), real: 50) },
+        work: .queryComposite,
+        operand: { Operand(text: country($0), real: 50) },
         ask: { store, operand in
             let (country, height) = (operand.text, operand.real)
             return .values(
                 try store.fetch(
                     where: #Predicate { $0.country == country && $0.elevation > height },
-                    sortedBy: [SortDescriptor(\.elevation)]))
+                    sortedBy: [SortDescriptor(\.elevation)]
+                )
+            )
         },
         sql: selectByHand("c.c1 = ? AND c.c2 > ? ORDER BY c.c2"),
         bind: { statement, operand in
@@ -105,11 +152,15 @@ struct IndexedAirport: ArchiveCodable, QuerySubject {
         },
         peer: { database, operand in
             let isFound = Column("country") == operand.text && Column("elevation") > operand.real
-            return .values(try IndexedAirport.filter(isFound).order(Column("elevation")).fetchAll(database))
-        })
+            return .values(
+                try IndexedAirport.filter(isFound).order(Column("elevation")).fetchAll(database)
+            )
+        }
+    )
 
     private static let prefix = Question<IndexedAirport>(
-        work: .queryPrefix, operand: { Operand(text: String(icao($0).prefix(3))) },
+        work: .queryPrefix,
+        operand: { Operand(text: String(icao($0).prefix(3))) },
         ask: { store, operand in
             let start = operand.text
             return .values(try store.fetch(where: #Predicate { $0.icao.starts(with: start) }))
@@ -120,16 +171,21 @@ struct IndexedAirport: ArchiveCodable, QuerySubject {
             statement.bind(text: operand.text + "\u{10FFFF}", 2)
         },
         peer: { database, operand in
-            let isFound = Column("icao") >= operand.text && Column("icao") < operand.text + "\u{10FFFF}"
+            let isFound =
+                Column("icao") >= operand.text && Column("icao") < operand.text + "\u{10FFFF}"
             return .values(try IndexedAirport.filter(isFound).fetchAll(database))
-        })
+        }
+    )
 
     private static let counting = Question<IndexedAirport>(
-        work: .queryCount, operand: { Operand(real: Double(2000 + $0 % 1000)) },
+        work: .queryCount,
+        operand: { Operand(real: Double(2000 + $0 % 1000)) },
         ask: { store, operand in
             let height = operand.real
             return .count(try store.count(where: #Predicate { $0.elevation > height }))
         },
-        sql: "SELECT count(*) FROM columns_1 c WHERE c.c2 > ?", bind: { $0.bind(place(of: $1.real), 1) },
-        peer: { .count(try IndexedAirport.filter(Column("elevation") > $1.real).fetchCount($0)) })
+        sql: "SELECT count(*) FROM columns_1 c WHERE c.c2 > ?",
+        bind: { $0.bind(place(of: $1.real), 1) },
+        peer: { .count(try IndexedAirport.filter(Column("elevation") > $1.real).fetchCount($0)) }
+    )
 }

@@ -40,7 +40,8 @@ protocol QuerySubject: Subject, IndexedArchivable {
     static func questions(amongst count: Int) -> [Question<Self>]
 }
 
-/// The rank of a number among all numbers, as in Vellum's columns (`Sources/VellumCore/Indexing/IndexValue.swift`).
+/// The rank of a number among all numbers, as in Vellum's columns
+/// (`Sources/VellumCore/Indexing/IndexValue.swift`).
 func place(of number: Double) -> Int64 {
     let bits = Int64(bitPattern: number.bitPattern)
     return bits < 0 ? bits ^ .max : bits

@@ -25,9 +25,14 @@ struct Resident: ArchiveCodable, Subject {
 
     static func make(_ index: Int, of count: Int) -> Resident {
         Resident(
-            id: "r" + String(Scatter.place(index), radix: 16), name: name(index), city: city(index * 7, of: count),
-            points: index * 7_368_787 % Self.places, score: Double(index * 104_729 % Self.places) / 100,
-            tags: [tag(index * 11, of: count), "third \(index % 3)"], email: "resident.\(index)@example.com")
+            id: "r" + String(Scatter.place(index), radix: 16),
+            name: name(index),
+            city: city(index * 7, of: count),
+            points: index * 7_368_787 % Self.places,
+            score: Double(index * 104_729 % Self.places) / 100,
+            tags: [tag(index * 11, of: count), "third \(index % 3)"],
+            email: "resident.\(index)@example.com"
+        )
     }
 
     /// A prime, so that multiples of it visit each position once.
@@ -38,27 +43,39 @@ struct Resident: ArchiveCodable, Subject {
         return "Ann Example " + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    static func city(_ number: Int, of count: Int) -> String { "city \(number % max(1, count / 100))" }
+    static func city(_ number: Int, of count: Int) -> String {
+        "city \(number % max(1, count / 100))"
+    }
 
-    static func tag(_ number: Int, of count: Int) -> String { "tag \(number % max(1, count / 100))" }
+    static func tag(_ number: Int, of count: Int) -> String {
+        "tag \(number % max(1, count / 100))"
+    }
 
     /// GRDB stores the tags in a column by default; they are also in a table, for lookups.
     static func createTable(_ database: Database) throws {
         try database.create(table: databaseTableName) { table in
             table.primaryKey("id", .text)
-            for column in ["name", "city", "tags", "email"] { table.column(column, .text).notNull() }
+            for column in ["name", "city", "tags", "email"] {
+                table.column(column, .text).notNull()
+            }
             table.column("points", .integer).notNull()
             table.column("score", .double).notNull()
         }
         for columns in [["points"], ["city", "score"], ["name"]] {
-            try database.create(index: "by_" + columns.joined(separator: "_"), on: databaseTableName, columns: columns)
+            try database.create(
+                index: "by_" + columns.joined(separator: "_"),
+                on: databaseTableName,
+                columns: columns
+            )
         }
         try database.execute(
             sql: """
-                CREATE TABLE tags(value TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY(value, record)) WITHOUT ROWID;
+                CREATE TABLE tags(value TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY(value, \
+                record)) WITHOUT ROWID;
                 CREATE TRIGGER tagged AFTER INSERT ON records BEGIN
                     INSERT INTO tags(value, record) SELECT value, NEW.id FROM json_each(NEW.tags);
                 END;
-                """)
+                """
+        )
     }
 }

@@ -30,7 +30,9 @@ extension Subject {
 
     /// Returns the object from the bytes of ``Archivable/archive()``, decoded as Vellum does.
     static func decode(_ bytes: Data) throws -> Self {
-        guard let object = try deArchive(fromData: bytes) as? Self else { throw CocoaError(.coderInvalidValue) }
+        guard let object = try deArchive(fromData: bytes) as? Self else {
+            throw CocoaError(.coderInvalidValue)
+        }
         return object
     }
 }
@@ -41,5 +43,7 @@ enum Scatter {
     static func place(_ index: Int) -> Int { index &* 0x9E_3779_B1 & 0xFF_FFFF_FFFF }
 
     /// The first number of the keys of this process, which no other process has used.
-    static func fresh() -> Int { 2_000_000 + Int(Date().timeIntervalSince1970) % 1_000_000 * 100_000 }
+    static func fresh() -> Int {
+        2_000_000 + Int(Date().timeIntervalSince1970) % 1_000_000 * 100_000
+    }
 }

@@ -21,12 +21,16 @@ struct UserInJSON: ArchiveCodable, Subject {
 
     func archive() throws -> Data { try Self.encoder.encode(self) }
 
-    static func deArchive(fromData data: Data) throws -> any Archivable { try decoder.decode(UserInJSON.self, from: data) }
+    static func deArchive(fromData data: Data) throws -> any Archivable {
+        try decoder.decode(UserInJSON.self, from: data)
+    }
 
     static func make(_ index: Int) -> UserInJSON { UserInJSON(User.make(index)) }
 
     init(_ user: User) {
-        (id, name, email, age, score, isActive) = (user.id, user.name, user.email, user.age, user.score, user.isActive)
+        (id, name, email, age, score, isActive) = (
+            user.id, user.name, user.email, user.age, user.score, user.isActive
+        )
     }
 
     static func createTable(_ database: Database) throws { try User.createTable(database) }

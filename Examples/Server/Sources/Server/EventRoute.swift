@@ -11,7 +11,8 @@ struct EventRoute: Sendable {
 
     func response(to request: Request) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "text/event-stream"],
+            status: .ok,
+            headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in
                 // Ends when the client has gone.
                 try await request.body
@@ -19,7 +20,8 @@ struct EventRoute: Sendable {
                         try await send(to: &writer)
                     }
                 try await writer.finish(nil)
-            })
+            }
+        )
     }
 
     private func send(
@@ -29,7 +31,8 @@ struct EventRoute: Sendable {
         defer { streams.end() }
         let newest = items.observe(
             sortedBy: [SortDescriptor(\.changed, order: .reverse)],
-            limit: 100)
+            limit: 100
+        )
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         // Ends when the server shuts down.

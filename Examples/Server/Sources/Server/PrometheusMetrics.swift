@@ -44,7 +44,8 @@ final class PrometheusMetrics: MetricsFactory {
         }
 
         private func line(
-            _ suffix: String, _ more: [(String, String)],
+            _ suffix: String,
+            _ more: [(String, String)],
             _ value: some CustomStringConvertible
         ) -> String {
             let all = (labels + more).map { name, text in
@@ -70,7 +71,9 @@ final class PrometheusMetrics: MetricsFactory {
     }
 
     private func make(
-        _ label: String, _ type: String, _ labels: [(String, String)]
+        _ label: String,
+        _ type: String,
+        _ labels: [(String, String)]
     ) -> Series {
         let new = Series(label, type, labels)
         return series.withLock { series in
@@ -106,24 +109,30 @@ extension PrometheusMetrics {
     typealias Labels = [(String, String)]
 
     func makeCounter(
-        label: String, dimensions: Labels
+        label: String,
+        dimensions: Labels
     ) -> any CounterHandler { make(label, "counter", dimensions) }
 
     func makeFloatingPointCounter(
-        label: String, dimensions: Labels
+        label: String,
+        dimensions: Labels
     ) -> any FloatingPointCounterHandler { make(label, "counter", dimensions) }
 
     func makeMeter(
-        label: String, dimensions: Labels
+        label: String,
+        dimensions: Labels
     ) -> any MeterHandler { make(label, "gauge", dimensions) }
 
     func makeTimer(
-        label: String, dimensions: Labels
+        label: String,
+        dimensions: Labels
     ) -> any TimerHandler { make(label, "histogram", dimensions) }
 
     /// Nothing here records distributions without a unit.
     func makeRecorder(
-        label: String, dimensions: Labels, aggregate: Bool
+        label: String,
+        dimensions: Labels,
+        aggregate: Bool
     ) -> any RecorderHandler { NOOPMetricsHandler.instance }
 
     func destroyCounter(_ handler: any CounterHandler) { end(handler) }

@@ -19,7 +19,11 @@ actor Bank {
         requests += 1
         let request = requests
         try await Task.sleep(for: delay)
-        return Rate(currency: currency, value: 1 + Double(currency.utf8.count) / 10, request: request)
+        return Rate(
+            currency: currency,
+            value: 1 + Double(currency.utf8.count) / 10,
+            request: request
+        )
     }
 }
 
@@ -31,7 +35,11 @@ struct RateRoute: Sendable {
     func rate(of currency: String) async throws -> Rate {
         let options = LoadOptions(errorMaxAge: .seconds(5), timeout: .seconds(2))
         do {
-            return try await rates.value(forKey: currency, staleIfError: .seconds(86_400), options: options) {
+            return try await rates.value(
+                forKey: currency,
+                staleIfError: .seconds(86_400),
+                options: options
+            ) {
                 try await bank.rate(of: currency)
             }
         } catch let error as MiniCacheError where error.code == .loadTimedOut {

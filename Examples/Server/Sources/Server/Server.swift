@@ -14,7 +14,8 @@ struct Server {
         let arguments = CommandLine.arguments
         let folder = URL(fileURLWithPath: arguments.count > 1 ? arguments[1] : "ServerFiles")
         let port = arguments.count > 2 ? Int(arguments[2]) : nil
-        let delay = ProcessInfo.processInfo.environment["BANK_MILLISECONDS"].flatMap { Int($0) } ?? 200
+        let delay =
+            ProcessInfo.processInfo.environment["BANK_MILLISECONDS"].flatMap { Int($0) } ?? 200
         let logger = Logger(label: "Server")
 
         let metrics = PrometheusMetrics()
@@ -23,7 +24,11 @@ struct Server {
         let factory = ArchivesFactory(directory: folder)
         let items = try factory.store(for: Item.self, diskLimit: .unlimited)
         let manager = MiniCacheManager(name: "Rates", directory: folder, durability: .relaxed)
-        let rates: MiniCache<String, Rate> = manager.cache(cacheName: "rates", cacheVersion: .custom("1"), maxAge: .hours(1))
+        let rates: MiniCache<String, Rate> = manager.cache(
+            cacheName: "rates",
+            cacheVersion: .custom("1"),
+            maxAge: .hours(1)
+        )
 
         let reporter = MetricsReporter()
         reporter.add(items)
@@ -52,7 +57,11 @@ struct Server {
         }
         router.get("statistics") { _, _ in
             let count = try await items.async.count()
-            return Statistics(items: count, streams: streams.count, rateRequests: await bank.requests)
+            return Statistics(
+                items: count,
+                streams: streams.count,
+                rateRequests: await bank.requests
+            )
         }
 
         var application = Application(router: router, logger: logger)
@@ -60,7 +69,9 @@ struct Server {
         let files = FilesService(factory: factory, manager: manager)
         var configuration = ServiceGroupConfiguration(
             services: [files, application],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
         // A client that does not read keeps its stream open for as long.
         configuration.maximumGracefulShutdownDuration = .seconds(5)
         try await ServiceGroup(configuration: configuration).run()

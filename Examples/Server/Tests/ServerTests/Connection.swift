@@ -19,14 +19,28 @@ final class Connection {
     init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 600, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_RCVTIMEO,
+            &limit,
+            socklen_t(MemoryLayout<timeval>.size)
+        )
+        setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_SNDTIMEO,
+            &limit,
+            socklen_t(MemoryLayout<timeval>.size)
+        )
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         let status = withUnsafeBytes(of: &address) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            bytes.withMemoryRebound(to: sockaddr.self) {
+                connect(descriptor, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         guard status == 0 else {
             let failure = Failure(reason: "connect: \(errno)")
@@ -40,9 +54,17 @@ final class Connection {
     /// Sends a request and does not wait for its answer.
     func send(_ method: String, _ path: String, body: String = "") throws {
         let length = body.utf8.count
-        var bytes = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n\(body)".utf8)[...]
+        var bytes = Array(
+            """
+            \(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \
+            \(length)\r\n\r\n\(body)
+            """
+            .utf8
+        )[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = bytes.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else { throw Failure(reason: "send: \(errno)") }
             bytes = bytes.dropFirst(count)
         }

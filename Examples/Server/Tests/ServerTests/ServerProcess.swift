@@ -10,11 +10,16 @@ final class ServerProcess: Sendable {
 
     /// - Parameter bankDelay: How long the source of rates takes, in milliseconds.
     init(bankDelay: Int = 200) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "Server-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appending(
+            path: "Server-\(UUID().uuidString)"
+        )
         process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "Server")
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+            .deletingLastPathComponent().appending(path: "Server")
         process.arguments = [folder.path, "0"]
-        process.environment = ProcessInfo.processInfo.environment.merging(["BANK_MILLISECONDS": "\(bankDelay)"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "BANK_MILLISECONDS": "\(bankDelay)"
+        ]) { $1 }
         let log = Pipe()
         process.standardError = log
         let (ended, end) = AsyncStream<Void>.makeStream()
@@ -25,9 +30,12 @@ final class ServerProcess: Sendable {
         // Hummingbird logs where it listens.
         while true {
             let more = log.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw Connection.Failure(reason: "The server did not start: \(text)") }
+            guard !more.isEmpty else {
+                throw Connection.Failure(reason: "The server did not start: \(text)")
+            }
             text += String(decoding: more, as: UTF8.self)
-            if let port = text.firstMatch(of: /listening on 127.0.0.1:(\d+)/).flatMap({ Int($0.1) }) {
+            if let port = text.firstMatch(of: /listening on 127.0.0.1:(\d+)/).flatMap({ Int($0.1) })
+            {
                 self.port = port
                 break
             }
@@ -50,7 +58,8 @@ final class ServerProcess: Sendable {
     /// - Returns: Its status, or the negative number of the signal that ended it.
     func end() async -> Int32 {
         for await _ in ended {}
-        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        return process.terminationReason == .exit
+            ? process.terminationStatus : -process.terminationStatus
     }
 
     /// Asks for the state until it is as wanted. Ten minutes at most, for a server that hangs.

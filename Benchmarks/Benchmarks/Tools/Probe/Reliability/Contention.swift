@@ -2,8 +2,9 @@ import Foundation
 import Samples
 import Vellum
 
-/// Four processes of two threads each that record, read and delete in one file, compared with as many that hold a lock for as long as a record
-/// takes: with eight threads on a few cores, most of a long wait is the scheduler's.
+/// Four processes of two threads each that record, read and delete in one file, compared with as
+/// many that hold a lock for as long as a record takes: with eight threads on a few cores, most of
+/// a long wait is the scheduler's.
 enum Contention {
     private static let processes = 4
     private static let threads = 2
@@ -15,18 +16,40 @@ enum Contention {
         let (lock, _) = try run("lock", seconds, workspace)
         let (store, rate) = try run("store", seconds, workspace)
         return [
-            Figure(title: "Operations of four processes of two threads, together", value: rate, unit: "/s"),
-            Figure(title: "A record then, median of \(store.count)", value: store.median / 1e6, unit: "ms"),
+            Figure(
+                title: "Operations of four processes of two threads, together",
+                value: rate,
+                unit: "/s"
+            ),
+            Figure(
+                title: "A record then, median of \(store.count)",
+                value: store.median / 1e6,
+                unit: "ms"
+            ),
             Figure(title: "… its p99.9", value: store.p999 / 1e6, unit: "ms"),
             Figure(title: "… its maximum", value: store.maximum / 1e6, unit: "ms", limit: 500),
             Figure(title: "A bare lock in its place, p99.9", value: lock.p999 / 1e6, unit: "ms"),
             Figure(title: "… its maximum", value: lock.maximum / 1e6, unit: "ms"),
-            Figure(title: "The p99.9 of a record by that of the lock", value: store.p999 / lock.p999, unit: "x", limit: 2),
-            Figure(title: "The maximum of a record by that of the lock", value: store.maximum / lock.maximum, unit: "x", limit: 3),
+            Figure(
+                title: "The p99.9 of a record by that of the lock",
+                value: store.p999 / lock.p999,
+                unit: "x",
+                limit: 2
+            ),
+            Figure(
+                title: "The maximum of a record by that of the lock",
+                value: store.maximum / lock.maximum,
+                unit: "x",
+                limit: 3
+            ),
         ]
     }
 
-    private static func run(_ kind: String, _ seconds: Int, _ workspace: Workspace) throws -> (Distribution, rate: Double) {
+    private static func run(
+        _ kind: String,
+        _ seconds: Int,
+        _ workspace: Workspace
+    ) throws -> (Distribution, rate: Double) {
         let folder = try workspace.folder("contention-\(kind)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
@@ -46,16 +69,18 @@ enum Contention {
         }
         var (times, operations): ([Double], Double) = ([], 0)
         for number in 0..<processes {
-            let numbers = try Data(contentsOf: folder.appendingPathComponent("times-\(number)")).withUnsafeBytes {
-                Array($0.bindMemory(to: Double.self))
-            }
+            let numbers = try Data(contentsOf: folder.appendingPathComponent("times-\(number)"))
+                .withUnsafeBytes {
+                    Array($0.bindMemory(to: Double.self))
+                }
             operations += numbers[0]
             times += numbers.dropFirst()
         }
         return (Distribution(times), operations / Double(seconds))
     }
 
-    /// The child's process. Writes the number of its operations to a file, and how long each record took.
+    /// The child's process. Writes the number of its operations to a file, and how long each record
+    /// took.
     static func contend(_ arguments: [String]) throws {
         let folder = URL(fileURLWithPath: arguments[1])
         let (number, seconds) = (Int(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
@@ -68,11 +93,20 @@ enum Contention {
         // Half of the operations are records.
         var numbers = [Double(all.reduce(0) { $0 + $1.count })]
         for times in all { numbers += stride(from: 0, to: times.count, by: 2).map { times[$0] } }
-        try numbers.withUnsafeBytes { try Data($0).write(to: folder.appendingPathComponent("times-\(number)")) }
+        try numbers.withUnsafeBytes {
+            try Data($0).write(to: folder.appendingPathComponent("times-\(number)"))
+        }
     }
 
-    private static func store(_ folder: URL, _ number: Int) throws -> @Sendable (Int, Int) throws -> Void {
-        let store = try ArchivesFactory(directory: folder).store(for: Person.self, memoryLimit: 100.kiloByte, diskLimit: 1.gigaByte)
+    private static func store(
+        _ folder: URL,
+        _ number: Int
+    ) throws -> @Sendable (Int, Int) throws -> Void {
+        let store = try ArchivesFactory(directory: folder).store(
+            for: Person.self,
+            memoryLimit: 100.kiloByte,
+            diskLimit: 1.gigaByte
+        )
         return { thread, count in
             let key = (count &* 7919 &+ thread &* 104_729 &+ number &* 1_299_709) % 40_000
             switch count % 10 {
@@ -86,7 +120,8 @@ enum Contention {
     private static func lock(_ folder: URL) throws -> @Sendable (Int, Int) throws -> Void {
         let descriptor = open(folder.appendingPathComponent("lock").path, O_RDWR | O_CREAT, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, 4096) == 0,
-            let memory = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+            let memory = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+            memory != MAP_FAILED
         else { throw CocoaError(.fileWriteUnknown) }
         let mutex = SharedMutex(pointer: memory.assumingMemoryBound(to: pthread_mutex_t.self))
         // The first to make the mark initializes the lock.
@@ -97,7 +132,9 @@ enum Contention {
             pthread_mutex_init(mutex.pointer, &attributes)
             mkdir(folder.appendingPathComponent("ready").path, 0o700)
         }
-        while !FileManager.default.fileExists(atPath: folder.appendingPathComponent("ready").path) { usleep(1000) }
+        while !FileManager.default.fileExists(atPath: folder.appendingPathComponent("ready").path) {
+            usleep(1000)
+        }
         return { _, count in
             guard count % 2 == 0 || count % 10 == 9 else { return spin(5_000) }
             pthread_mutex_lock(mutex.pointer)

@@ -5,8 +5,10 @@ import Samples
 enum Reliability {
     static func measure(_ workspace: Workspace) throws {
         try workspace.write(
-            try SharedSync.measure(workspace) + CheckpointPauses.measure(workspace) + TwoWriters.measure(workspace)
+            try SharedSync.measure(workspace) + CheckpointPauses.measure(workspace)
+                + TwoWriters.measure(workspace)
                 + StoppedReader.measure(workspace),
-            named: "2 reliability")
+            named: "2 reliability"
+        )
     }
 }

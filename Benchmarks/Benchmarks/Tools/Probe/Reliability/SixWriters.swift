@@ -29,7 +29,14 @@ enum SixWriters {
             longest = max(longest, Double(size ?? 0) / 1_048_576)
             usleep(2000)
         }
-        return [Figure(title: "Longest -wal under six processes that record 50 KB in a loop", value: longest, unit: "MiB", limit: 8)]
+        return [
+            Figure(
+                title: "Longest -wal under six processes that record 50 KB in a loop",
+                value: longest,
+                unit: "MiB",
+                limit: 8
+            )
+        ]
     }
 
     /// The child's process.
@@ -40,7 +47,12 @@ enum SixWriters {
         var count = 0
         while Date() < end {
             count += 1
-            try store.record(Page(name: "\(arguments[1]) \(count % 50)", content: Data(repeating: UInt8(count & 255), count: 50_000)))
+            try store.record(
+                Page(
+                    name: "\(arguments[1]) \(count % 50)",
+                    content: Data(repeating: UInt8(count & 255), count: 50_000)
+                )
+            )
         }
     }
 }

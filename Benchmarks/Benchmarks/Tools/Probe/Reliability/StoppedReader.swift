@@ -15,18 +15,32 @@ enum StoppedReader {
         let (before, beside) = (Distribution(running).median, Distribution(stopped).median)
         return [
             Figure(title: "Records beside an idle reader", value: before, unit: "/s"),
-            Figure(title: "… beside a reader that was stopped (SIGSTOP)", value: beside, unit: "/s"),
             Figure(
-                title: "… the rate beside the idle one by that beside the stopped one", value: before / beside, unit: "x", limit: 1 / 0.7),
+                title: "… beside a reader that was stopped (SIGSTOP)",
+                value: beside,
+                unit: "/s"
+            ),
+            Figure(
+                title: "… the rate beside the idle one by that beside the stopped one",
+                value: before / beside,
+                unit: "x",
+                limit: 1 / 0.7
+            ),
             Figure(title: "… the log then", value: Distribution(logs).median, unit: "MB"),
         ]
     }
 
-    private static func rate(isStopped: Bool, _ workspace: Workspace, _ round: Int) throws -> (rate: Double, log: Double) {
+    private static func rate(
+        isStopped: Bool,
+        _ workspace: Workspace,
+        _ round: Int
+    ) throws -> (rate: Double, log: Double) {
         let folder = try workspace.folder("stopped-\(isStopped)-\(round)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let factory = ArchivesFactory(directory: folder)
-        try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte).record(contentsOf: (0..<1000).map(Person.init))
+        try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte).record(
+            contentsOf: (0..<1000).map(Person.init)
+        )
         try factory.close()
 
         let (reader, readerOutput) = try child(["read", folder.path, isStopped ? "on" : "once"])
@@ -36,10 +50,18 @@ enum StoppedReader {
         let (writer, output) = try child(["write", folder.path, "0", workspace.isQuick ? "3" : "8"])
         let said = output.fileHandleForReading.readDataToEndOfFile()
         writer.waitUntilExit()
-        let log = try FileManager.default.attributesOfItem(atPath: folder.path + "/Archives.sqlite-wal")[.size] as? NSNumber
+        let log =
+            try FileManager.default.attributesOfItem(atPath: folder.path + "/Archives.sqlite-wal")[
+                .size
+            ] as? NSNumber
         kill(reader.processIdentifier, SIGKILL)
         reader.waitUntilExit()
-        let rate = Double(String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
+        let rate =
+            Double(
+                String(decoding: said, as: UTF8.self).trimmingCharacters(
+                    in: .whitespacesAndNewlines
+                )
+            ) ?? .nan
         return (rate, (log?.doubleValue ?? 0) / 1_048_576)
     }
 

@@ -14,12 +14,21 @@ enum TwoWriters {
         return [
             Figure(title: "Records of one process", value: alone, unit: "/s"),
             Figure(title: "… of two on one file, together", value: together, unit: "/s"),
-            Figure(title: "… the rate of one beside that of two together", value: alone / together, unit: "x", limit: 1.25),
+            Figure(
+                title: "… the rate of one beside that of two together",
+                value: alone / together,
+                unit: "x",
+                limit: 1.25
+            ),
         ]
     }
 
     /// The records of all of them per second.
-    private static func total(of processes: Int, _ workspace: Workspace, _ round: Int) throws -> Double {
+    private static func total(
+        of processes: Int,
+        _ workspace: Workspace,
+        _ round: Int
+    ) throws -> Double {
         let folder = try workspace.folder("writers-\(processes)-\(round)")
         let children = try (0..<processes).map { number in
             let child = Process()
@@ -33,7 +42,11 @@ enum TwoWriters {
         let rates = children.map { child, output -> Double in
             let said = output.fileHandleForReading.readDataToEndOfFile()
             child.waitUntilExit()
-            return Double(String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
+            return Double(
+                String(decoding: said, as: UTF8.self).trimmingCharacters(
+                    in: .whitespacesAndNewlines
+                )
+            ) ?? .nan
         }
         try FileManager.default.removeItem(at: folder)
         return rates.reduce(0, +)
@@ -42,7 +55,11 @@ enum TwoWriters {
     /// The child's process: records for so many seconds, and prints the rate.
     static func write(_ arguments: [String]) throws {
         let factory = ArchivesFactory(directory: URL(fileURLWithPath: arguments[0]))
-        let store = try factory.store(for: Person.self, memoryLimit: 1.megaByte, diskLimit: 1.gigaByte)
+        let store = try factory.store(
+            for: Person.self,
+            memoryLimit: 1.megaByte,
+            diskLimit: 1.gigaByte
+        )
         let (number, seconds) = (Int(arguments[1]) ?? 0, Double(arguments[2]) ?? 1)
         var count = 0
         let begin = Date()

@@ -12,12 +12,19 @@ struct Article: Coded {
         var prose = Prose(index)
         let languages = Prose.Language.allCases
         // Every other one is in English.
-        let language = index.isMultiple(of: 2) ? Prose.Language.english : languages[index / 2 % languages.count]
+        let language =
+            index.isMultiple(of: 2)
+            ? Prose.Language.english : languages[index / 2 % languages.count]
         let length = prose.number(2000...8000)
         return Article(
-            id: 100_000 + index, title: prose.sentence(language), summary: prose.text(language, bytes: 300),
-            body: prose.text(language, bytes: length))
+            id: 100_000 + index,
+            title: prose.sentence(language),
+            summary: prose.text(language, bytes: 300),
+            body: prose.text(language, bytes: length)
+        )
     }
 
-    var message: ArticleMessage { .with { ($0.id, $0.title, $0.summary, $0.body) = (Int64(id), title, summary, body) } }
+    var message: ArticleMessage {
+        .with { ($0.id, $0.title, $0.summary, $0.body) = (Int64(id), title, summary, body) }
+    }
 }

@@ -45,16 +45,26 @@ struct Order: Coded {
         var prose = Prose(index)
         func half<Value>(_ value: Value) -> Value? { prose.isTrue(oneIn: 2) ? value : nil }
         return Order(
-            id: 100_000 + index, status: prose.one(of: Status.allCases), priority: prose.one(of: Priority.allCases),
-            payment: Payment(&prose), delivery: half(Delivery(&prose)), coupon: half("SAVE" + prose.digits(4)),
-            discount: half(prose.number(1...50, places: 2)), deliveredAt: half(prose.number(1_500_000_000...1_750_000_000)),
-            rating: half(prose.number(1...5)), isInsured: half(prose.isTrue(oneIn: 2)), note: half(prose.sentence(.english)),
-            gift: half(Gift(recipient: prose.firstName(), greeting: half(prose.sentence(.french)))))
+            id: 100_000 + index,
+            status: prose.one(of: Status.allCases),
+            priority: prose.one(of: Priority.allCases),
+            payment: Payment(&prose),
+            delivery: half(Delivery(&prose)),
+            coupon: half("SAVE" + prose.digits(4)),
+            discount: half(prose.number(1...50, places: 2)),
+            deliveredAt: half(prose.number(1_500_000_000...1_750_000_000)),
+            rating: half(prose.number(1...5)),
+            isInsured: half(prose.isTrue(oneIn: 2)),
+            note: half(prose.sentence(.english)),
+            gift: half(Gift(recipient: prose.firstName(), greeting: half(prose.sentence(.french))))
+        )
     }
 
     var message: OrderMessage {
         .with {
-            ($0.id, $0.status, $0.priority, $0.payment) = (Int64(id), status.message, priority.message, payment.message)
+            ($0.id, $0.status, $0.priority, $0.payment) = (
+                Int64(id), status.message, priority.message, payment.message
+            )
             if let delivery { $0.delivery = delivery.message }
             if let coupon { $0.coupon = coupon }
             if let discount { $0.discount = discount }
@@ -93,7 +103,11 @@ extension Order.Payment {
     fileprivate init(_ prose: inout Prose) {
         switch prose.number(0...2) {
         case 0:
-            self = .card(holder: "\(prose.firstName()) \(prose.lastName())", digits: prose.digits(16), expires: prose.number(2026...2032))
+            self = .card(
+                holder: "\(prose.firstName()) \(prose.lastName())",
+                digits: prose.digits(16),
+                expires: prose.number(2026...2032)
+            )
         case 1: self = .transfer(iban: "DE" + prose.digits(20))
         default: self = .cash
         }
@@ -103,7 +117,9 @@ extension Order.Payment {
         .with {
             switch self {
             case .card(let holder, let digits, let expires):
-                $0.card = .with { ($0.holder, $0.digits, $0.expires) = (holder, digits, Int64(expires)) }
+                $0.card = .with {
+                    ($0.holder, $0.digits, $0.expires) = (holder, digits, Int64(expires))
+                }
             case .transfer(let iban): $0.transfer = .with { $0.iban = iban }
             case .cash: $0.cash = OrderMessage.Cash()
             }
@@ -115,13 +131,15 @@ extension Order.Delivery {
     fileprivate init(_ prose: inout Prose) {
         self =
             prose.isTrue(oneIn: 2)
-            ? .post(street: prose.street(), city: prose.city()) : .locker(number: prose.number(1...9999))
+            ? .post(street: prose.street(), city: prose.city())
+            : .locker(number: prose.number(1...9999))
     }
 
     fileprivate var message: OrderMessage.Delivery {
         .with {
             switch self {
-            case .post(let street, let city): $0.post = .with { ($0.street, $0.city) = (street, city) }
+            case .post(let street, let city):
+                $0.post = .with { ($0.street, $0.city) = (street, city) }
             case .locker(let number): $0.locker = .with { $0.number = Int64(number) }
             }
         }
