@@ -128,8 +128,8 @@ package enum Log {
 
     /// Returns the name of an archive for messages.
     ///
-    /// Not by Foundation: in a forked process that takes a lock of the runtime, which another
-    /// thread may have had.
+    /// Without Foundation, which takes a lock of the runtime: in a forked process, one that another
+    /// thread had would never be free.
     package static func displayed(_ archive: String) -> String {
         archive.replacing("\0", with: "\\0")
     }
