@@ -436,7 +436,7 @@ let package = Package(
         .testTarget(
             name: "ReliabilityTests",
             dependencies: [
-                "VellumCore", "VellumEngine", "MiniCache", "Shallows", "ShallowsSQLite",
+                "Vellum", "VellumCore", "VellumEngine", "MiniCache", "Shallows", "ShallowsSQLite",
                 "VellumTestSupport", "ScriptedDisk",
                 .target(name: "CSQLite", condition: .when(platforms: [.linux])),
             ]

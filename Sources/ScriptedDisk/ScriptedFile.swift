@@ -83,6 +83,29 @@ struct ScriptedFile {
 
     // MARK: Helpers of the methods
 
+    static func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64 {
+        var size: sqlite3_int64 = 0
+        return io(file).xFileSize(system(file), &size) == SQLITE_OK ? size : 0
+    }
+
+    /// - Returns: Whether the disk has so many bytes for the file.
+    static func take(_ bytes: Int64, _ file: UnsafeMutablePointer<sqlite3_file>) -> Bool {
+        let this = of(file)
+        return this.pointee.script.takeUnretainedValue().take(
+            bytes,
+            this.pointee.name.takeUnretainedValue() as String
+        )
+    }
+
+    static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>, _ size: Int64) -> Int32 {
+        let before = Self.size(file)
+        let code = io(file).xTruncate(system(file), size)
+        guard code == SQLITE_OK else { return code }
+        of(file).pointee.script.takeUnretainedValue().give(max(0, before - size))
+        record(file) { .truncate(file: $0, size: Int(size)) }
+        return code
+    }
+
     static func nextFault(
         _ file: UnsafeMutablePointer<sqlite3_file>,
         _ call: DiskCall
@@ -115,6 +138,8 @@ struct ScriptedFile {
         _ count: Int32,
         _ offset: sqlite3_int64
     ) -> Int32 {
+        let growth = offset + Int64(count) - size(file)
+        guard growth <= 0 || take(growth, file) else { return SQLITE_FULL }
         let code = io(file).xWrite(system(file), bytes, count, offset)
         if code == SQLITE_OK {
             record(file) {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumCore
 
 #if canImport(SQLite3)
     internal import SQLite3
@@ -62,11 +63,7 @@ enum ScriptedMethods {
         methods.xTruncate = { file, size in
             guard let file else { return SQLITE_MISUSE }
             if let (_, code) = ScriptedFile.nextFault(file, .truncate) { return code }
-            let code = ScriptedFile.io(file).xTruncate(ScriptedFile.system(file), size)
-            if code == SQLITE_OK {
-                ScriptedFile.record(file) { .truncate(file: $0, size: Int(size)) }
-            }
-            return code
+            return ScriptedFile.truncate(file, size)
         }
         methods.xSync = { file, flags in
             guard let file else { return SQLITE_MISUSE }
@@ -87,6 +84,10 @@ enum ScriptedMethods {
         }
         methods.xFileControl = { file, operation, argument in
             guard let file else { return SQLITE_MISUSE }
+            if operation == RoomControl.code, let argument {
+                let bytes = argument.assumingMemoryBound(to: Int64.self).pointee
+                return ScriptedFile.take(bytes, file) ? SQLITE_OK : SQLITE_FULL
+            }
             return ScriptedFile.io(file).xFileControl(
                 ScriptedFile.system(file),
                 operation,

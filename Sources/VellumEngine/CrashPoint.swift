@@ -26,6 +26,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // One entry.
     case entryInserted, entryUpdated, entryIndexed, roomMade, entryDeleted, touchDeleted,
         deletionIndexed, clearedDeleted, entryMigrated
+    // Removals on a full disk.
+    case removalsMarked, removedDeleted
     // Groups.
     case membersCreated, memberInserted, memberRemoved
     // Relaxed writes.

@@ -43,13 +43,11 @@ public final class Faults: Sendable {
         self.script.withLock { exchange(&$0, with: script) }?.remove()
     }
 
-    /// No space is left on the disk from now on: writes fail, and reads go on.
+    /// No space is left on the disk from now on: records fail, deleting succeeds, and reads go on.
     ///
-    /// What fails has the code `diskFull`. On a real disk that is full deleting succeeds, because
-    /// room is kept for it; here it fails as well.
-    public func fillDisk() {
-        script.withLock { $0 }?.fail(.noSpace, at: 0, lasting: true)
-    }
+    /// What fails has the code `diskFull`. On a real disk a small record may still find room in a
+    /// page; here none does.
+    public func fillDisk() { script.withLock { $0 }?.fill() }
 
     /// The device fails after so many more calls of the system, and from then on.
     ///

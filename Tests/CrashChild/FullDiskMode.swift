@@ -10,6 +10,8 @@ import VellumTestSupport
 ///         records values of this length until no space is left, prints their number, and waits
 ///     CrashChild empty FOLDER each|all|evict
 ///         empties the archive, and records a value
+///     CrashChild third FOLDER [POINT]
+///         removes every third value in one transaction, and stops when it passes the point
 enum FullDiskMode {
     private static func store(_ folder: String) throws -> (DatabaseFile, Store<Data>) {
         let file = try DatabaseFile.open(at: Library.url(in: folder))
@@ -41,6 +43,20 @@ enum FullDiskMode {
             }
         }
         _ = readLine()
+    }
+
+    static func removeThird(_ arguments: [String]) throws {
+        let (file, store) = try store(arguments[2])
+        if arguments.count > 3, let point = CrashPoint(rawValue: arguments[3]) {
+            CrashPoint.stop(at: point)
+        }
+        var transaction = StoreTransaction()
+        for number in 0..<(try store.count()) where number % 3 == 1 {
+            transaction.remove(EntryKey("\(number)"), in: store)
+        }
+        try transaction.commit()
+        file.waitForMaintenance()
+        try file.close()
     }
 
     static func empty(_ arguments: [String]) throws {

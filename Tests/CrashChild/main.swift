@@ -146,6 +146,9 @@ do {
     case "empty":
         try FullDiskMode.empty(arguments)
         exit(0)
+    case "third":
+        try FullDiskMode.removeThird(arguments)
+        exit(0)
     case "count":
         try CountMode.run(arguments)
         exit(0)

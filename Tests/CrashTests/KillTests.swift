@@ -122,5 +122,10 @@ extension CrashPoint {
         .backupCreated, .backupPortionCopied, .backupCopied, .backupSynced, .backupInPlace,
     ]
 
-    static let ofScripts = allCases.filter { !(ofRecovery + ofOriginals + ofBackups).contains($0) }
+    /// The points that only a removal on a full disk passes.
+    static let ofFullDisks: [CrashPoint] = [.removalsMarked, .removedDeleted]
+
+    static let ofScripts = allCases.filter {
+        !(ofRecovery + ofOriginals + ofBackups + ofFullDisks).contains($0)
+    }
 }

@@ -44,6 +44,22 @@ struct FaultsTests {
         #expect(Set(try notes.keys()) == ["before", "b"])
     }
 
+    /// As on a real disk.
+    @Test func onAFullDiskDeletingSucceeds() throws {
+        let notes = try notes()
+        for number in 0..<300 { try notes.record(Note(title: "\(number)")) }
+        faults.fillDisk()
+        #expect(try notes.delete(archiveWithKey: "0"))
+        #expect(try notes.deleteAll(prefix: "1") == 111)
+        #expect(throws: VellumError.self) { try notes.record(Note(title: "a")) }
+        #expect(try notes.count() == 188)
+        try notes.deleteAll()
+        #expect(throws: VellumError.self) { try notes.record(Note(title: "a")) }
+        faults.heal()
+        try notes.record(Note(title: "a"))
+        #expect(try notes.keys() == ["a"])
+    }
+
     @Test(arguments: 0..<faultsOfRecords.count) func aCacheReadsNothingElse(_ number: Int) throws {
         let fault = Self.faultsOfRecords[number]
         let cache = cache()

@@ -91,6 +91,7 @@ extension ArchiveEdit {
         noteChange(of: group, .groupRemoved)
         guard state.contents.hasMembers else { return 0 }
         let members = try tables.members(of: group, after: state.totals.cleared)
+            .filter { !isRemoved($0.id) }
         for member in members {
             try delete(member.id, size: Int64(member.size), key: member.key, .removed)
             CrashPoint.reached(.memberRemoved)

@@ -351,7 +351,7 @@ extension ArchiveEdit {
         find.bind(checksum.storedHash(ofKey: key), at: 1)
         find.bind(state.totals.cleared, at: 2)
         while try find.step() {
-            guard var head = EntryHead(find, of: key) else { continue }
+            guard var head = EntryHead(find, of: key), !isRemoved(head.id) else { continue }
             if head.validity.idle != .max {
                 head.lastUse = max(
                     head.lastUse,
@@ -384,6 +384,21 @@ extension ArchiveEdit {
     ) throws(SQLiteError) -> Bool {
         noteChange(of: key, kind)
         state.hasUnknownGrowth = true
+        state.uses[entryID] = nil
+        state.totals.entries -= 1
+        state.totals.bytes -= size
+        state.contents.hasChangedEntries = true
+        state.bytesRemoved += size
+        guard removed == nil else {
+            removed?.insert(entryID)
+            return false
+        }
+        return try deleteRows(of: entryID)
+    }
+
+    /// - Returns: Whether the entry had groups.
+    @discardableResult
+    func deleteRows(of entryID: Int64) throws(SQLiteError) -> Bool {
         let delete = try statement(.deleteEntry)
         delete.bind(entryID, at: 1)
         try delete.run()
@@ -394,13 +409,11 @@ extension ArchiveEdit {
         CrashPoint.reached(.touchDeleted)
         try indexRemoved(entryID)
         CrashPoint.reached(.deletionIndexed)
-        state.uses[entryID] = nil
-        state.totals.entries -= 1
-        state.totals.bytes -= size
-        state.contents.hasChangedEntries = true
-        state.bytesRemoved += size
         return state.contents.hasMembers ? try removeMembers(entryID) : false
     }
+
+    /// Whether the transaction has removed the entry, whose rows are still there.
+    func isRemoved(_ entryID: Int64) -> Bool { removed?.contains(entryID) ?? false }
 
     /// Removes all entries at once. What they take in the file is returned in the background, by
     /// ``removeCleared(limit:)``.

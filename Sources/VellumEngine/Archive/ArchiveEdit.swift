@@ -13,6 +13,9 @@ final class ArchiveEdit {
     let tables: ArchiveTables
     /// What the transaction has done so far. Can be put back.
     @exclusivity(unchecked) var state: State
+    /// The entries that it removes without deleting their rows; `nil` if it deletes them
+    /// (``RemovedTable``).
+    @exclusivity(unchecked) var removed: Set<Int64>?
     /// Outlives it.
     unowned(unsafe) let writer: Writer
 

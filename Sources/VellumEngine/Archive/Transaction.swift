@@ -18,13 +18,19 @@ final class Transaction {
     /// The number of calls whose writes it holds, and the bytes of these.
     @exclusivity(unchecked) private var writes = 0
     @exclusivity(unchecked) private var bytes = 0
+    /// Whether it writes which entries it removes, instead of deleting their rows
+    /// (``RemovedTable``).
+    private let marksRemovals: Bool
     /// How many of the edits are becoming visible.
     @exclusivity(unchecked) private var changing = 0
     /// Outlives it.
     private unowned(unsafe) let writer: Writer
 
     /// The caller has begun it.
-    init(_ writer: Writer) { self.writer = writer }
+    init(_ writer: Writer, marksRemovals: Bool = false) {
+        self.writer = writer
+        self.marksRemovals = marksRemovals
+    }
 
     /// Whether it holds no writes.
     var isEmpty: Bool { writes == 0 }
@@ -51,6 +57,7 @@ final class Transaction {
             tables,
             on: writer
         )
+        if marksRemovals { edit.removed = [] }
         edits.append(edit)
         return edit
     }
@@ -101,6 +108,7 @@ final class Transaction {
     /// Stores the totals, makes room for the log, announces what has changed, and commits.
     func commit() throws(SQLiteError) -> Commit {
         for edit in edits { try edit.store() }
+        if marksRemovals { try writer.markRemovals(edits.flatMap { $0.removed ?? [] }) }
         CrashPoint.reached(.totalsStored)
         try writer.makeRoom(for: self)
         let announced = try writer.announce(edits)
@@ -118,6 +126,15 @@ final class Transaction {
         if announced != nil, writer.isFileRetired { throw .vanished }
         CrashPoint.reached(.changesFinished)
         return writer.didCommit(self)
+    }
+
+    /// Whether it stores entries.
+    var stores: Bool { edits.contains { $0.state.splitPages > 0 } }
+
+    /// How much of the room in the file must be left after the transaction: a later one that writes
+    /// which entries it removes finds it.
+    func room(leftOf bytes: Int64) -> Int64 {
+        marksRemovals ? 0 : Writer.roomForRemovals(in: bytes)
     }
 
     /// How many bytes of pages the transaction adds at most; `nil` if that is unknown.

@@ -18,24 +18,35 @@ extension Writer {
     /// transaction finds room in the log, however full the disk is then: so a store that has filled
     /// its disk can be emptied.
     func makeRoom(for transaction: Transaction) throws(SQLiteError) {
+        // A small record may find room on a full disk, in a page. In a test none does.
+        if connection.isDiskFull, transaction.stores { throw .full }
         // SQLite compiles the question for the number of pages each time.
         let growth = transaction.greatestGrowth
         let room = room
-        if let growth, let pages = connection.pagesOfLastCommit(), pages * pageSize + growth <= room
+        let present = connection.pagesOfLastCommit().map { $0 * pageSize }
+        if let growth, let present,
+            case let bytes = present + growth, bytes + transaction.room(leftOf: bytes) <= room
         {
             return
         }
         let bytes = try bytesOfPages
         // Small transactions get room for some that follow, where there is room.
-        if let growth, bytes + growth > room, !isOnFullDisk,
+        let wanted = bytes + transaction.room(leftOf: bytes)
+        if let growth, wanted + growth > room, !isOnFullDisk,
             !FileSystem.isAlmostFull(connection.path),
-            try reserve(bytes + roomAhead(of: bytes))
+            try reserve(wanted + roomAhead(of: bytes))
         {
             return
         }
-        guard bytes > room else { return }
-        try reserveOrFail(bytes)
+        // What does not make the file grow, such as a deletion, needs no more than there is.
+        let needed = present.map { bytes <= $0 } ?? false ? bytes : wanted
+        guard needed > room else { return }
+        try reserveOrFail(needed)
     }
+
+    /// Room in which a transaction can write which entries it removes (``RemovedTable``): a row of
+    /// 20 bytes for 64 of them, of which each takes a hundred bytes and more.
+    static func roomForRemovals(in bytes: Int64) -> Int64 { min(7 << 16, 1 << 16 + bytes / 256) }
 
     /// Room for some hundred small entries: an eighth of the file, 64 KB at least, and less than
     /// what ``DatabaseFile/hasUntruncatedSpace()`` looks for at most.
@@ -83,12 +94,13 @@ extension Writer {
         try connection.execute(SQL.syncNothing)
         connection.busyHandler.milliseconds = max(0, end - CoarseClock.milliseconds)
         let result = Result { () throws(SQLiteError) in
+            if connection.isDiskFull { throw .full }
             _ = try begin()
             defer { rollBack() }
             try connection.execute(RecencyTables.probe)
-            if case let bytes = try bytesOfPages + 4 * pageSize, bytes > room {
-                try reserveOrFail(bytes)
-            }
+            let bytes = try bytesOfPages + 4 * pageSize
+            let wanted = bytes + Self.roomForRemovals(in: bytes)
+            if wanted > room { try reserveOrFail(wanted) }
             try connection.writePages()
         }
         connection.busyHandler.milliseconds = Connection.longestWait

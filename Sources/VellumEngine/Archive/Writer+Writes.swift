@@ -19,8 +19,10 @@ extension Writer {
         // Before a transaction begins: a closed archive must not roll back the writes of others in
         // the batch.
         try check(writes)
-        return isRelaxed
-            ? try addToBatch(writes, sharing: isShared, update) : try commitAlone(writes, update)
+        let marksRemovals = lasting.marksRemovals > 0 && writes.allSatisfy { $0.onlyRemoves }
+        return isRelaxed && !marksRemovals
+            ? try addToBatch(writes, sharing: isShared, update)
+            : try commitAlone(writes, marksRemovals: marksRemovals, update)
     }
 
     private func check(_ writes: [ArchiveWrite]) throws(SQLiteError) {
@@ -77,10 +79,11 @@ extension Writer {
 
     private func commitAlone(
         _ writes: [ArchiveWrite],
+        marksRemovals: Bool,
         _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit {
         try endBatch()
-        let transaction = try begin()
+        let transaction = try begin(marksRemovals: marksRemovals)
         var outcomes: [WriteOutcome]
         let commit: Commit
         defer { transaction.endChange() }
@@ -185,6 +188,16 @@ extension ArchiveWrite {
         case .renew, .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup,
             .announcePrefix, .require:
             0
+        }
+    }
+
+    /// Whether the write stores nothing.
+    var onlyRemoves: Bool {
+        switch operation {
+        case .store, .storeIfAbsent, .renew: false
+        case .remove, .removeExpired, .removeUnchanged, .removeAll, .removeGroup, .announcePrefix,
+            .require:
+            true
         }
     }
 

@@ -42,6 +42,8 @@ final class Writer {
         /// it is not zero, entries are evicted before others are inserted, and by the uses in the
         /// file alone, because writing the others takes space.
         var retriesOnFullDisk = 0
+        /// The number of those for which a few rows are all that the log has room to delete.
+        var marksRemovals = 0
         /// Archives of which a warning was logged, because two versions of a cache replaced each
         /// other.
         var warnedOfVersions: Set<Int64> = []
@@ -56,7 +58,8 @@ final class Writer {
         var snapshot: UInt64 = 0
         /// The number of bytes removed since space was last returned to the file system.
         var bytesRemoved: Int64 = 0
-        /// Whether there may be entries that were there when their archive was emptied.
+        /// Whether there may be rows to delete: of entries that were there when their archive was
+        /// emptied, and of those in ``RemovedTable``.
         var mayHoldCleared = false
         /// What a batch has made due that was committed before something else began.
         /// ``DatabaseFile/commitBatch()`` or the next commit says it.
@@ -143,7 +146,9 @@ final class Writer {
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
         do throws(SQLiteError) {
-            try body(try tablesForReading(archive))
+            try hidingRemoved { () throws(SQLiteError) in
+                try body(try tablesForReading(archive))
+            }
         } catch {
             noticeLostBatch()
             throw error
@@ -184,27 +189,121 @@ final class Writer {
 
     func forgetRemovals() { left.bytesRemoved = 0 }
 
-    /// Deletes up to `limit` entries that were there when their archive was emptied.
+    /// Deletes up to `limit` entries that were removed on a full disk, or that were there when their
+    /// archive was emptied.
     ///
     /// - Returns: Whether any were deleted, so that there may be more.
     func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
+        if mayHaveRemoved, try deleteRemoved(limit: Int(limit)) { return true }
         guard let id = try findCleared() else { return false }
+        try editUnnamed(id) { (edit) throws(SQLiteError) in try edit.removeCleared(limit: limit) }
+        return true
+    }
+
+    /// Runs `body` in a transaction with an archive that need not be open.
+    private func editUnnamed(
+        _ id: Int64,
+        deletesRemoved: Bool = false,
+        _ body: (ArchiveEdit) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
         // What is prepared for the archive is for its name.
         let named = tables.removeValue(forKey: id)
         defer {
             named?.contents = nil
             tables[id] = named
         }
-        _ = try transaction { (transaction) throws(SQLiteError) in
-            // It need not be open, nor hold the version for which it is. Nothing is looked for by
-            // its key.
+        _ = try transaction(deletesRemoved: deletesRemoved) { (transaction) throws(SQLiteError) in
+            // It need not hold the version for which it is open. Nothing is looked for by its key.
             let unnamed = Archive(
                 ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)),
                 name: ""
             )
-            try transaction.edit(of: unnamed).removeCleared(limit: limit)
+            try body(transaction.edit(of: unnamed))
         }
+    }
+
+    // MARK: Entries removed on a full disk
+
+    /// Whether ``RemovedTable`` may have rows.
+    private var mayHaveRemoved: Bool { (changesFile?.page.removals ?? 0) & 1 == 1 }
+
+    /// Whether an earlier process has left rows that are to be deleted.
+    func findLeftRows() throws(SQLiteError) -> Bool {
+        if try connection.int(Features.hasRemovals) ?? 0 > 0 {
+            changesFile?.page.beginRemovals()
+            left.mayHoldCleared = true
+            return true
+        }
+        return try findCleared() != nil
+    }
+
+    /// Notes what was removed, for whoever deletes its rows.
+    func markRemovals(_ ids: [Int64]) throws(SQLiteError) {
+        guard !ids.isEmpty else { return }
+        try RemovedTable.write(ids, on: connection)
+        // Before the commit: a reader looks for them in the first snapshot that has them.
+        changesFile?.page.beginRemovals()
+        left.mayHoldCleared = true
+        CrashPoint.reached(.removalsMarked)
+    }
+
+    /// - Returns: Whether any rows were deleted, so that there may be more.
+    private func deleteRemoved(limit: Int) throws(SQLiteError) -> Bool {
+        guard try connection.int(Features.hasRemovals) ?? 0 > 0 else {
+            changesFile?.page.endRemovals()
+            return false
+        }
+        let ids = try RemovedTable.first(limit, on: connection)
+        guard let first = ids.first else { throw .corrupt("No entry is removed.") }
+        try editUnnamed(first >> EntryID.bits, deletesRemoved: true) { (edit) throws(SQLiteError) in
+            for id in ids { try edit.deleteRows(of: id) }
+            try RemovedTable.forget(ids, on: connection)
+        }
+        CrashPoint.reached(.removedDeleted)
         return true
+    }
+
+    /// Deletes the rows of removed entries, as many as the log has room for.
+    ///
+    /// - Returns: Whether some are left.
+    /// - Throws: An error of a full disk if there was no room for any.
+    func deleteManyRemoved() throws(SQLiteError) -> Bool {
+        guard mayHaveRemoved else { return false }
+        var hasDeleted = false
+        do throws(SQLiteError) {
+            while try deleteRemoved(limit: 16) { hasDeleted = true }
+            return false
+        } catch {
+            guard error.isFull, hasDeleted else { throw error }
+            return true
+        }
+    }
+
+    /// Deletes the rows of all removed entries, and empties the log whenever it is full.
+    private func deleteAllRemoved() throws(SQLiteError) {
+        while try deleteManyRemoved() {
+            do throws(SQLiteError) {
+                try connection.restartLog(truncates: true)
+                forgetRoom()
+            } catch {
+                // The caller empties it, and waits longer for readers.
+                Log.error("The log could not be emptied on a full disk.", error)
+                throw .full
+            }
+        }
+    }
+
+    /// Runs `body`, which reads outside of a transaction that writes, without removed entries.
+    private func hidingRemoved(
+        _ body: () throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        guard mayHaveRemoved, try connection.int(Features.hasRemovals) ?? 0 > 0 else {
+            return try body()
+        }
+        try RemovedTable.hide(on: connection)
+        let result = Result { () throws(SQLiteError) in try body() }
+        try RemovedTable.show(on: connection)
+        try result.get()
     }
 
     /// The number of an archive that was emptied and still has entries from before.
@@ -219,10 +318,11 @@ final class Writer {
     /// Runs `body` in its own transaction, which is rolled back if `body` or the commit throws, and
     /// tells the owners what it removed.
     func transaction<Result>(
+        deletesRemoved: Bool = false,
         _ body: (Transaction) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> (Result, Commit) {
         try endBatch()
-        let transaction = try begin()
+        let transaction = try begin(deletesRemoved: deletesRemoved)
         defer { transaction.endChange() }
         do throws(SQLiteError) {
             let result = try body(transaction)
@@ -237,7 +337,16 @@ final class Writer {
     }
 
     /// Begins a transaction, in which no other process can write.
-    func begin() throws(SQLiteError) -> Transaction {
+    ///
+    /// - Parameters:
+    ///   - marksRemovals: Whether it only removes entries, and writes which.
+    ///   - deletesRemoved: Whether it deletes the rows of removed entries. No other begins before
+    ///     that is done: it would find them.
+    /// - Throws: An error of a full disk also if there is no room to delete those rows.
+    func begin(
+        marksRemovals: Bool = false,
+        deletesRemoved: Bool = false
+    ) throws(SQLiteError) -> Transaction {
         if let refusal = connection.writeRefusal { throw refusal }
         if isFileRetired { throw .vanished }
         try statements.begin.run()
@@ -251,7 +360,13 @@ final class Writer {
             bytesWithRoom = 0
         }
         left.snapshot += 1
-        return Transaction(self)
+        if mayHaveRemoved, !deletesRemoved {
+            rollBack()
+            left.mayHoldCleared = true
+            try deleteAllRemoved()
+            return try begin(marksRemovals: marksRemovals)
+        }
+        return Transaction(self, marksRemovals: marksRemovals)
     }
 
     func rollBack() {

@@ -210,7 +210,8 @@ extension DatabaseFile {
     ) throws(SQLiteError) -> Int {
         let removed = try inTransaction(archive) { (edit) throws(SQLiteError) in
             var entries: [RemovedEntry] = []
-            while entries.count < limit, let entry = try edit.removeOldest(before: stamp) {
+            let most = edit.isOnFullDisk ? min(limit, 16) : limit
+            while entries.count < most, let entry = try edit.removeOldest(before: stamp) {
                 entries.append(entry)
             }
             edit.noteRemoval(of: entries, .unused)

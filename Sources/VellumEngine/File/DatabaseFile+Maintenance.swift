@@ -267,7 +267,7 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             let (isWorthwhile, isCleared) =
                 try withWriter { (writer) throws(SQLiteError) in
-                    (try writer.hasSpaceToReturn, try writer.findCleared() != nil)
+                    (try writer.hasSpaceToReturn, try writer.findLeftRows())
                 } ?? (false, false)
             if isCleared { scheduleDeletingCleared() }
             if isWorthwhile { scheduleCheckpoint() }

@@ -198,9 +198,9 @@ final class LogKeeper: Sendable {
         after failure: SQLiteError,
         _ write: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
-        writing.countRetry(1)
-        defer { writing.countRetry(-1) }
         var retry = Retry(failure: failure)
+        writing.countRetry(1, marksRemovals: 0)
+        defer { writing.countRetry(-1, marksRemovals: retry.marksRemovals ? -1 : 0) }
         while true {
             try makeRoom(for: &retry)
             do throws(SQLiteError) {
@@ -221,6 +221,9 @@ final class LogKeeper: Sendable {
         var triesLeft = 8
         /// The number of commits when room was made.
         var commits: UInt64?
+        /// Whether it writes which entries it removes instead of deleting their rows: the last
+        /// means, which only removals have.
+        var marksRemovals = false
     }
 
     /// Empties the log. One copy for all callers of ``retryingWhenFull(_:)``.
@@ -228,7 +231,7 @@ final class LogKeeper: Sendable {
     private func makeRoom(for retry: inout Retry) throws(SQLiteError) {
         while retry.triesLeft > 0 {
             do throws(SQLiteError) {
-                retry.commits = try emptyLog()
+                repeat { retry.commits = try emptyLog() } while try deleteManyRemoved()
                 return
             } catch {
                 retry.triesLeft -= 1
@@ -261,8 +264,14 @@ final class LogKeeper: Sendable {
             guard error.isFull else { throw error }
             mayHelp = true
         }
-        guard mayHelp else { throw try cause(of: failure) }
-        retry.triesLeft -= 1
+        if mayHelp {
+            retry.triesLeft -= 1
+        } else if !retry.marksRemovals {
+            retry.marksRemovals = true
+            writing.countRetry(0, marksRemovals: 1)
+        } else {
+            throw try cause(of: failure)
+        }
     }
 
     /// Why a write has failed: a damaged cell may name a page beyond the greatest, which SQLite
@@ -304,6 +313,12 @@ final class LogKeeper: Sendable {
         try writing.withWriter { (writer) throws(SQLiteError) in
             writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
         } ?? false
+    }
+
+    /// - Returns: Whether rows of removed entries are left, for which the log must be emptied again.
+    private func deleteManyRemoved() throws(SQLiteError) -> Bool {
+        try writing.withWriter { (writer) throws(SQLiteError) in try writer.deleteManyRemoved() }
+            ?? false
     }
 
     // MARK: Releasing

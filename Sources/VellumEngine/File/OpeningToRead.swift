@@ -39,10 +39,13 @@ struct OpeningToRead {
             do {
                 let connection = try Connection(path: path, access: options.access)
                 try Schema.check(connection, options.kind)
+                let changesFile = try ChangesFile()
+                // What others announce is not seen: each snapshot is looked at.
+                changesFile.page.beginRemovals()
                 let location = FileLocation(
                     path,
                     identity,
-                    try ChangesFile(),
+                    changesFile,
                     access: options.access,
                     sideFiles: sideFiles
                 )

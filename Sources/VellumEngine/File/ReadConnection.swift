@@ -13,6 +13,12 @@ final class ReadConnection {
     private let beginSnapshot: Statement
     private let endSnapshot: Statement
     private var tables: [Int64: ArchiveTables] = [:]
+    private let location: FileLocation
+    /// Whether removed entries are hidden (``RemovedTable``), and for which count of removals that
+    /// is known.
+    private var hidesRemoved = false
+    private var hasRemovals: Statement?
+    private var knownRemovals: UInt64 = 0
     private var lease: LogIndex?
     /// When the lease began, in milliseconds of a monotonic clock.
     private var leaseBegan: Int64 = 0
@@ -45,6 +51,7 @@ final class ReadConnection {
     }
 
     init(_ location: FileLocation) throws(SQLiteError) {
+        self.location = location
         connection = try location.connect(SQL.readerSettings)
         beginSnapshot = try connection.prepare(SQL.begin)
         endSnapshot = try connection.prepare(SQL.commit)
@@ -71,10 +78,30 @@ final class ReadConnection {
         // A transaction is needed even without a lease: what is read must be one snapshot.
         try beginSnapshot.run()
         snapshot &+= 1
+        let removals = location.changesFile.page.removals
+        if removals != knownRemovals || removals & 1 == 1 { try lookForRemoved(removals) }
         if keepingLease {
             lease = present
             leaseBegan = now
         }
+    }
+
+    /// Hides removed entries, if there are any in the snapshot.
+    @inline(never)
+    private func lookForRemoved(_ removals: UInt64) throws(SQLiteError) {
+        let look =
+            if let hasRemovals { hasRemovals } else {
+                try connection.prepare(Features.hasRemovals)
+            }
+        hasRemovals = look
+        let areThere = try look.firstInt() > 0
+        if areThere != hidesRemoved {
+            // Not half of them, if it fails.
+            try RemovedTable.show(on: connection)
+            if areThere { try RemovedTable.hide(on: connection) }
+            hidesRemoved = areThere
+        }
+        if !areThere { knownRemovals = removals }
     }
 
     /// Ends a read that has succeeded.

@@ -139,12 +139,15 @@ final class WriterLock: Sendable {
     }
 
     /// Counts a thread that begins to write on a full disk, or ends.
-    func countRetry(_ change: Int) {
+    func countRetry(_ change: Int, marksRemovals: Int) {
         guarded.withLock { guarded in
+            var lasting = guarded.writer?.lasting ?? guarded.lasting
+            lasting.retriesOnFullDisk += change
+            lasting.marksRemovals += marksRemovals
             if let writer = guarded.writer {
-                writer.lasting.retriesOnFullDisk += change
+                writer.lasting = lasting
             } else {
-                guarded.lasting.retriesOnFullDisk += change
+                guarded.lasting = lasting
             }
         }
     }

@@ -7,6 +7,8 @@ final class Salvage {
     private let source: Connection
     private let archive: Int64
     private let checksum: Checksum
+    /// Entries that were removed, and whose rows are still there.
+    private let removed: Set<Int64>
     private var state = State.forward
     /// The last entry that was read forward.
     private var first: Int64
@@ -29,6 +31,7 @@ final class Salvage {
         self.source = source
         self.archive = archive
         self.checksum = checksum
+        removed = RemovedTable.all(on: source)
     }
 
     /// The next entries, about `count`; `nil` when there are no more.
@@ -112,6 +115,7 @@ final class Salvage {
     }
 
     private func append(_ row: EntryRow, to found: inout [StoredEntry]) {
+        guard !removed.contains(row.id) else { return }
         let stored = row.stored(checksum)
         guard stored.isIntact else { return }
         bytes += stored.entry.size

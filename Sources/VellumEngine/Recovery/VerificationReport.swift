@@ -57,11 +57,15 @@ extension VerificationReport {
             guard try connection.int(IndexTables.unlistedCount) ?? 0 == 0 else {
                 throw .corrupt("The file has indexes that are missing from the list of indexes.")
             }
+            let hasRemovals = try connection.int(Features.hasRemovals) ?? 0 > 0
+            if hasRemovals { try RemovedTable.hide(on: connection) }
             for (index, found) in found.enumerated() {
                 guard 1...EntryID.lastArchive ~= found.id else {
                     throw .corrupt("Invalid archive number.")
                 }
                 try Self.verify(&archives[index], found, connection)
+                // What it says of rows is true when those of removed entries are deleted.
+                if hasRemovals { archives[index].hasRightIndex = true }
             }
         } catch  where error.isDamage {
             structuralProblems.append(error.message)

@@ -31,6 +31,8 @@ package final class Connection {
     /// The identity of the open file; `nil` for a database in memory.
     private let identity: FileIdentity?
     private var knownFile: Int32?
+    /// Whether the VFS knows how full the disk is (``RoomControl``): in tests.
+    private var hasRoomControl = false
     /// Freed by SQLite when the connection is closed.
     private var sum: UnsafeMutablePointer<ColumnSum>?
 
@@ -88,6 +90,7 @@ package final class Connection {
         for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
         var chunk = Int32(Self.chunk)
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk)
+        hasRoomControl = askForRoom(0) != SQLITE_NOTFOUND
         sqlite3_create_function_v2(
             handle,
             Self.beginsFunction,
@@ -415,7 +418,16 @@ package final class Connection {
         try reserve(file, from: present, to: bytes)
     }
 
+    /// Whether a test has filled the disk.
+    var isDiskFull: Bool { hasRoomControl && askForRoom(0) == SQLITE_FULL }
+
+    private func askForRoom(_ bytes: Int64) -> Int32 {
+        var bytes = bytes
+        return sqlite3_file_control(handle, "main", RoomControl.code, &bytes)
+    }
+
     private func reserve(_ file: Int32?, from present: Int64, to bytes: Int64) throws(SQLiteError) {
+        if hasRoomControl, askForRoom(bytes - present) == SQLITE_FULL { throw .full }
         guard let file else {
             throw SQLiteError(code: SQLITE_CANTOPEN, message: "No descriptor to reserve room with.")
         }

@@ -18,7 +18,9 @@ package import VellumCore
 ///           restarts the log
 ///     56    how often processes have opened the database
 ///     64    1 if a thread of some process waits for the next change (its first four bytes)
-///     72    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when
+///     72    odd while the database may have removed entries whose rows are not deleted
+///           (``RemovedTable``)
+///     80    words of later versions, up to 1023 and from 3072 to 4095: kept, and set to 0 when
 ///           the page is begun anew
 ///     1024  256 generations: for each group of archives (archive number modulo 256), the number
 ///           of the last change
@@ -40,7 +42,7 @@ package struct ChangePage: @unchecked Sendable {
     static let capacity = 4096
     static let generations = 256
 
-    private static let laterWords = 72
+    private static let removalsWord = 72
     private static let generationsStart = 1024
     private static let ringStart = 4096
     private static let changeSize = 32
@@ -88,7 +90,7 @@ package struct ChangePage: @unchecked Sendable {
     /// what they cache.
     func reset(first: UInt64 = .random(in: 1 << 32..<1 << 60)) {
         word(0).pointee.store(0, ordering: .releasing)
-        for offset in stride(from: Self.laterWords, to: Self.generationsStart, by: 8) {
+        for offset in stride(from: Self.removalsWord, to: Self.generationsStart, by: 8) {
             word(offset).pointee.store(0, ordering: .relaxed)
         }
         // With the words between the groups and the changes.
@@ -212,6 +214,27 @@ package struct ChangePage: @unchecked Sendable {
     func finish(_ number: UInt64) {
         // Another process may have announced since, and so already finished ours.
         finished.pointee.max(number, ordering: .releasing)
+    }
+
+    // MARK: Removed entries
+
+    /// Grows when entries are about to be removed whose rows are not deleted, and again when all
+    /// are: odd in between.
+    var removals: UInt64 {
+        word(Self.removalsWord).pointee.load(ordering: .acquiring)
+    }
+
+    func beginRemovals() { changeRemovals(toOdd: true) }
+    func endRemovals() { changeRemovals(toOdd: false) }
+
+    private func changeRemovals(toOdd: Bool) {
+        let present = removals
+        guard (present & 1 == 1) != toOdd else { return }
+        word(Self.removalsWord).pointee.compareExchange(
+            expected: present,
+            desired: present &+ 1,
+            ordering: .sequentiallyConsistent
+        )
     }
 
     // MARK: Reading

@@ -3,7 +3,8 @@ internal import VellumCore
 /// The table `features`: what a file has beyond this version of format 1, in three words, as file
 /// systems say it (decision 73).
 ///
-/// Each bit stands for a feature, of which this version knows ``groups`` and ``sizing``.
+/// Each bit stands for a feature, of which this version knows ``groups``, ``sizing`` and those of
+/// ``RemovedTable``.
 /// `bits_check` is the complement: a damaged bit must not keep the file from being opened.
 struct Features {
     /// The bit of the second word for groups of entries (``MemberTable``).
@@ -20,6 +21,29 @@ struct Features {
         """
         UPDATE features SET bits = bits | \(groups), bits_check = ~(bits | \(groups)) WHERE word = 1
         """
+
+    /// The bit of the first word for the table ``RemovedTable``.
+    private static let removedTable: Int64 = 2
+    /// The bit of the third word for entries in it: whoever does not know it would read them.
+    private static let removals: Int64 = 1
+
+    static let addRemovedTable =
+        """
+        UPDATE features SET bits = bits | \(removedTable), bits_check = ~(bits | \(removedTable)) \
+        WHERE word = 0
+        """
+    static let beginRemovals =
+        """
+        UPDATE features SET bits = bits | \(removals), bits_check = ~(bits | \(removals)) \
+        WHERE word = 2
+        """
+    static let endRemovals =
+        """
+        UPDATE features SET bits = bits & ~\(removals), bits_check = ~(bits & ~\(removals)) \
+        WHERE word = 2
+        """
+    /// Whether there are removed entries, in a statement.
+    static let hasRemovals = "SELECT bits & \(removals) FROM features WHERE word = 2"
 
     /// The bits of the second word, in a statement.
     static let bitsForWriting = "(SELECT bits FROM features WHERE word = 1)"
@@ -57,9 +81,9 @@ struct Features {
             words.append(read.int(Column.bits).value)
         }
         guard words.count == 3 else { throw .corrupt("The words of features are damaged.") }
-        ignored = words[0] & ~Self.sizing
+        ignored = words[0] & ~(Self.sizing | Self.removedTable)
         forWriting = words[1] & ~Self.groups
-        forOpening = words[2]
+        forOpening = words[2] & ~Self.removals
         hasGroups = words[1] & Self.groups != 0
     }
 

@@ -70,6 +70,7 @@ struct SchemaCheck {
         }
         switch name {
         case "members": return MemberTable.create
+        case "removed": return RemovedTable.create
         case "sizing": return SizingTable.create
         case "sqlite_stat1": return IndexTables.statisticsTable
         case "sqlite_stat4": return IndexTables.samplesTable
