@@ -189,7 +189,7 @@ final class Writer {
 
     func forgetRemovals() { left.bytesRemoved = 0 }
 
-    /// Deletes up to `limit` entries that were removed on a full disk, or that were there when their
+    /// Deletes up to `limit` entries that were removed on a full disk, or were there when their
     /// archive was emptied.
     ///
     /// - Returns: Whether any were deleted, so that there may be more.

@@ -315,7 +315,7 @@ final class LogKeeper: Sendable {
         } ?? false
     }
 
-    /// - Returns: Whether rows of removed entries are left, for which the log must be emptied again.
+    /// - Returns: Whether rows of removed entries are left, for which the log must be emptied.
     private func deleteManyRemoved() throws(SQLiteError) -> Bool {
         try writing.withWriter { (writer) throws(SQLiteError) in try writer.deleteManyRemoved() }
             ?? false

@@ -5,8 +5,9 @@ internal import VellumCore
 ///
 /// To delete an entry some pages are written, and on a full disk the log has room for a few. A
 /// transaction that removes more entries writes here which: `bits` has one for each of the 64 ids
-/// from `block` times 64 on. Later transactions delete the rows, a few at a time. Until then nothing
-/// else is written (``Writer/begin(_:)``), and readers see the tables without them (``hide(on:)``).
+/// from `block` times 64 on. Later transactions delete the rows, a few at a time. Until then
+/// nothing else is written (`Writer.begin`), and readers see the tables without them
+/// (``hide(on:)``).
 enum RemovedTable {
     /// A plain table, as programs require that do not know the feature (decision 73).
     static let create = "CREATE TABLE removed(block INTEGER PRIMARY KEY, bits INTEGER NOT NULL)"
