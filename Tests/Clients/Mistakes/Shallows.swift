@@ -15,11 +15,9 @@ let numbers = MemoryStorage<String, Int>()
 try await numbers.set(1, forKey: "one")
 
 func storages(_ folder: DiskFolderStorage) async throws {
-    // expected-error@+1 {{requires the types 'String' and 'DiskFolderStorage.Key' (aka 'Filename')
-    // be equivalent}}
+    // expected-error@+1 {{'DiskFolderStorage.Key' (aka 'Filename') be equivalent}}
     _ = MemoryStorage<String, City>().combined(with: folder.mapJSONObject(City.self))
-    // expected-error@+1 {{cannot convert value of type 'DiskFolderStorage.Value' (aka 'Data') to
-    // specified type 'City'}}
+    // expected-error@+1 {{type 'DiskFolderStorage.Value' (aka 'Data') to specified type 'City'}}
     let _: City = try await folder.retrieve(forKey: "bern")
     // expected-error@+1 {{missing argument label 'forKey:' in call}}
     _ = try await folder.retrieve("bern")

@@ -34,11 +34,9 @@ struct Page: ArchiveCodable {
 }
 
 func limits(_ factory: ArchivesFactory) throws {
-    // expected-error@+1 {{Write trySetMaxMemorySize: and trySetMaxDiskSize:, or call
-    // store(for:memoryLimit:diskLimit:)}}
+    // expected-error@+1 {{or call store(for:memoryLimit:diskLimit:)}}
     _ = try factory.archives(for: User.self, memoryLimit: 10)
-    // expected-error@+1 {{cannot convert value of type 'String' to expected argument type
-    // 'DataSize'}}
+    // expected-error@+1 {{convert value of type 'String' to expected argument type 'DataSize'}}
     _ = try factory.archives(for: User.self, trySetMaxDiskSize: "10 MB")
 }
 
@@ -50,8 +48,7 @@ func folder() {
 func calls(_ archives: ArchiveManager<User>) throws {
     // expected-error@+1 {{missing argument label 'archiveWithKey:' in call}}
     _ = archives.access("ann")
-    // expected-error@+1 {{closure passed to parameter of type 'Predicate<User>' that does not
-    // accept a closure}}
+    // expected-error@+1 {{closure passed to parameter of type 'Predicate<User>' that does not}}
     _ = try archives.store.fetch(where: { $0.age > 30 })
 }
 
@@ -61,26 +58,23 @@ class Screen {
 }
 
 func opening(_ factory: ArchivesFactory) throws {
-    // expected-error@+1 {{Name the type of the objects: let users = try factory.store(for:
-    // User.self)}}
+    // expected-error@+1 {{let users = try factory.store(for: User.self)}}
     let users = try factory.store()
     _ = users
-    // expected-error@+1 {{Name the type of the objects: let users = try factory.store(for:
-    // User.self)}}
+    // expected-error@+1 {{let users = try factory.store(for: User.self)}}
     _ = try factory.store(diskLimit: 20.megaByte)
 }
 
 struct Indexed: ArchiveCodable, IndexedArchivable {
-    // expected-error@+2 {{type 'Any' has no member 'index'}} expected-error@+1 {{cannot infer key
-    // path type from context; consider explicitly specifying a root type}}
+    // expected-error@+2 {{type 'Any' has no member 'index'}}
+    // expected-error@+1 {{cannot infer key path type from context}}
     static let archiveIndexes = [.index(\.age)]
     var primaryKey: String
     var age: Int
 }
 
 struct AlsoIndexed: ArchiveCodable, IndexedArchivable {
-    // expected-error@+1 {{cannot infer key path type from context; consider explicitly specifying a
-    // root type}}
+    // expected-error@+1 {{cannot infer key path type from context}}
     static let archiveIndexes = [ArchiveIndex.index(\.age)]
     var primaryKey: String
     var age: Int
@@ -96,8 +90,7 @@ struct Event: ArchiveCodable {
 }
 
 func predicates(_ events: ArchiveStore<Event>, _ text: String) throws {
-    // expected-error@+1 {{Member access without an explicit base is not supported in this
-    // predicate}}
+    // expected-error@+1 {{Member access without an explicit base is not supported in this}}
     _ = try events.fetch(where: #Predicate { $0.kind == .small })
     // expected-error@+1 {{The lowercased() function is not supported in this predicate}}
     _ = try events.fetch(where: #Predicate { $0.title.lowercased() == text })
@@ -119,8 +112,7 @@ func predicates(_ events: ArchiveStore<Event>, _ text: String) throws {
 
 func queries(_ events: ArchiveStore<Event>) async throws {
     let all = #Predicate<Event> { $0.title != "" }
-    // expected-error@+1 {{cannot convert value of type 'SortDescriptor<Event>' to expected argument
-    // type '[SortDescriptor<Event>]'}}
+    // expected-error@+1 {{to expected argument type '[SortDescriptor<Event>]'}}
     _ = try events.fetch(where: all, sortedBy: SortDescriptor(\.title))
     // expected-error@+1 {{type 'SortOrder' has no member 'descending'}}
     _ = try events.fetch(where: all, sortedBy: [SortDescriptor(\.title, order: .descending)])
@@ -133,10 +125,8 @@ func queries(_ events: ArchiveStore<Event>) async throws {
 func writes(_ events: ArchiveStore<Event>, _ event: Event) throws {
     // expected-error@+1 {{type 'Expiration?' has no member 'days'}}
     try events.record(event, expiration: .days(1))
-    // expected-error@+1 {{cannot convert value of type '[Event]' to expected argument type
-    // 'Event'}}
+    // expected-error@+1 {{convert value of type '[Event]' to expected argument type 'Event'}}
     try events.record([event])
-    // expected-error@+1 {{incorrect argument label in call (have 'forKey:', expected
-    // 'archiveWithKey:')}}
+    // expected-error@+1 {{(have 'forKey:', expected 'archiveWithKey:')}}
     try events.delete(forKey: "a")
 }
