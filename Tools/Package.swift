@@ -35,7 +35,14 @@ let package = Package(
             ],
             path: "Tests/Sample"
         ),
-        .testTarget(name: "VellumToolKitTests", dependencies: ["VellumToolKit"]),
+        .testTarget(
+            name: "VellumToolKitTests",
+            dependencies: [
+                "VellumToolKit",
+                .product(name: "Vellum", package: "Vellum"),
+                .product(name: "MiniCache", package: "Vellum"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

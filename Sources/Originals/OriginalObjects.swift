@@ -20,7 +20,8 @@ package struct OriginalObjects: Sendable {
     /// - Returns: `nil` if version 1 could not write a folder of that name in `parent`, or there is
     ///   none.
     package init?(named name: String, in parent: URL) {
-        let parts = name.split(separator: "/")
+        // By scalars: a mark behind a slash is one character with it.
+        let parts = name.unicodeScalars.split(separator: "/").map(String.init)
         guard parent.isFileURL,
             !parts.isEmpty,
             !parts.contains("."),

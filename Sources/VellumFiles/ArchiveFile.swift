@@ -8,8 +8,7 @@ internal import VellumEngine
 /// ```swift
 /// let file = try ArchiveFile(at: url)
 /// if let countries = try file.archive(named: "Country") {
-///     let query = try RawQuery("population > 1000000 sort name")
-///     for country in try countries.find(query) {
+///     try countries.find(where: { $0["continent"] == "Asia" }) { country in
 ///         print(country.value.json())
 ///     }
 /// }

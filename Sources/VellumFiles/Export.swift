@@ -267,7 +267,6 @@ private final class ExportOutput {
         entries += 1
         let key = row.key
         let bytes = row.bytes
-        buffer.reserve(300 + key.count * 6 + bytes.count / 3 * 4)
         buffer.add("{\"id\":")
         buffer.add(row.id)
         buffer.add(",\"key\":")

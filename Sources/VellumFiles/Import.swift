@@ -1,3 +1,4 @@
+internal import CBORCoding
 public import Foundation
 internal import VellumCore
 internal import VellumEngine
@@ -244,11 +245,11 @@ struct ImportLine: Decodable {
                 instant = WallInstant(rawValue: try value.decode(Int64.self))
                 return
             } catch {}  // Then it is a text.
-            guard let seconds = MomentText.seconds(try value.decode(String.self)) else {
+            guard let date = RFC3339.date(from: try value.decode(String.self)) else {
                 throw DecodingError.dataCorruptedError(in: value, debugDescription: "no moment")
             }
             instant = WallInstant(
-                rawValue: seconds.whole * 1000 + Int64((seconds.fraction * 1000).rounded())
+                rawValue: Int64((date.timeIntervalSince1970 * 1000).rounded())
             )
         }
     }

@@ -1,5 +1,6 @@
 public import CBORCoding
 public import Foundation
+internal import MiniCache
 public import VellumCore
 internal import VellumEngine
 
@@ -216,7 +217,7 @@ extension RawArchive {
     /// Returns entries, without their values.
     ///
     /// - Parameters:
-    ///   - prefix: What the keys begin with.
+    ///   - prefix: What the keys begin with, as ``text(ofKey:)`` shows them.
     ///   - order: In which order they come.
     ///   - limit: How many at most. A long listing takes about 200 bytes of memory for each: use
     ///     ``forEachEntry(withPrefix:_:)`` for all of a large archive.
@@ -234,7 +235,10 @@ extension RawArchive {
             var batches = Batches(of: self, prefix)
             batches.left = limit
             while let entries = try batches.next() { found += entries }
-        case .size: found = try rows(after: .min, start, limit, bySize: true).entries
+        case .size:
+            let most = isShownAsValues && !prefix.isEmpty ? Int.max : limit
+            found = try rows(after: .min, start, most, bySize: true).entries
+            found.removeLast(max(0, found.count - max(0, limit)))
         case .use:
             let keys = try reading { (tables) throws(SQLiteError) in
                 try tables.keysByUse(
@@ -247,7 +251,7 @@ extension RawArchive {
             }
             for listed in keys
             where found.count < limit
-                && listed.key.normalized.utf8.starts(with: start.normalized.utf8)
+                && shows(listed.key.normalized, with: start)
             {
                 if let entry = try entry(forKey: listed.key.normalized) { found.append(entry) }
             }
@@ -256,7 +260,7 @@ extension RawArchive {
     }
 
     /// Calls `body` with every entry, without its value, in the order in which the keys were first
-    /// recorded.
+    /// recorded: those that begin with a prefix, as ``text(ofKey:)`` shows them.
     ///
     /// Reads in small steps, between which others write: what is written meanwhile may be missed.
     ///
@@ -305,13 +309,13 @@ extension RawArchive {
             let read = try tables.prepared(query: RawRows.entries(tables.id, bySize: bySize))
             defer { read.reset() }
             read.bind(id, at: 1)
-            read.bind(copying: prefix, at: 2)
+            read.bind(copying: isShownAsValues ? EntryKey("") : prefix, at: 2)
             read.bind(Int64(max(0, limit)), at: 3)
             var entries = [Entry]()
             var last = Int64?.none
             while try read.step() {
                 let row = RawRows.EntryRow(read)
-                entries.append(row.entry)
+                if shows(row.entry.key, with: prefix) { entries.append(row.entry) }
                 last = row.id
             }
             return (entries, last)
@@ -369,40 +373,45 @@ extension RawArchive {
         public let value: CBORValue
     }
 
-    /// Returns the objects that match a query. Those whose age has ended do not.
+    /// Calls `body` with the objects whose values a condition accepts, in the order in which the
+    /// keys were first recorded, and holds few of them in memory. Those whose age has ended, and
+    /// damaged ones, are left out.
     ///
-    /// Uses the indexes that the file has, whoever declared them. A column of an index is used if
-    /// it has the values of the field of its name.
+    /// ```swift
+    /// try airports.find(where: { $0["country"] == "CH" }) { airport in
+    ///     print(airport.entry.key, airport.value.json())
+    /// }
+    /// ```
     ///
-    /// - Complexity: O(log n + r) for r results of an index, O(n) without one.
-    /// - Throws: ``VellumError`` if the file cannot be read.
-    public func find(_ query: RawQuery) throws(VellumError) -> [Object] {
-        var objects: [Object] = []
-        do {
-            try find(query) { objects.append($0) }
-        } catch let error as VellumError {
-            throw error
-        } catch {
-            throw VellumError(.failedQuery, "A query could not be answered.", cause: error)
-        }
-        return objects
-    }
-
-    /// Calls `body` with the objects that match a query, and holds few of them in memory, unless
-    /// they are sorted without an index.
+    /// Reads every object, some at a time, between which others write. No index is used: only the
+    /// type knows which field has the values of its columns.
     ///
-    /// - Throws: As ``find(_:)``, and what `body` throws.
-    public func find(_ query: RawQuery, _ body: (Object) throws -> Void) throws {
-        let (store, index) = try store()
+    /// - Complexity: O(n): a million small objects take some seconds.
+    /// - Throws: ``VellumError`` if the file cannot be read, and what the closures throw.
+    public func find(
+        where isIncluded: (CBORValue) throws -> Bool,
+        _ body: (Object) throws -> Void
+    ) throws {
+        let archive = Archive(
+            ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash),
+            name: name
+        )
+        let store = Store<CBORValue>(
+            disk: DiskArchive(file: file, archive),
+            codec: RawCodec(),
+            memory: Capacity(bytes: 1, entries: 1),
+            StoreOptions(),
+            clock: file.clock
+        )
         let cursor = QueryCursor(
-            index.description(of: query),
+            QueryDescription(),
             in: store,
             batchSize: 256,
             undecodable: .skip
         )
         while let item = try cursor.nextItem() {
             // It may have been removed since it was read.
-            guard
+            guard try isIncluded(item.value),
                 let entry = try reading({ (tables) throws(SQLiteError) in
                     try tables.rawEntry(item.origin.entryID)
                 })
@@ -411,62 +420,55 @@ extension RawArchive {
         }
     }
 
-    /// Returns how many objects match a query.
-    ///
-    /// - Throws: As ``find(_:)``.
-    public func count(_ query: RawQuery) throws(VellumError) -> Int {
-        let (store, index) = try store()
-        return try store.count(index.description(of: query), undecodable: .skip)
-    }
-
-    /// Runs a query, and explains how it was answered.
-    ///
-    /// - Throws: As ``find(_:)``.
-    public func explain(_ query: RawQuery) throws(VellumError) -> QueryExplanation {
-        let (store, index) = try store()
-        var explanation = try store.explain(index.description(of: query), undecodable: .skip)
-        if !explanation.remaining.isEmpty { explanation.remaining = ["what no index answers"] }
-        return explanation
-    }
-
     /// Returns the fields of which an index says that they are dates: Swift's types write them as
     /// numbers (``CBORValue/json(isPretty:dateFields:)``).
     ///
-    /// - Throws: As ``find(_:)``.
-    public func dateFields() throws(VellumError) -> Set<String> { try index().dateFields }
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func dateFields() throws(VellumError) -> Set<String> {
+        try reading { (tables) throws(SQLiteError) in
+            try tables.rawIndex()?.dateFields ?? []
+        }
+    }
+}
 
-    /// The engine's view of the archive, with the index of the file.
-    private func store() throws(VellumError) -> (Store<CBORValue>, RawIndex) {
-        let archive = Archive(
-            ArchiveTable.Found(id: archive.id, hash: archive.checksum.hash),
-            name: name
-        )
-        let index = try index()
-        var options = StoreOptions<CBORValue>()
-        options.indexing = index.catalog
-        archive.setShape(index.catalog.shape)
-        let disk = DiskArchive(file: file, archive)
-        return (
-            Store(
-                disk: disk,
-                codec: RawCodec(),
-                memory: Capacity(bytes: 1, entries: 1),
-                options,
-                clock: file.clock
-            ), index
-        )
+// MARK: Keys
+
+extension RawArchive {
+    /// Returns the key of an entry as a person reads it: in a cache whose keys are not strings, the
+    /// value of the key (``CBORValue/plainText``).
+    public func text(ofKey key: String) -> String {
+        guard isShownAsValues else { return key }
+        do {
+            return try CacheKey.decoded(EntryKey(key), as: CBORValue.self).plainText
+        } catch {
+            return key
+        }
     }
 
-    private func index() throws(VellumError) -> RawIndex {
-        try reading { (tables) throws(SQLiteError) in
-            guard var index = try tables.rawIndex() else { return RawIndex.none }
-            let newest = try tables.newestIndexed(8, index.catalog.shape)
-            index.compare(
-                with: newest.compactMap { stored, values in
-                    values.map { (RawCodec.value(of: stored.entry.bytes), $0) }
-                }
-            )
-            return index
+    /// Whether keys are shown in another form than they are stored.
+    private var isShownAsValues: Bool { file.kind == .caches }
+
+    private func shows(_ key: String, with prefix: EntryKey) -> Bool {
+        prefix.normalized.isEmpty
+            || EntryKey(text(ofKey: key)).normalized.utf8.starts(with: prefix.normalized.utf8)
+    }
+
+    /// Returns the key of an entry, as it is stored, by what ``text(ofKey:)`` returns of it; `nil`
+    /// if there is none. A string is found before another key of the same text.
+    ///
+    /// - Complexity: O(log n) for strings and integers, O(n) for other keys of a cache.
+    /// - Throws: ``VellumError`` if the file cannot be read.
+    public func key(ofText text: String) throws -> String? {
+        if try entry(forKey: text) != nil { return text }
+        guard isShownAsValues else { return nil }
+        let marked = "\u{1}" + text
+        if self.text(ofKey: marked) == text, try entry(forKey: marked) != nil { return marked }
+        var batches = Batches(of: self, text)
+        while let entries = try batches.next() {
+            if let found = entries.first(where: { self.text(ofKey: $0.key) == text }) {
+                return found.key
+            }
         }
+        return nil
     }
 }

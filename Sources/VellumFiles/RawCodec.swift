@@ -46,18 +46,25 @@ private struct JSONValue: Decodable {
         func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
             do { return try container.decode(type) } catch { return nil }
         }
+        /// Whether the text of a number is the one that was read, which `Decimal` does not round.
+        func isExact(_ text: String) -> Bool {
+            decoded(Decimal.self).map { $0 == Decimal(string: text) } ?? true
+        }
         if container.decodeNil() {
             value = .null
         } else if let bool = decoded(Bool.self) {
             value = .bool(bool)
-        } else if let integer = decoded(Int64.self) {
+        } else if let integer = decoded(Int64.self), isExact("\(integer)") {
             value = .integer(Int128(integer))
-        } else if let integer = decoded(UInt64.self) {
+        } else if let integer = decoded(UInt64.self), isExact("\(integer)") {
             value = .integer(Int128(integer))
         } else if let text = decoded(String.self) {
             value = .text(text)
-        } else if let number = decoded(Double.self) {
+        } else if let number = decoded(Double.self), isExact("\(number)") {
             value = .float(number)
+        } else if let decimal = decoded(Decimal.self) {
+            let bytes = try CBOREncoder().encode(decimal)
+            value = try CBORDecoder().decode(CBORValue.self, from: bytes)
         } else if let elements = decoded([JSONValue].self) {
             value = .array(elements.map(\.value))
         } else {

@@ -6,7 +6,7 @@ import Testing
 @Suite("CBORValue", .ownThreads)
 struct CBORValueTests {
     private let person: CBORValue = [
-        "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, nil, true],
+        "name": "Ann", "born": .tagged(1, 362_188_800), "scores": [1.5, 2, .null, true],
         7: .bytes(Data([1, 2])),
     ]
 
@@ -35,7 +35,7 @@ struct CBORValueTests {
         }
         let others: [CBORValue] = [
             .integer(Int128(Int.max) + 1), .integer(Int128(Int.min) - 1), .integer(.max), 1.0, "1",
-            true, nil, .tagged(1, 1), [1], [:],
+            true, .null, .tagged(1, 1), [1], [:],
         ]
         for value in others { #expect(value.intValue == nil) }
     }

@@ -4,10 +4,7 @@ import VellumFiles
 func mountains(in url: URL) throws {
     let file = try ArchiveFile(at: url)
     if let airports = try file.archive(named: "Airport") {
-        let high = try RawQuery(
-            #"country == "CH" and elevation > 2000 sort name"#
-        )
-        for airport in try airports.find(high) {
+        try airports.find(where: { $0["country"] == "CH" }) { airport in
             print(airport.entry.key, airport.value.json())
         }
     }

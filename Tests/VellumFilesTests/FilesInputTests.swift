@@ -75,6 +75,8 @@ struct FilesInputTests {
             "RawArchive.encodedData forKey",
             "RawArchive.entry forKey",
             "RawArchive.value forKey",
+            "RawArchive.text ofKey",
+            "RawArchive.key ofText",
             "RawArchive.entries withPrefix",
             "RawArchive.forEachEntry withPrefix",
             of: HostileInput.names.filter { !$0.isEmpty }
@@ -82,7 +84,8 @@ struct FilesInputTests {
             try withArchive { archive in
                 try expect(
                     archive.encodedData(forKey: name) == nil && archive.value(forKey: name) == nil
-                        && archive.entry(forKey: name) == nil,
+                        && archive.entry(forKey: name) == nil
+                        && archive.key(ofText: archive.text(ofKey: name)) == nil,
                     "an entry"
                 )
                 for order in [RawArchive.Order.recorded, .use, .size] {
@@ -100,12 +103,6 @@ struct FilesInputTests {
             try factory.close()
             let file = try ArchiveFile(at: folder.file("Archives.sqlite"), access: .writing)
             try expect(file.archive(named: "Items")?.remove(keys: [name]) == 0, "an entry")
-        },
-        InputCase("RawQuery.init _", of: HostileInput.names.filter { !$0.isEmpty }) { name in
-            // Each is read as a query, or is an error that says where.
-            do throws(RawQuery.SyntaxError) { _ = try RawQuery(name) } catch {
-                try expect(error.offset <= name.count, "a place")
-            }
         },
     ]
 

@@ -111,7 +111,29 @@ struct RawArchiveTests {
         )
         #expect(try archive.entries(withPrefix: "\0", order: order).map(\.key) == ["\0"])
         #expect(try archive.statistics().ages.values.reduce(0, +) == keys.count)
-        #expect(try archive.find(RawQuery("")).count == keys.count)
+        #expect(try Self.found(in: archive).count == keys.count)
+    }
+
+    private static func found(
+        in archive: RawArchive,
+        where isIncluded: (CBORValue) -> Bool = { _ in true }
+    ) throws -> [String] {
+        var keys: [String] = []
+        try archive.find(where: isIncluded) { keys.append($0.entry.key) }
+        return keys
+    }
+
+    @Test func anObjectWhoseAgeHasEndedIsNotFound() throws {
+        let clock = ManualClock()
+        let factory = ArchivesFactory.inMemory(clock: clock.wallClock)
+        let store = try factory.store(for: Note.self)
+        try store.record(Note(primaryKey: "b"))
+        try store.record(Note(primaryKey: "a", text: "x"), expiration: .after(.seconds(10)))
+        let archive = try #require(try factory.rawArchive(named: "Note"))
+        #expect(try Self.found(in: archive) == ["b", "a"])
+        #expect(try Self.found(in: archive) { $0["text"] == "x" } == ["a"])
+        clock.advance(by: .seconds(20))
+        #expect(try Self.found(in: archive) == ["b"])
     }
 
     @Test func keysComeByPrefixAndInThreeOrders() throws {
@@ -184,15 +206,16 @@ struct RawArchiveTests {
             directory: try TemporaryDirectory().url,
             format: .json
         )
-        let cache: MiniCache<String, [String: Double]> = manager.cache(
+        let cache: MiniCache<String, [String: Decimal]> = manager.cache(
             cacheName: "c",
             cacheVersion: .custom("7"),
             maxAge: .hours(1)
         )
-        try cache.set(["a": 1, "b": 0.5], forKey: "k")
+        let exact = try #require(Decimal(string: "12345678901234567.89"))
+        try cache.set(["a": 1, "b": 0.5, "c": exact], forKey: "k")
         let raw = try #require(try manager.rawCache(named: "c"))
         let key = try #require(try raw.entries().first?.key)
-        #expect(try raw.value(forKey: key)?.json() == #"{"a":1,"b":0.5}"#)
+        #expect(try raw.value(forKey: key)?.json() == #"{"a":1,"b":0.5,"c":12345678901234567.89}"#)
         #expect(try raw.summary().cacheVersion == "7")
     }
 

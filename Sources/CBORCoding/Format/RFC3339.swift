@@ -1,10 +1,10 @@
-internal import Foundation
+package import Foundation
 
 /// Conversion between dates and texts of RFC 3339, which use the Gregorian calendar for all years
 /// from 0 to 9999.
 ///
 /// Foundation's style does not: before 1582 it uses the Julian calendar.
-enum RFC3339 {
+package enum RFC3339 {
     private static let epoch = Int(Date.timeIntervalBetween1970AndReferenceDate)
 
     /// Whether the date is in the years 0 to 9999.
@@ -14,25 +14,69 @@ enum RFC3339 {
 
     /// Returns a text in UTC and whole seconds. The date must be in the years 0 to 9999.
     static func string(from date: Date) -> String {
-        let seconds = Int(date.timeIntervalSinceReferenceDate.rounded(.down)) + epoch
+        string(Int(date.timeIntervalSinceReferenceDate.rounded(.down)) + epoch)
+    }
+
+    /// Returns a text that is read as exactly this date, with milliseconds if these suffice; `nil`
+    /// if there is none of at most twenty decimals in the years 0 to 9999.
+    package static func exactString(from date: Date) -> String? {
+        guard canRepresent(date) else { return nil }
+        let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
+        let fraction = date.timeIntervalSinceReferenceDate - seconds
+        if fraction == 0 { return string(from: date) }
+        return [3, 6, 9, 20].lazy.map { digits in
+            let decimals = String(format: "%.\(digits)f", fraction).dropFirst()
+            return string(Int(seconds) + epoch, decimals: String(decimals))
+        }
+        .first { self.date(from: $0) == date }
+    }
+
+    /// Returns a text in UTC.
+    ///
+    /// - Parameters:
+    ///   - seconds: The seconds since 1970, in the years 0 to 9999.
+    ///   - decimals: A point and digits, or nothing.
+    package static func string(_ seconds: Int, decimals: String = "") -> String {
+        let text = String(unsafeUninitializedCapacity: length) { bytes in
+            write(seconds, to: bytes)
+            return length
+        }
+        return text + decimals + "Z"
+    }
+
+    /// How many bytes a moment has without decimals and an offset.
+    package static let length = 19
+
+    /// Writes ``length`` bytes: the seconds since 1970, in the years 0 to 9999.
+    package static func write(_ seconds: Int, to bytes: UnsafeMutableBufferPointer<UInt8>) {
         let second = (seconds % 86400 + 86400) % 86400
         let (year, month, day) = Self.date(ofDay: (seconds - second) / 86400)
-        return String(
-            format: "%04d-%02d-%02dT%02d:%02d:%02dZ",
-            year,
-            month,
-            day,
-            second / 3600,
-            second / 60 % 60,
-            second % 60
-        )
+        var end = 0
+        func add(_ number: Int, _ digits: Int, after mark: Unicode.Scalar? = nil) {
+            if let mark {
+                bytes[end] = UInt8(ascii: mark)
+                end += 1
+            }
+            end += digits
+            var rest = number
+            for place in stride(from: end - 1, to: end - 1 - digits, by: -1) {
+                bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+        }
+        add(year, 4)
+        add(month, 2, after: "-")
+        add(day, 2, after: "-")
+        add(second / 3600, 2, after: "T")
+        add(second / 60 % 60, 2, after: ":")
+        add(second % 60, 2, after: ":")
     }
 
     /// Parses a date with a time and an offset. Returns `nil` for another form, and for a date or
     /// time that does not exist.
     ///
     /// A leap second is accepted at the end of a month in UTC, and becomes the second after it.
-    static func date(from text: String) -> Date? {
+    package static func date(from text: String) -> Date? {
         let bytes = Array(text.utf8)
         guard let day = day(bytes.prefix(10)),
             has("T00:00:00", bytes.dropFirst(10).prefix(9))
@@ -127,18 +171,22 @@ enum RFC3339 {
             - 865_566
     }
 
+    /// The date of a day after 1970, by Howard Hinnant, "chrono-Compatible Low-Level Date
+    /// Algorithms", `civil_from_days`.
     private static func date(
         ofDay day: Int
     ) -> (year: Int, month: Int, day: Int) {
-        let estimate = Int((Double(day) / 365.2425).rounded(.down)) + 1970
-        let year =
-            (estimate - 1...estimate + 1).last {
-                self.day($0, 1, 1) <= day
-            } ?? estimate
-        let month =
-            (1...12).last {
-                self.day(year, $0, 1) <= day
-            } ?? 1
-        return (year, month, day - self.day(year, month, 1) + 1)
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let leapDays = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
+        let year = (dayOfEra - leapDays) / 365
+        let dayOfYear = dayOfEra - (365 * year + year / 4 - year / 100)
+        let part = (5 * dayOfYear + 2) / 153
+        let month = part < 10 ? part + 3 : part - 9
+        let isAfterNewYear = month <= 2 ? 1 : 0
+        return (
+            year + era * 400 + isAfterNewYear, month, dayOfYear - (153 * part + 2) / 5 + 1
+        )
     }
 }

@@ -37,8 +37,9 @@ extension CBORValue: CustomStringConvertible {
         return "\(number)"
     }
 
-    /// Returns the text as a JSON string literal.
-    private static func quoted(_ text: String) -> String {
+    /// Returns the text as a JSON string literal. Control characters, and marks that change the
+    /// direction of a text, are escaped.
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -46,7 +47,9 @@ extension CBORValue: CustomStringConvertible {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}": result += "\\u" + hexadecimal(scalar.value, digits: 4)
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}",
+                "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+                result += "\\u" + hexadecimal(scalar.value, digits: 4)
             default: result.unicodeScalars.append(scalar)
             }
         }

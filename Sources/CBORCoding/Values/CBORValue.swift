@@ -94,7 +94,7 @@ extension CBORValue: Codable {
 
 extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// Creates a ``text(_:)``.
     public init(stringLiteral text: String) { self = .text(text) }
@@ -106,9 +106,6 @@ extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates an ``array(_:)``.
     public init(arrayLiteral elements: CBORValue...) { self = .array(elements) }
-    /// Creates a ``null``.
-    public init(nilLiteral: ()) { self = .null }
-
     /// Creates a ``map(_:)``. If a key is repeated, its last value is used.
     public init(dictionaryLiteral pairs: (CBORValue, CBORValue)...) {
         self = .map(Dictionary(pairs) { _, last in last })

@@ -121,7 +121,7 @@ package enum CacheKey {
     /// Returns the key that an entry is stored under.
     ///
     /// - Throws: ``VellumError/Code/notDecodable`` if it is not a `Key`.
-    static func decoded<Key: Decodable>(
+    package static func decoded<Key: Decodable>(
         _ entryKey: EntryKey,
         as type: Key.Type
     ) throws(MiniCacheError) -> Key {

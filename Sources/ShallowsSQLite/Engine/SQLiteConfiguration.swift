@@ -16,7 +16,9 @@ struct SQLiteConfiguration: Sendable {
     init(file: String, in folder: URL?, _ options: SQLiteStorageOptions) {
         url = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent(file)
         hasFolder = folder != nil
-        isOutside = file.split(separator: "/").contains("..") || file.utf8.contains(0)
+        // By scalars: a mark behind a slash is one character with it.
+        let parts = file.unicodeScalars.split(separator: "/").map(String.init)
+        isOutside = parts.contains("..") || file.utf8.contains(0)
         self.options = options
     }
 

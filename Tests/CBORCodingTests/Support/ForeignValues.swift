@@ -68,7 +68,7 @@ struct ForeignValues {
         case 6:
             let simple = random.below(5)
             return simple == 4
-                ? .simple(UInt8(32 + random.below(200))) : [false, true, nil, .undefined][simple]
+                ? .simple(UInt8(32 + random.below(200))) : [false, true, .null, .undefined][simple]
         case 7:
             let (digits, exponent) = (random.below(1_000_000) - 500_000, random.below(20) - 10)
             return .tagged(4, [.integer(Int128(exponent)), .integer(Int128(digits))])

@@ -71,7 +71,7 @@ struct CommandTests {
         ["get", "f", "a", "k", "-o", "x"], ["delete", "f", "a"],
         ["delete", "f", "a", "k", "--where", "x == 1"],
         ["export", "f", "--resume"],
-        ["export", "f", "--json"], ["find", "f", "a", "--count", "--explain"], ["lss", "f"],
+        ["export", "f", "--json"], ["lss", "f"],
         ["--nonsense"], ["\u{1B}[2J"],
     ])
     func aWrongCommandLineIsOneLineAndStatusTwo(_ words: [String]) async {
@@ -169,13 +169,17 @@ struct ViewTests {
     private let utc = TimeZone(secondsFromGMT: 0) ?? .current
 
     @Test func fieldsArePaths() {
-        let value: CBORValue = ["name": "x", "at": ["city": "y"], "a.b": 7]
+        let value: CBORValue = ["name": "x", "at": ["city": "y", "l": [1, 2]], "a.b": 7, 5: 8]
         #expect(Fields.value(at: "name", of: value) == "x")
         #expect(Fields.value(at: "at.city", of: value) == "y")
         #expect(Fields.value(at: "a.b", of: value) == 7)
         #expect(Fields.value(at: "at.", of: value) == nil)
         #expect(Fields.value(at: "name.x", of: value) == nil)
-        #expect(Fields.names(of: [value]) == ["a.b", "name", "at"])
+        #expect(Fields.value(at: "at.l.1", of: value) == 2)
+        #expect(Fields.value(at: "at.l.2", of: value) == nil)
+        #expect(Fields.value(at: "5", of: value) == 8)
+        #expect(Fields.names(of: [value]) == ["5", "a.b", "name", "at"])
+        #expect(Fields.list("a, b,,\u{301}c") == ["a", "b", "\u{301}c"])
     }
 
     @Test func objectsAreATableOfTheirFields() {

@@ -125,7 +125,7 @@ struct EscapeTests {
 
     @Test(arguments: Hostile.all)
     func aDocumentOfJSONKeepsTheText(_ hostile: Hostile) throws {
-        let json = JSONText.quoted(hostile.text)
+        let json = JSON.text(hostile.text).line
         #expect(json == "\"\(hostile.json)\"")
         let read =
             try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)

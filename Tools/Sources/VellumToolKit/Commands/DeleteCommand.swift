@@ -52,12 +52,20 @@ struct DeleteCommand: ParsableCommand {
         try console.print("\(Numbers.count(removed, "entry", "entries")) deleted")
     }
 
-    private func matching(in archive: RawArchive, _ query: RawQuery?) throws -> [String] {
-        if let query { return try archive.find(query).map(\.entry.key) }
+    private func matching(in archive: RawArchive, _ query: Query?) throws -> [String] {
+        var found: [String] = []
+        if let query {
+            try query.find(in: archive) { found.append($0.entry.key) }
+            return found
+        }
         var seen: Set<String> = []
-        return try keys.map { escaped ? TerminalText.unescaped($0) : $0 }
-            .filter { key in
-                try seen.insert(key).inserted && archive.entry(forKey: key) != nil
+        for key in keys {
+            let text = escaped ? TerminalText.unescaped(key) : key
+            guard let key = try archive.key(ofText: text), seen.insert(key).inserted else {
+                continue
             }
+            found.append(key)
+        }
+        return found
     }
 }

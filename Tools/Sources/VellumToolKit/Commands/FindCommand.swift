@@ -18,71 +18,51 @@ struct FindCommand: ParsableCommand {
               vellum find Archives.sqlite Airport 'elevation > 2000 sort name limit 10'
               vellum find Archives.sqlite Airport 'country == "CH"' --fields name,elevation
               vellum find Archives.sqlite Airport 'country == "CH"' --count
-              vellum find Archives.sqlite Airport 'country == "CH"' --explain
             """
     )
 
     @OptionGroup var archive: ArchiveArguments
     @Argument(help: "The query.") var query = ""
-    @Flag(help: "How the query is answered, and whether an index helps.") var explain = false
     @Flag(help: "Only how many objects match.") var count = false
     @Option(help: "Only these fields, separated by commas: name,address.city") var fields: String?
     @OptionGroup var dates: DatesOption
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if explain, count {
-            throw ValidationError("--explain and --count are two questions: give one.")
-        }
-    }
-
     func run() throws {
         let console = Console.current
         let query = try Reading.query(self.query, width: console.surroundings.width)
         try Opening.archive(archive.archive, of: archive.path) { archive in
-            if explain { return try printExplanation(archive, query) }
             if count { return try printCount(archive, query) }
             try printObjects(archive, query)
         }
     }
 
-    private func printExplanation(_ archive: RawArchive, _ query: RawQuery) throws {
+    private func printCount(_ archive: RawArchive, _ query: Query) throws {
         let console = Console.current
-        let explanation = Reading.explanation(try archive.explain(query))
-        if output.json { return try console.print(explanation.json) }
-        for line in explanation.lines { try console.print(TerminalText.escaped(line)) }
-    }
-
-    private func printCount(_ archive: RawArchive, _ query: RawQuery) throws {
-        let console = Console.current
-        let count = try archive.count(query)
+        var count = 0
+        try query.find(in: archive) { _ in count += 1 }
         try console.print(
             output.json ? (["count": .integer(count)] as JSON).line : String(count)
         )
         if count == 0 { throw Failure(.nothing, nil) }
     }
 
-    private func printObjects(_ archive: RawArchive, _ query: RawQuery) throws {
+    private func printObjects(_ archive: RawArchive, _ query: Query) throws {
         let console = Console.current
         let fields = self.fields.map(Fields.list)
         let dates = try dates.fields(of: archive)
         guard let width = console.outputWidth, !output.json else {
             var isEmpty = true
-            try archive.find(query) { object in
+            try query.find(in: archive) { object in
                 isEmpty = false
-                try console.print(
-                    ObjectView(key: object.entry.key, value: object.value).json(
-                        fields: fields,
-                        dates: dates
-                    ).line
-                )
+                let view = Reading.object(object, of: archive)
+                try console.print(view.json(fields: fields, dates: dates).line)
             }
             if isEmpty { throw Failure(.nothing, nil) }
             return
         }
-        let objects = try archive.find(query).map {
-            ObjectView(key: $0.entry.key, value: $0.value)
-        }
+        var objects: [ObjectView] = []
+        try query.find(in: archive) { objects.append(Reading.object($0, of: archive)) }
         guard !objects.isEmpty else { throw Failure(.nothing, "nothing matches") }
         try console.print(
             ObjectTable(fields: fields, dates: dates, width: width, zone: console.surroundings.zone)

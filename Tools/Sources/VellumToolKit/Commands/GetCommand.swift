@@ -42,11 +42,12 @@ struct GetCommand: ParsableCommand {
         let console = Console.current
         let found = try Opening.archive(archive.archive, of: archive.path) {
             archive -> (String, EntryView, JSON)? in
-            guard let entry = try archive.entry(forKey: key),
+            guard let key = try archive.key(ofText: key),
+                let entry = try archive.entry(forKey: key),
                 let value = try archive.value(forKey: key)
             else { return nil }
             return (
-                archive.name, Reading.entry(entry),
+                archive.name, Reading.entry(entry, of: archive),
                 .value(
                     value,
                     try dates.fields(of: archive)
@@ -74,7 +75,7 @@ struct GetCommand: ParsableCommand {
         }
         if let target, !force.force { try OutputFile.checkIsFree(target) }
         let data = try Opening.archive(archive.archive, of: archive.path) {
-            try $0.encodedData(forKey: key)
+            try $0.encodedData(forKey: $0.key(ofText: key) ?? key)
         }
         guard let data else { throw missing(key) }
         guard let target else { return try console.write(Array(data)) }

@@ -53,7 +53,7 @@ struct KeysCommand: ParsableCommand {
                 withPrefix: prefix,
                 order: order.raw,
                 limit: limit ?? .max
-            ).map(Reading.entry)
+            ).map { Reading.entry($0, of: archive) }
             if long, !output.json {
                 if !entries.isEmpty {
                     try console.print(Self.table(entries, zone: console.surroundings.zone))
@@ -71,7 +71,7 @@ struct KeysCommand: ParsableCommand {
         var count = 0
         try archive.forEachEntry(withPrefix: prefix) { entry in
             count += 1
-            try console.print(line(Reading.entry(entry), width: console.outputWidth))
+            try console.print(line(Reading.entry(entry, of: archive), width: console.outputWidth))
         }
         return count
     }

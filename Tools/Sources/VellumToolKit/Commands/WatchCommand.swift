@@ -29,11 +29,12 @@ struct WatchCommand: AsyncParsableCommand {
         let isJSON = output.json
         let watching = Task {
             for try await change in file.changes() {
+                let archive = try file.archive(named: change.archive)
                 let view = ChangeView(
                     time: Date(),
                     archive: change.archive,
                     count: change.count,
-                    present: change.present,
+                    present: change.present.map { archive?.text(ofKey: $0) ?? $0 },
                     removed: change.removed
                 )
                 try console.print(

@@ -5,28 +5,31 @@ internal import VellumFiles
 enum Fields {
     /// The field of a path such as `address.city`. A field whose name contains dots is found, too.
     static func value(at path: String, of value: CBORValue) -> CBORValue? {
-        guard case .map(let pairs) = value else { return nil }
-        if let found = pairs[.text(path)] { return found }
-        guard let dot = path.firstIndex(of: "."),
-            let inner = pairs[.text(String(path[..<dot]))]
+        if let found = value.member(path) { return found }
+        let scalars = path.unicodeScalars
+        guard let dot = scalars.firstIndex(of: "."),
+            let inner = value.member(String(scalars[..<dot]))
         else { return nil }
-        return self.value(
-            at: String(path[path.index(after: dot)...]),
-            of: inner
-        )
+        let rest = scalars[dot...].dropFirst()
+        return self.value(at: String(rest), of: inner)
     }
 
     /// The names in a list with commas.
     static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
-            !$0.isEmpty
+        text.unicodeScalars.split(separator: ",").map {
+            String($0).trimmingCharacters(in: .whitespaces)
         }
+        .filter { !$0.isEmpty }
     }
 
     /// The field of a path as JSON.
     static func json(at path: String, of value: CBORValue, dates: Set<String>) -> JSON {
-        guard let found = self.value(at: path, of: value) else { return .null }
-        if dates.contains(path), let date = date(found) { return .date(date) }
+        guard let found = self.value(at: path, of: value) else {
+            return .null
+        }
+        if dates.contains(path), let date = date(found) {
+            return .date(date)
+        }
         return .value(
             found,
             Set(
@@ -41,7 +44,8 @@ enum Fields {
     static func date(_ value: CBORValue) -> Date? {
         switch value {
         case .float(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
-        case .integer(let seconds): Date(timeIntervalSinceReferenceDate: Double(seconds))
+        case .integer(let seconds):
+            Date(timeIntervalSinceReferenceDate: Double(seconds))
         default: nil
         }
     }
@@ -67,7 +71,8 @@ enum Fields {
     static func names(of values: some Sequence<CBORValue>) -> [String] {
         var containers: [String: Bool] = [:]
         for case .map(let pairs) in values {
-            for case (.text(let name), let value) in pairs {
+            for (key, value) in pairs {
+                let name = key.plainText
                 containers[name] = containers[name] ?? false || isContainer(value)
             }
         }
@@ -97,14 +102,14 @@ enum Fields {
             return number == number.rounded() && abs(number) < 1e15
                 ? String(Int(number)) : "\(number)"
         case .bool(let bool): return bool ? "true" : "false"
-        case .bytes(let data): return Numbers.count(data.count, "byte", "bytes")
+        case .bytes(let data):
+            return Numbers.count(data.count, "byte", "bytes")
         case .tagged(1, .float(let seconds)):
             return Dates.local(Date(timeIntervalSince1970: seconds), zone: zone) ?? "\(seconds)"
         case .tagged(1, .integer(let seconds)):
             return Dates.local(Date(timeIntervalSince1970: Double(seconds)), zone: zone)
                 ?? "\(seconds)"
-        case .tagged(_, .text(let text)): return text
-        case .some(let value): return value.json()
+        case .some(let value): return value.plainText
         }
     }
 

@@ -49,9 +49,9 @@ enum Reading {
         )
     }
 
-    static func entry(_ entry: RawArchive.Entry) -> EntryView {
+    static func entry(_ entry: RawArchive.Entry, of archive: RawArchive) -> EntryView {
         EntryView(
-            key: entry.key,
+            key: archive.text(ofKey: entry.key),
             bytes: entry.size,
             recorded: entry.recorded,
             expires: entry.expires,
@@ -61,17 +61,8 @@ enum Reading {
         )
     }
 
-    static func explanation(_ explanation: QueryExplanation) -> ExplanationView {
-        ExplanationView(
-            statement: explanation.statement,
-            access: explanation.access,
-            usesIndex: explanation.usesIndex,
-            pushedDown: explanation.pushedDown,
-            remaining: explanation.remaining,
-            decodedObjects: explanation.decodedObjects,
-            results: explanation.results,
-            seconds: seconds(explanation.duration)
-        )
+    static func object(_ object: RawArchive.Object, of archive: RawArchive) -> ObjectView {
+        ObjectView(key: archive.text(ofKey: object.entry.key), value: object.value)
     }
 
     static func report(
@@ -100,7 +91,9 @@ enum Reading {
             uses: statistics.uses,
             typeVersions: statistics.typeVersions,
             expired: statistics.expired,
-            largest: try archive.entries(order: .size, limit: 5).map(entry)
+            largest: try archive.entries(order: .size, limit: 5).map {
+                entry($0, of: archive)
+            }
         )
     }
 
@@ -111,9 +104,9 @@ enum Reading {
     /// The query of a text.
     ///
     /// - Throws: A ``Failure`` that shows the place of a mistake.
-    static func query(_ text: String, width: Int) throws -> RawQuery {
+    static func query(_ text: String, width: Int) throws -> Query {
         do {
-            return try RawQuery(text)
+            return try Query(text)
         } catch {
             throw Failure(
                 .usage,

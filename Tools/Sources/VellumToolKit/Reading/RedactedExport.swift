@@ -36,7 +36,7 @@ struct RedactedExport {
             try write(["archive": .text(archive.name)])
             try archive.forEachEntry { entry in
                 entries += 1
-                var view = Reading.entry(entry)
+                var view = Reading.entry(entry, of: archive)
                 view.key = redaction.name(view.key)
                 try write(view.json)
                 if entries.isMultiple(of: 256) { try bar.update(completed: entries, of: total) }

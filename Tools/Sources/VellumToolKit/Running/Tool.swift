@@ -34,14 +34,16 @@ package enum Tool {
 
     /// Says why the output could not be written, and returns the status; `nil` if nobody reads it.
     private static func said(_ error: any Error, _ console: Console) -> Status? {
-        guard let failure = Failure.of(error, home: console.surroundings.home) else { return nil }
+        guard let failure = Failure.of(error, home: console.surroundings.home) else {
+            return nil
+        }
         say(failure, console)
         return failure.status
     }
 
     private static func runCommand(_ arguments: [String]) async throws {
         try checkName(arguments)
-        var command = try VellumCommand.parseAsRoot(arguments)
+        var command = try VellumCommand.parseAsRoot(withKeys(arguments))
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
@@ -49,9 +51,27 @@ package enum Tool {
         }
     }
 
+    private static func takesKeys(_ arguments: [String]) -> Bool {
+        ["get", "delete"].contains(arguments.first)
+    }
+
+    /// A key such as `-1` is no option: such words go behind `--`.
+    private static func withKeys(_ arguments: [String]) -> [String] {
+        guard takesKeys(arguments), !arguments.contains("--") else {
+            return arguments
+        }
+        let isKey = { (word: String) in
+            word.wholeMatch(of: /-[0-9].*/) != nil
+        }
+        let keys = arguments.filter(isKey)
+        return keys.isEmpty ? arguments : arguments.filter { !isKey($0) } + ["--"] + keys
+    }
+
     /// Says what to do if the first word is no command.
     private static func checkName(_ arguments: [String]) throws {
-        guard let name = arguments.first, !name.hasPrefix("-") else { return }
+        guard let name = arguments.first, !name.hasPrefix("-") else {
+            return
+        }
         let names =
             VellumCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + [
                 "help"
@@ -87,10 +107,14 @@ package enum Tool {
                 arguments.first.map {
                     $0.hasPrefix("-") ? "" : " \(TerminalText.shown($0, width: 40))"
                 } ?? ""
+            let hasDash = arguments.dropFirst().contains { $0.hasPrefix("-") }
+            let hint =
+                takesKeys(arguments) && hasDash
+                ? "; a key that begins with - stands behind --" : ""
             say(
                 Failure(
                     .usage,
-                    "\(TerminalText.shown(sentence, width: 300)) (vellum\(command) --help)"
+                    "\(TerminalText.shown(sentence, width: 300)) (vellum\(command) --help\(hint))"
                 ),
                 console
             )

@@ -5,13 +5,23 @@ internal import VellumFiles
 indirect enum JSON: Sendable {
     case object([(key: String, value: JSON)])
     case array([JSON])
-    case text(String)
-    case integer(Int)
-    case number(Double)
-    case bool(Bool)
     /// A value of an archive, and which of its fields are dates.
-    case value(CBORValue, Set<String>)
-    case null
+    case value(CBORValue, Set<String> = [])
+
+    static let null = JSON.value(.null)
+
+    static func text(_ text: String) -> JSON {
+        .value(.text(text))
+    }
+    static func integer(_ integer: Int) -> JSON {
+        .value(.integer(Int128(integer)))
+    }
+    static func number(_ number: Double) -> JSON {
+        number.isFinite ? .value(.float(number)) : null
+    }
+    static func bool(_ bool: Bool) -> JSON {
+        .value(.bool(bool))
+    }
 
     /// A date by RFC 3339, in UTC.
     static func date(_ date: Date?) -> JSON {
@@ -33,7 +43,7 @@ indirect enum JSON: Sendable {
         switch self {
         case .object(let members):
             let inner = members.map { member in
-                JSONText.quoted(member.key) + (indent == nil ? ":" : ": ")
+                JSON.text(member.key).line + (indent == nil ? ":" : ": ")
                     + member.value.rendered(indent: indent.map { $0 + 1 })
             }
             return Self.container(inner, "{", "}", indent)
@@ -44,14 +54,9 @@ indirect enum JSON: Sendable {
                 "]",
                 indent
             )
-        case .text(let text): return JSONText.quoted(text)
-        case .integer(let integer): return String(integer)
-        case .number(let number): return number.isFinite ? "\(number)" : "null"
-        case .bool(let bool): return bool ? "true" : "false"
         case .value(let value, let dateFields):
             let json = JSONText.safe(value.json(isPretty: indent != nil, dateFields: dateFields))
             return json.replacing("\n", with: "\n" + Self.spaces(indent ?? 0))
-        case .null: return "null"
         }
     }
 
@@ -61,12 +66,16 @@ indirect enum JSON: Sendable {
         _ end: String,
         _ indent: Int?
     ) -> String {
-        guard let indent, !inner.isEmpty else { return start + inner.joined(separator: ",") + end }
+        guard let indent, !inner.isEmpty else {
+            return start + inner.joined(separator: ",") + end
+        }
         let lines = inner.map { spaces(indent + 1) + $0 }.joined(separator: ",\n")
         return "\(start)\n\(lines)\n\(spaces(indent))\(end)"
     }
 
-    private static func spaces(_ indent: Int) -> String { String(repeating: "  ", count: indent) }
+    private static func spaces(_ indent: Int) -> String {
+        String(repeating: "  ", count: indent)
+    }
 }
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {

@@ -1,28 +1,5 @@
 /// Text of a file, made safe for a document of JSON.
 enum JSONText {
-    /// Returns the text as a string of JSON, with its quotes. A reader of JSON gets the same text;
-    /// a terminal finds nothing to act on.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        var safe = SafeScalars()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if safe.shows(scalar) {
-                    result.unicodeScalars.append(scalar)
-                } else {
-                    result += escape(scalar)
-                }
-            }
-        }
-        return result + "\""
-    }
-
     /// Returns a document of JSON with what a terminal may act on escaped.
     ///
     /// Such characters stand in strings only, where an escape means the same.
@@ -35,6 +12,8 @@ enum JSONText {
         for scalar in json.unicodeScalars {
             if scalar == "\n" || safe.shows(scalar) {
                 result.unicodeScalars.append(scalar)
+                // No mark is drawn over a quote.
+                if scalar == "\"" { safe = SafeScalars() }
             } else {
                 result += escape(scalar)
             }

@@ -2,10 +2,11 @@
 enum SyntaxMark {
     /// Two lines: the text around the place, and the mark.
     ///
-    /// - Parameter offset: The place in characters.
+    /// - Parameter offset: The place in scalars.
     static func lines(_ text: String, offset: Int, width: Int) -> [String] {
-        let before = TerminalText.escaped(String(text.prefix(max(0, offset))))
-        let after = TerminalText.escaped(String(text.dropFirst(max(0, offset))))
+        let scalars = text.unicodeScalars
+        let before = TerminalText.escaped(String(scalars.prefix(max(0, offset))))
+        let after = TerminalText.escaped(String(scalars.dropFirst(max(0, offset))))
         let room = max(width - 4, 16)
         let head = suffix(before, fitting: room * 2 / 3)
         let tail = prefix(after, fitting: room - DisplayWidth.of(head) - 1)

@@ -10,7 +10,8 @@ enum TerminalText {
 
     /// Returns the text that ``escaped(_:)`` has made safe. What is no escape stays.
     static func unescaped(_ text: String) -> String {
-        text.replacing(/\\u\{([0-9A-Fa-f]{1,6})\}/) { match in
+        let escape = /\\u\{([0-9A-Fa-f]{1,6})\}/.matchingSemantics(.unicodeScalar)
+        return text.replacing(escape) { match in
             guard let value = UInt32(match.1, radix: 16),
                 let scalar = Unicode.Scalar(value)
             else {
