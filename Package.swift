@@ -350,7 +350,9 @@ let package = Package(
         // Random queries with indexes, without, and on an array.
         .testTarget(
             name: "QueryModelTests",
-            dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"]
+            dependencies: [
+                "Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase",
+            ]
         ),
         .testTarget(
             name: "ValkeyTests",
