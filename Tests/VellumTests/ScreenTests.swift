@@ -8,8 +8,8 @@ import VellumTesting
 @testable import Vellum
 
 /// Models of screens: what they show, and when.
-@Suite(.ownThreads)
 @MainActor
+@Suite(.ownThreads)
 struct ScreenTests {
     struct City: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
         var primaryKey: String { name }
