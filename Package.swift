@@ -306,7 +306,7 @@ let package = Package(
             name: "VellumFilesTests",
             dependencies: [
                 "VellumFiles", "Vellum", "MiniCache", "CBORCoding", "VellumCore", "VellumEngine",
-                "VellumTestSupport", "RawDatabase",
+                "VellumTestSupport", "VellumTesting", "RawDatabase",
             ]
         ),
         // As a program's own tests use it: public API only.
@@ -516,6 +516,7 @@ if ProcessInfo.processInfo.environment["VELLUM_TESTS"] == "quick" {
             "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift",
             "Versions/MigrationPassTests.swift",
         ],
+        "VellumFilesTests": ["StateTests.swift"],
         "VellumTests": [
             "Query/ArchiveStreamTests.swift", "Query/RelationTests.swift",
             "VersionOne/ImportTests.swift",
