@@ -196,6 +196,7 @@ fuzz: setup
 lint: frozen
 	@python3 Scripts/check_structure.py
 	@python3 Scripts/check_tests.py
+	@python3 Scripts/defaults.py
 	@python3 Scripts/layout.py
 	@python3 Scripts/mutations.py --check
 	@python3 Scripts/weigh.py --limits Scripts/weights.txt

@@ -306,7 +306,7 @@ let package = Package(
             name: "VellumFilesTests",
             dependencies: [
                 "VellumFiles", "Vellum", "MiniCache", "CBORCoding", "VellumCore", "VellumEngine",
-                "VellumTestSupport", "RawDatabase",
+                "VellumTestSupport", "VellumTesting", "RawDatabase",
             ]
         ),
         // As a program's own tests use it: public API only.
@@ -350,7 +350,9 @@ let package = Package(
         // Random queries with indexes, without, and on an array.
         .testTarget(
             name: "QueryModelTests",
-            dependencies: ["Vellum", "VellumCore", "VellumEngine", "VellumTestSupport"]
+            dependencies: [
+                "Vellum", "VellumCore", "VellumEngine", "VellumTestSupport", "RawDatabase",
+            ]
         ),
         .testTarget(
             name: "ValkeyTests",
@@ -514,6 +516,7 @@ if ProcessInfo.processInfo.environment["VELLUM_TESTS"] == "quick" {
             "Query/QueryConcurrencyTests.swift", "Sweep/SweepingConcurrencyTests.swift",
             "Versions/MigrationPassTests.swift",
         ],
+        "VellumFilesTests": ["StateTests.swift"],
         "VellumTests": [
             "Query/ArchiveStreamTests.swift", "Query/RelationTests.swift",
             "VersionOne/ImportTests.swift",

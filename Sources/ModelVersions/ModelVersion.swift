@@ -19,9 +19,10 @@ package struct ModelVersion<Object>: Sendable {
     /// Throws ``VellumError/Code/invalidVersion`` if the version of the type is negative. To be
     /// called before objects of it are read or written.
     package static func check(_ type: Object.Type) throws(VellumError) {
-        guard let version = (type as? any VersionedArchive.Type)?.archiveVersion, version < 0 else {
-            return
-        }
+        guard
+            let version = (type as? any VersionedArchive.Type)?.archiveVersion as? Int,
+            version < 0
+        else { return }
         throw VellumError(
             .invalidVersion,
             "The archiveVersion of \(type) is \(version). Versions begin with 0."
@@ -52,7 +53,7 @@ package struct ModelVersion<Object>: Sendable {
 
 extension ModelVersion where Object: VersionedArchive {
     fileprivate init(versioned type: Object.Type) {
-        number = Int64(type.archiveVersion)
+        number = Int64(type.archiveVersion as? Int ?? 0)
         formerNames = type.formerArchiveNames
         migrateOld = { try type.migrate($0) }
     }

@@ -28,9 +28,13 @@ internal import VellumCore
 /// A structure, an enumeration or a final class can conform. The values of a `MiniCache` are
 /// migrated when they are read.
 public protocol VersionedArchive: SendableMetatype {
-    /// The version of the type. The default is 0, which every type has that does not conform. Raise
-    /// it by one whenever ``migrate(_:)`` has something new to do.
-    static var archiveVersion: Int { get }
+    /// `Int`, unless the type only declares ``formerArchiveNames``.
+    associatedtype ArchiveVersionNumber: ModelVersionNumber
+
+    /// The version of the type, an `Int`. Raise it by one whenever ``migrate(_:)`` has something
+    /// new to do. Without it a type is of version 0, as every type is that does not conform, and
+    /// must declare ``formerArchiveNames``.
+    static var archiveVersion: ArchiveVersionNumber { get }
 
     /// Earlier names of the archive, newest first, for a type that was renamed or moved to another
     /// module.
@@ -42,7 +46,9 @@ public protocol VersionedArchive: SendableMetatype {
     /// Prefer full names.
     static var formerArchiveNames: [String] { get }
 
-    /// Makes an object of an older version into a current one.
+    /// Makes an object of an older version into a current one. A type with an
+    /// ``archiveVersion`` must implement it; if the old data still fit, it returns
+    /// `.object(try old.decode(Self.self))`.
     ///
     /// Must be a function of its argument alone: it may run several times for one object, on any
     /// thread, before its result is recorded. If it throws, the object stays as it is, and is an
@@ -50,20 +56,50 @@ public protocol VersionedArchive: SendableMetatype {
     static func migrate(_ old: StoredObject) throws -> Migrated<Self>
 }
 
-extension VersionedArchive {
-    /// 0.
-    public static var archiveVersion: Int { 0 }
+// A default is there only where it is what the type means. A slip in a name or a type selects an
+// unavailable one, and the compiler says what to write: otherwise old objects would be decoded as
+// if nothing had changed, or a renamed archive be begun anew.
 
+extension VersionedArchive where ArchiveVersionNumber == Int {
     /// None.
+    public static var formerArchiveNames: [String] { [] }
+
+    /// To be implemented by the type.
+    @available(
+        *,
+        unavailable,
+        message: "Write 'static func migrate(_ old: StoredObject) throws -> Migrated<Self>'"
+    )
+    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> { .remove }
+}
+
+extension VersionedArchive where ArchiveVersionNumber == NoModelVersion {
+    /// 0.
+    public static var archiveVersion: NoModelVersion { NoModelVersion() }
+
+    /// Throws: no object is older than version 0.
+    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+        throw VellumError(.invalidVersion, "\(Self.self) declares no archiveVersion.")
+    }
+}
+
+extension VersionedArchive {
+    /// To be declared by a type without an ``archiveVersion``.
+    @available(
+        *,
+        unavailable,
+        message: "Write 'static var archiveVersion: Int', or only the former names as '[String]'"
+    )
     public static var formerArchiveNames: [String] { [] }
 }
 
-extension VersionedArchive where Self: Decodable {
-    /// Decodes the object as this type: enough if the old data still fit.
-    public static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
-        .object(try old.decode(Self.self))
-    }
-}
+/// The type of ``VersionedArchive/archiveVersion``: `Int`. No other type should conform.
+public protocol ModelVersionNumber: Sendable {}
+
+extension Int: ModelVersionNumber {}
+
+/// The version of a type that only declares ``VersionedArchive/formerArchiveNames``.
+public struct NoModelVersion: ModelVersionNumber {}
 
 /// What ``VersionedArchive/migrate(_:)`` makes of an object.
 public enum Migrated<Object> {

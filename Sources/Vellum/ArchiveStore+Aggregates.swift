@@ -31,8 +31,7 @@ extension ArchiveStore {
     ///
     /// The sum is exact, also if a part of it is beyond the type. If an index has the property and
     /// answers the whole predicate, nothing is decoded; otherwise each object that satisfies it is,
-    /// with the same result, unless an entry is damaged. Objects are seen as by
-    /// ``count(where:undecodable:)``.
+    /// with the same result. Objects are seen as by ``count(where:undecodable:)``.
     ///
     /// Runs on the caller's thread and blocks it for the disk; writers and checkpoints do not wait
     /// for it. It does not affect the eviction order.

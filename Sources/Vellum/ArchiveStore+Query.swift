@@ -27,8 +27,9 @@ extension ArchiveStore {
     /// reported as ``StoreEvent/damagedEntry(key:_:)``.
     ///
     /// An object that cannot be decoded, because its type has changed, is an error: a screen that
-    /// lists objects should pass `undecodable: .skip`. An object that an index excludes is not
-    /// decoded, and is no error.
+    /// lists objects should pass `undecodable: .skip`. An index knows of no such object before the
+    /// first is read, here or in another query: until then one that it excludes is no error, and
+    /// `offset`, counts and sums that it answers alone include those that it finds.
     ///
     /// - Parameters:
     ///   - predicate: The condition; `nil` for all objects.
@@ -36,8 +37,8 @@ extension ArchiveStore {
     ///     is empty, are in the order in which their keys were first recorded. `nil` is first, or
     ///     last in a reverse order.
     ///   - limit: The maximum number of objects; `nil` for all.
-    ///   - offset: The number of objects to skip. If an index answers, it includes objects that
-    ///     cannot be decoded.
+    ///   - offset: The number of objects to skip. Pages that are read one after the other have each
+    ///     object once.
     ///   - undecodable: Whether to throw on an object that cannot be decoded, or to skip it.
     /// - Complexity: O(log n + r), with one decode for each of the r candidates that an index
     ///   finds; O(n) without an index. A sort without an index holds `limit` objects in memory, or
@@ -103,7 +104,7 @@ extension ArchiveStore {
     ///
     /// Expired objects are not counted, and neither are objects that cannot be decoded, if they are
     /// skipped; ``count()`` counts both. If an index answers the whole predicate, nothing is
-    /// decoded, and an object that satisfies it is counted even if it could not be decoded.
+    /// decoded, and an object that cannot be is counted until the first such object is read.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
@@ -137,9 +138,9 @@ extension ArchiveStore {
     ) throws -> Bool {
         try withOpenHandle { () throws(VellumError) in
             if let query = PropertyQuery(where: predicate, limit: 1),
-                let count = try store.count(query)
+                let found = try store.answer(query, undecodable: undecodable)
             {
-                return count > 0
+                return !found.isEmpty
             }
             return try store.exists(QueryDescription(where: predicate), undecodable: undecodable)
         }

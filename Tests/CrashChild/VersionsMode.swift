@@ -9,6 +9,9 @@ enum VersionsMode {
     struct First: ArchiveCodable, VersionedArchive, IndexedArchivable {
         static var archiveName: String { "versions" }
         static var archiveVersion: Int { 1 }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
         static var archiveIndexes: [ArchiveIndex<First>] { [.index(\.number)] }
         var primaryKey: String { key }
         var key: String
@@ -94,7 +97,7 @@ enum VersionsMode {
         make: (String, Int) -> Object,
         number: KeyPath<Object, Int>,
         isWhole: (Object) -> Bool
-    ) throws -> Int {
+    ) throws -> Int where Object.ArchiveVersionNumber == Int {
         let store = try whileBusy {
             try factory.store(for: type, memoryLimit: 20.kiloByte, diskLimit: .unlimited)
         }

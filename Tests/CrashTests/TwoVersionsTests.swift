@@ -122,6 +122,9 @@ struct TwoVersionsTests {
     struct VersionOne: ArchiveCodable, VersionedArchive {
         static var archiveName: String { "versions" }
         static var archiveVersion: Int { 1 }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
         var primaryKey: String { key }
         var key: String
         var number: Int

@@ -25,6 +25,9 @@ struct CacheVersionMigrationTests {
 
     final class Newer: Codable, VersionedArchive, Sendable {
         static var archiveVersion: Int { 4 }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Newer> {
+            .object(try old.decode(Newer.self))
+        }
         let rate: Double
         init(_ rate: Double) { self.rate = rate }
     }

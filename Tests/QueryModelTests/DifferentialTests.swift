@@ -33,14 +33,21 @@ struct DifferentialTests {
         for number in stride(from: round, to: max(Self.archives, 1), by: Self.rounds) {
             let seed = UInt64(Self.firstSeed + number)
             var random = SeededGenerator(seed: seed)
-            let specimens = (0..<Int.random(in: 0...24, using: &random)).map {
+            var specimens = (0..<Int.random(in: 0...24, using: &random)).map {
                 Specimen.random("key \($0)", &random)
             }
-            var stores = try DifferentialStores(specimens)
+            // An index that does not cover them all counts nothing.
+            if seed % 3 > 0 { specimens.removeAll { !$0.isCertain } }
+            // Of every other archive some objects are lost.
+            let lost =
+                seed.isMultiple(of: 2)
+                ? LostObjects() : LostObjects.random(of: specimens.map(\.key), &random)
+            var stores = try DifferentialStores(specimens, lost: lost)
             for turn in 0..<Self.queriesForEachArchive {
                 if turn % 16 == 0 { try stores.raiseVersion() }
+                if turn == 8 { try stores.meetLostObjects() }
                 let query = RandomQuery.random(&random)
-                let expected = query.answer(specimens)
+                let expected = query.answer(specimens, without: lost)
                 guard
                     let complaint = try stores.complaint(
                         query.question,
@@ -48,7 +55,7 @@ struct DifferentialTests {
                         asksMore: turn % 4 == 0
                     )
                 else { continue }
-                let (smallest, fewest) = try Self.shrink(query, specimens)
+                let (smallest, fewest) = try Self.shrink(query, specimens, lost)
                 Issue.record(
                     """
                     seed \(seed) (VELLUM_SEED=\(seed) VELLUM_FUZZ=\(Self.queriesForEachArchive)): \
@@ -66,12 +73,17 @@ struct DifferentialTests {
     /// Returns a smaller query and fewer objects that still fail.
     private static func shrink(
         _ query: RandomQuery,
-        _ specimens: [Specimen]
+        _ specimens: [Specimen],
+        _ lost: LostObjects
     ) throws -> (RandomQuery, [Specimen]) {
         var (query, specimens) = (query, specimens)
         func fails(_ query: RandomQuery, _ specimens: [Specimen]) throws -> Bool {
-            try DifferentialStores(specimens).complaint(query.question, query.answer(specimens))
-                != nil
+            var stores = try DifferentialStores(specimens, lost: lost)
+            try stores.meetLostObjects()
+            return try stores.complaint(
+                query.question,
+                query.answer(specimens, without: lost)
+            ) != nil
         }
         var isShrinking = true
         while isShrinking {

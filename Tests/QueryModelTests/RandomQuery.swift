@@ -59,6 +59,10 @@ struct RandomQuery: CustomStringConvertible {
         )
     }
 
+    func answer(_ specimens: [Specimen], without lost: LostObjects) -> [Specimen] {
+        answer(specimens.filter { !lost.keys.contains($0.key) })
+    }
+
     /// Returns the result for an array.
     func answer(_ specimens: [Specimen]) -> [Specimen] {
         steps.reduce(specimens) { specimens, step in

@@ -89,6 +89,12 @@ enum Nasty {
 }
 
 extension Specimen {
+    /// Whether an index covers it.
+    var isCertain: Bool {
+        let strings = [name, nick ?? "", home.city, away?.city ?? ""] + tags
+        return !strings.contains("x\u{378}")
+    }
+
     static func random(_ key: String, _ random: inout SeededGenerator) -> Specimen {
         func pick<Value>(_ values: [Value]) -> Value {
             values[Int.random(in: 0..<values.count, using: &random)]

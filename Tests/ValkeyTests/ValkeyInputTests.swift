@@ -16,6 +16,9 @@
     struct ValkeyInputTests {
         struct Negative: Codable, VersionedArchive {
             static var archiveVersion: Int { -1 }
+            static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+                .object(try old.decode(Self.self))
+            }
         }
 
         private static func expect(_ isTrue: Bool, _ what: String) throws {

@@ -181,6 +181,7 @@ struct RecoveryTests {
     }
 
     private final class Listener: ArchiveOwner {
+        let undecodable = UndecodableEntries()
         let events = Locked<[StoreEvent]>([])
         func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? { nil }
         func raiseStamp(to stamp: UseStamp) {}

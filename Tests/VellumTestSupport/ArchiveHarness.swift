@@ -145,6 +145,8 @@ package final class ArchiveHarness: ArchiveOwner {
 
     // MARK: ArchiveOwner
 
+    package let undecodable = UndecodableEntries()
+
     package func lastUse(ofKey key: EntryKey, entryID: Int64) -> UseStamp? {
         state.withLock { $0.uses[entryID] }
     }

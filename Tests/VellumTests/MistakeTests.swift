@@ -30,6 +30,9 @@ struct MistakeTests {
         var primaryKey: String { "draft" }
         static var archiveName: String { "Drafts" }
         static var archiveVersion: Int { -1 }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
     }
 
     struct Page: ArchiveCodable {

@@ -8,8 +8,8 @@ import VellumTesting
 @testable import Vellum
 
 /// Models of screens: what they show, and when.
-@Suite(.ownThreads)
 @MainActor
+@Suite(.ownThreads)
 struct ScreenTests {
     struct City: ArchiveCodable, IndexedArchivable, Equatable, Sendable {
         var primaryKey: String { name }
@@ -253,133 +253,6 @@ struct ScreenTests {
         #expect(
             results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)], limit: 60))
         )
-    }
-
-    // MARK: Own writes
-
-    @Test func anOwnWriteIsVisibleWhenTheCallReturns() async throws {
-        try cities.record(contentsOf: [10, 20, 30, 40].map { City(name: "c\($0)", people: $0) })
-        let results = ArchiveResults(
-            cities,
-            where: #Predicate { $0.people >= 10 },
-            sortedBy: [SortDescriptor(\.people)]
-        )
-        await cities.observersSettled()
-        func check(_ names: [String], _ place: SourceLocation = #_sourceLocation) async throws {
-            #expect(results.value.map(\.name) == names, sourceLocation: place)
-            await cities.observersSettled()
-            #expect(results.value.map(\.name) == names, sourceLocation: place)
-            #expect(
-                results.value
-                    == (try cities.fetch(
-                        where: #Predicate { $0.people >= 10 },
-                        sortedBy: [SortDescriptor(\.people)]
-                    ))
-            )
-        }
-        try results.record(City(name: "new", people: 25))
-        try await check(["c10", "c20", "new", "c30", "c40"])
-        try results.record(City(name: "new", people: 50))
-        try await check(["c10", "c20", "c30", "c40", "new"])
-        try results.record(City(name: "c20", people: 1))
-        try await check(["c10", "c30", "c40", "new"])
-        try results.record(City(name: "tiny", people: 2))
-        try await check(["c10", "c30", "c40", "new"])
-        #expect(try results.delete(allKeys: ["c30"]) == 1)
-        #expect(try results.delete(allKeys: ["none"]) == 0)
-        try await check(["c10", "c40", "new"])
-        try results.delete(allKeys: ["c10", "new", "none"])
-        try await check(["c40"])
-    }
-
-    @Test func aLimitHoldsForOwnWrites() async throws {
-        try cities.record(contentsOf: [10, 20, 30, 40].map { City(name: "c\($0)", people: $0) })
-        let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)], limit: 3)
-        await cities.observersSettled()
-        try results.record(City(name: "new", people: 15))
-        #expect(results.value.map(\.name) == ["c10", "new", "c20"])
-        try results.delete(allKeys: ["c10"])
-        // What moves up is not known.
-        #expect(results.value.map(\.name) == ["new", "c20"])
-        await cities.observersSettled()
-        #expect(results.value.map(\.name) == ["new", "c20", "c30"])
-    }
-
-    /// An answer that was asked before an own write would show it no longer.
-    @Test func noEarlierAnswerTakesAnOwnWriteBack() async throws {
-        try cities.record(contentsOf: (0..<1000).map { City(name: "c\($0)", people: $0) })
-        let results = ArchiveResults(cities, sortedBy: [SortDescriptor(\.people)])
-        await cities.observersSettled()
-        for number in 0..<30 {
-            let name = "own \(number)"
-            try results.record(City(name: name, people: -number - 1))
-            // Earlier questions may be answered meanwhile. Where none is, the test can only miss a
-            // defect, never fail without one.
-            for _ in 0..<3 {
-                await pause()
-                #expect(results.value.first?.name == name)
-            }
-            if number % 3 == 0 {
-                try results.delete(allKeys: [name])
-                for _ in 0..<3 {
-                    await pause()
-                    #expect(results.value.first?.name != name)
-                }
-            }
-        }
-        await cities.observersSettled()
-        #expect(results.value == (try cities.fetch(sortedBy: [SortDescriptor(\.people)])))
-    }
-
-    @Test func aWriteThatFailsLeavesTheValue() async throws {
-        try cities.record(City(name: "a", people: 1))
-        let results = ArchiveResults(cities)
-        await cities.observersSettled()
-        faults.fail()
-        #expect(throws: VellumError.self) { try results.record(City(name: "b", people: 1)) }
-        #expect(throws: VellumError.self) { try results.delete(allKeys: ["a"]) }
-        #expect(results.value.map(\.name) == ["a"])
-        faults.heal()
-        await cities.observersSettled()
-        #expect(results.value.map(\.name) == ["a"] && results.error == nil)
-    }
-
-    /// Where a query would throw, Foundation ends the process.
-    @Test func aPredicateThatCannotBeCalculatedChangesNothing() async throws {
-        try cities.record(City(name: "a", people: 2))
-        let (shares, next) = (
-            ArchiveResults(cities, where: #Predicate { 10 / $0.people > 2 }),
-            ArchiveResults(cities, where: #Predicate { $0.people + 1 > 2 })
-        )
-        await cities.observersSettled()
-        try shares.record(City(name: "b", people: 0))
-        try next.record(City(name: "c", people: .max))
-        #expect(shares.value.map(\.name) == ["a"] && next.value.map(\.name) == ["a"])
-        await cities.observersSettled()
-        #expect(shares.error?.code == .failedQuery && next.error?.code == .failedQuery)
-        try shares.delete(allKeys: ["b", "c"])
-        await cities.observersSettled()
-        #expect(shares.error == nil && next.error == nil)
-    }
-
-    /// A write by others is shown while the model writes more often than a query takes.
-    @Test func ownWritesHideNoOthers() async throws {
-        try cities.record(contentsOf: (0..<3000).map { City(name: "c\($0)", people: $0) })
-        let results = ArchiveResults(cities, where: #Predicate { $0.name.contains("o") })
-        await cities.observersSettled()
-        try factory.store(for: City.self).record(City(name: "other", people: 0))
-        var number = 0
-        try await until("what the other wrote is shown") {
-            guard !results.value.contains(where: { $0.name == "other" }) else { return true }
-            number += 1
-            try results.record(City(name: "own \(number % 7)", people: number))
-            #expect(
-                results.value.contains { $0.name == "own \(number % 7)" && $0.people == number }
-            )
-            return false
-        }
-        await cities.observersSettled()
-        #expect(results.value == (try cities.fetch(where: #Predicate { $0.name.contains("o") })))
     }
 
     // MARK: Errors and the end

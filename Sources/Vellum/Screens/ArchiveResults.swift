@@ -35,6 +35,11 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     public private(set) var error: VellumError?
     @ObservationIgnored private let store: ArchiveStore<Archive>
     @ObservationIgnored private var question: ScreenQuestion<Question, [Archive]>?
+    /// The question of which ``value`` is the answer.
+    @ObservationIgnored private var answered: Question?
+    /// The object up to which ``value`` has all objects, and beyond which it has none, because
+    /// there are as many as the limit; `nil` if it has all.
+    @ObservationIgnored private var end: Archive?
     /// Own writes that answers may not have yet, in their order.
     @ObservationIgnored private var writes: [OwnWrite] = []
 
@@ -106,7 +111,11 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                 guard let self else { return false }
                 switch answer {
                 case .success(let objects):
-                    value = withOwnWrites(objects, after: number)
+                    let asked = self.question?.question
+                    answered = asked
+                    end = objects.count == asked?.limit ? objects.last : nil
+                    writes.removeAll { $0.number <= number }
+                    value = applying(writes, to: objects)
                     isLoaded = true
                     error = nil
                 case .failure(let failure): error = failure
@@ -228,8 +237,9 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
     /// Records an object, and shows it, if it satisfies the predicate, before this returns
     /// (decision 78).
     ///
-    /// It stands where the order puts it, after objects that are equal to it. The next answer of
-    /// the archive replaces what is shown.
+    /// It stands where the order puts it, after objects that are equal to it. With a limit, one
+    /// that comes after the last object of a full page waits for the next answer of the archive,
+    /// which replaces what is shown.
     ///
     /// Blocks for the disk, as ``ArchiveStore/record(_:expiration:)``, and has the same durability
     /// and effect on the eviction order.
@@ -273,14 +283,11 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
         value = applying(new, to: value)
     }
 
-    /// Returns an answer with the own writes that it may not have.
-    private func withOwnWrites(_ objects: [Archive], after number: UInt64) -> [Archive] {
-        writes.removeAll { $0.number <= number }
-        return applying(writes, to: objects)
-    }
-
     private func applying(_ writes: [OwnWrite], to objects: [Archive]) -> [Archive] {
-        guard !writes.isEmpty, let asked = question?.question else { return objects }
+        // Of a page that has no answer yet nothing is known.
+        guard !writes.isEmpty, let asked = answered ?? question?.question,
+            answered != nil || asked.limit == nil
+        else { return objects }
         // Not `evaluate`, with which Foundation ends the process where a query throws.
         let condition = asked.predicate.map { Condition<Test<Archive>>($0) }
         let orderings = asked.order.map(Ordering.init)
@@ -296,10 +303,22 @@ public final class ArchiveResults<Archive: Archivable & Sendable> {
                     orderings.isEmpty
                     ? position
                     : try shown.firstIndex { try orderings.comesFirst(object, before: $0) }
+                if next == nil, let end {
+                    // Only the last object itself is known to be the last still.
+                    let isEnd = position != nil && write.key == end.primaryKey
+                    let isShown =
+                        try isEnd
+                        ? !orderings.comesFirst(end, before: object)
+                        : orderings.comesFirst(object, before: end)
+                    guard isShown else { continue }
+                }
                 shown.insert(object, at: next ?? shown.count)
+                guard let limit = asked.limit, shown.count > max(0, limit) else { continue }
+                shown.removeLast()
+                end = shown.last
             } catch {}  // The next answer has the error.
         }
-        return asked.limit.map { $0 < 0 ? shown : Array(shown.prefix($0)) } ?? shown
+        return shown
     }
 }
 

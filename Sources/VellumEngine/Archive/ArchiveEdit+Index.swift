@@ -176,6 +176,15 @@ extension ArchiveEdit {
         index?.unindexedRows -= connection.changesCount
     }
 
+    /// Takes entries that cannot be decoded, of these revisions, out of the index.
+    func takeOut(_ entries: [Int64: UInt32]) throws(SQLiteError) {
+        guard isIndexOurs, let index else { return }
+        for (id, revision) in entries where !index.awaitsBuilder(id) {
+            guard try self.revision(of: id) == revision else { continue }
+            try putUnindexed(id, .undecodable, isNew: false)
+        }
+    }
+
     /// Makes the builder read unindexed entries again, because they can be decoded now.
     func markUnknown(_ entryIDs: [Int64]) throws(SQLiteError) {
         guard isIndexOurs else { return }

@@ -51,6 +51,9 @@ public import VellumCore
     /// Returns the entry's values for the index. Decodes the entry, so the archive calls it without
     /// holding a lock.
     func indexed(_ entry: Entry, of key: EntryKey) -> IndexedOutcome
+
+    /// The entries that it could not decode.
+    var undecodable: UndecodableEntries { get }
 }
 
 extension ArchiveOwner {

@@ -15,6 +15,8 @@ final class EntryReader<Value> {
     @exclusivity(unchecked) private(set) var decoded = 0
     /// How many objects could not be decoded so far.
     @exclusivity(unchecked) private(set) var skipped = 0
+    /// Whether the entries that are read now are known to have no row in the index.
+    @exclusivity(unchecked) var isOutsideIndex = false
     /// Expired entries of which it is unknown whether they match.
     private(set) var unjudged: [StoredEntry] = []
     let reads: QueryReads
@@ -45,6 +47,7 @@ final class EntryReader<Value> {
         }
         guard stored.isIntact else {
             store.reportCorrupt(stored.key)
+            if !isOutsideIndex { store.metUndecodable(stored.entry) }
             return nil
         }
         let isCurrent = stored.entry.typeVersion == store.version
@@ -102,7 +105,7 @@ final class EntryReader<Value> {
         } catch {
             // `decode` has reported it.
             guard error.isOfDecoding else { throw error }
-            if let entry { store.state.rememberUndecodable(entry) }
+            if let entry, !isOutsideIndex { store.metUndecodable(entry) }
             guard options.undecodable == .skip else { throw try store.inQuery(error) }
             skipped += 1
             return nil

@@ -13,6 +13,9 @@ final class QuerySource<Value> {
     /// The filters before the first offset or limit, as a closure of values.
     private lazy var matches: (Value) throws -> Bool = plan.condition.evaluation()
 
+    /// Whether the index may answer. The same for the whole query, which may meet the first entry
+    /// that cannot be decoded.
+    private let isIndexTrusted: Bool
     let plan: QueryPlan<Value>
     let reader: EntryReader<Value>
     /// How many objects were read that the index does not cover.
@@ -30,6 +33,7 @@ final class QuerySource<Value> {
         self.store = store
         isLazy = options.isLazy
         withExpired = options.withExpired
+        isIndexTrusted = store.state.undecodable.isIndexTrusted
         plan = QueryPlan(query, store.columns)
         reader = EntryReader(store, options, batchSize: batchSize)
         guard !plan.isFullyPushed, !store.columns.isEmpty else { return }
@@ -59,9 +63,9 @@ final class QuerySource<Value> {
 
     /// Returns the number of values, or `nil` if the index does not determine it.
     func countWithoutDecoding() throws(VellumError) -> Int? {
-        guard plan.isFullyPushed, !plan.pushed.isScan, store.memory.memoryOnlyCount == 0 else {
-            return nil
-        }
+        guard plan.isFullyPushed, !plan.pushed.isScan, isIndexTrusted,
+            store.memory.memoryOnlyCount == 0
+        else { return nil }
         guard let count = try store.disk.count(plan.pushed, validAt: moment, reader.reads) else {
             return nil
         }
@@ -73,7 +77,7 @@ final class QuerySource<Value> {
     func answerWithoutDecoding(
         _ aggregate: PropertyAggregate
     ) throws(VellumError) -> AggregateAnswer? {
-        guard plan.isFullyPushed, store.memory.memoryOnlyCount == 0,
+        guard plan.isFullyPushed, isIndexTrusted, store.memory.memoryOnlyCount == 0,
             let aggregate = column(of: aggregate),
             let answer = try store.disk.aggregate(
                 aggregate,
@@ -103,7 +107,7 @@ final class QuerySource<Value> {
             try reader.scan(into: &values, matching: matches)
             return true
         }
-        guard plan.isFullyPushed else { return false }
+        guard plan.isFullyPushed, isIndexTrusted else { return false }
         let request = IndexRequest(whole: plan.pushed, partial: nil)
         guard
             let answer = try store.disk.answer(
@@ -136,7 +140,9 @@ final class QuerySource<Value> {
 
     func begin() throws(VellumError) -> QueryPipeline<Value> {
         let memoryOnly = store.memoryOnlyValues(validAt: moment)
-        guard !plan.pushed.isScan, let rows = try indexedRows(isWhole: memoryOnly.isEmpty) else {
+        guard !plan.pushed.isScan, isIndexTrusted,
+            let rows = try indexedRows(isWhole: memoryOnly.isEmpty)
+        else {
             return reader.scan().followed(by: reader.values(memoryOnly)).executing(query.steps)
         }
         guard let others = rows.others else { return rows.pipeline.executing(plan.residual) }
@@ -208,6 +214,8 @@ final class QuerySource<Value> {
         let rest =
             answer.unbuilt.map { unindexedRows.followed(by: reader.scan($0)) } ?? unindexedRows
         return QueryPipeline { () throws(VellumError) in
+            self.reader.isOutsideIndex = true
+            defer { self.reader.isOutsideIndex = false }
             if let item = try rest.next() {
                 self.readOutsideIndex += 1
                 if undecodable.contains(item.origin.entryID) {

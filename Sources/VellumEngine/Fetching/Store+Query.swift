@@ -37,7 +37,9 @@ extension Store {
         _ query: PropertyQuery,
         undecodable: UndecodableObjects
     ) throws(VellumError) -> [Value]? {
-        guard memory.memoryOnlyCount == 0, let whole = columns.query(query) else { return nil }
+        guard memory.memoryOnlyCount == 0, state.undecodable.isIndexTrusted,
+            let whole = columns.query(query)
+        else { return nil }
         let reader = EntryReader(self, QueryOptions(undecodable: undecodable), batchSize: 4096)
         let request = IndexRequest(whole: whole, partial: nil, isAtOnce: true)
         guard
@@ -62,7 +64,9 @@ extension Store {
     /// Returns the number of values that match the query, if the index says it without decoding;
     /// `nil` if not.
     package func count(_ query: PropertyQuery) throws(VellumError) -> Int? {
-        guard memory.memoryOnlyCount == 0, let whole = columns.query(query) else { return nil }
+        guard memory.memoryOnlyCount == 0, state.undecodable.isIndexTrusted,
+            let whole = columns.query(query)
+        else { return nil }
         return try disk.count(whole, validAt: clock.now(), QueryReads())
     }
 
@@ -71,23 +75,18 @@ extension Store {
         _ query: QueryDescription<Value>,
         undecodable: UndecodableObjects = .fail
     ) throws(VellumError) -> Value? {
-        let execution = firstOnly(query, undecodable)
+        let execution = QueryExecution(
+            QueryDescription(query.steps + [.limit(1)]),
+            in: self,
+            QueryOptions(isLazy: true, undecodable: undecodable)
+        )
         defer { execution.reportSkipped() }
         return try execution.next()?.value
     }
 
-    private func firstOnly(
-        _ query: QueryDescription<Value>,
-        _ undecodable: UndecodableObjects
-    ) -> QueryExecution<Value> {
-        let query = QueryDescription(query.steps + [.limit(1)])
-        return QueryExecution(query, in: self, QueryOptions(isLazy: true, undecodable: undecodable))
-    }
-
     /// Returns the number of valid values that match the query. Does not affect the eviction order.
     ///
-    /// Values that cannot be decoded are not counted, unless an index answers the whole query
-    /// without decoding.
+    /// Values that cannot be decoded are not counted, once the first of them was read.
     package func count(
         _ query: QueryDescription<Value>,
         undecodable: UndecodableObjects = .fail
@@ -102,10 +101,7 @@ extension Store {
         _ query: QueryDescription<Value>,
         undecodable: UndecodableObjects = .fail
     ) throws(VellumError) -> Bool {
-        let execution = firstOnly(query, undecodable)
-        defer { execution.reportSkipped() }
-        if let count = try execution.source.countWithoutDecoding() { return count > 0 }
-        return try execution.next() != nil
+        try first(query, undecodable: undecodable) != nil
     }
 
     /// Removes the values that match the query, in one transaction; during a migration, in several,
@@ -459,9 +455,17 @@ extension Store {
             return true
         } catch {
             guard error.code != .newerVersion else { return true }
-            state.rememberUndecodable(entry)
+            metUndecodable(entry)
             return false
         }
+    }
+
+    /// Remembers an entry that cannot be decoded or is damaged, and has the builder take it out of
+    /// the index.
+    func metUndecodable(_ entry: Entry) {
+        guard state.rememberUndecodable(entry), catalog != nil else { return }
+        state.undecodable.doubt(entry)
+        disk.file.scheduleBuilding()
     }
 
     /// Returns the encoded bytes of the valid entry under the key, and the version that they were

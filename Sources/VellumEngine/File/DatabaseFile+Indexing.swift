@@ -55,12 +55,14 @@ extension DatabaseFile {
         let newest = try read(archive) { (tables) throws(SQLiteError) in
             try tables.newestIndexed(8, shape)
         }
-        return (newest ?? []).contains { entry, indexed in
-            guard entry.isIntact,
-                case .values(let values) = owner.indexed(entry.entry, of: entry.key)
-            else { return false }
-            return values != indexed
+        for (entry, indexed) in newest ?? [] {
+            switch entry.isIntact ? owner.indexed(entry.entry, of: entry.key) : .undecodable {
+            case .values(let values) where values != indexed: return true
+            case .undecodable: owner.undecodable.doubt(entry.entry)
+            case .values, .noPlace, .migrated, .removed: break
+            }
         }
+        return false
     }
 
     /// Indexes entries that could not be decoded before and can be now.
@@ -120,6 +122,15 @@ extension DatabaseFile {
 
     private func buildIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) -> Bool {
         guard let owner = archive.owner else { return false }
+        guard owner.undecodable.isIndexTrusted else {
+            let doubts = owner.undecodable.doubts(most: Self.largestStep(shape))
+            let isDone = try inTransaction(archive) { (edit) throws(SQLiteError) in
+                try edit.takeOut(doubts)
+                return true
+            }
+            owner.undecodable.settle(doubts)
+            return isDone ?? false
+        }
         let batch = try read(archive) { (tables) throws(SQLiteError) in
             try tables.nextBatch(of: shape)
         }

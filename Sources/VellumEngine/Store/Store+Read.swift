@@ -313,7 +313,7 @@ extension Store {
                 }
             } catch {
                 if error.isOfDecoding {
-                    if let entry { state.rememberUndecodable(entry) }
+                    if let entry { metUndecodable(entry) }
                     guard undecodable == .skip else { throw try inQuery(error) }
                     skipped += 1
                 } else if error.code != .damagedEntry {

@@ -16,7 +16,7 @@ final class StoreState<Value>: ArchiveOwner {
     @usableFromInline let events = EventHub<StoreEvent>()
     @usableFromInline let counters = Locked(Counters())
     /// Entries that could not be decoded.
-    let undecodable = UndecodableEntries()
+    @usableFromInline let undecodable = UndecodableEntries()
     private let warnings = Locked<Set<Int>>([])
 
     @usableFromInline
@@ -126,7 +126,9 @@ final class StoreState<Value>: ArchiveOwner {
         undecodable.contains(entry, isObserved: events.isObserved)
     }
 
-    func rememberUndecodable(_ entry: Entry) {
+    /// - Returns: Whether it is the first time.
+    @discardableResult
+    func rememberUndecodable(_ entry: Entry) -> Bool {
         undecodable.insert(entry, isObserved: events.isObserved)
     }
 

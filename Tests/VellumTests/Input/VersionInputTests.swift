@@ -14,18 +14,27 @@ struct VersionInputTests {
         var primaryKey: String { "negative" }
         static var archiveName: String { "Negatives" }
         static var archiveVersion: Int { -1 }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
     }
 
     struct Least: ArchiveCodable, VersionedArchive {
         var primaryKey: String { "least" }
         static var archiveName: String { "Leasts" }
         static var archiveVersion: Int { .min }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
     }
 
     struct Huge: ArchiveCodable, VersionedArchive, Equatable {
         var primaryKey: String { "huge" }
         static var archiveName: String { "Huge" }
         static var archiveVersion: Int { .max }
+        static func migrate(_ old: StoredObject) throws -> Migrated<Self> {
+            .object(try old.decode(Self.self))
+        }
         static var formerArchiveNames: [String] {
             ["", "\0", "a.b\0c", String(repeating: "n", count: 70_000), "Huge"]
         }
