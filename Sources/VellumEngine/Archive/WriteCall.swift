@@ -48,6 +48,15 @@ final class WriteCall: @unchecked Sendable {
         }
     }
 
+    /// Notes for the thread when the call came.
+    func noteStart() {
+        CallStart.forget()
+        CallStart.note(.now - came)
+    }
+
+    /// Whether it has waited as long as a call may.
+    var hasWaited: Bool { .now - came >= .milliseconds(Connection.longestWait) }
+
     func updateMemory(_ outcomes: [WriteOutcome]) { steps?.updateMemory(outcomes, writes) }
 
     /// What a call that was cancelled need not keep.

@@ -306,27 +306,37 @@ extension DatabaseFile {
         let commits =
             together.count < calls.count
             ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        return max(commits, carryOutTogether(together))
+    }
+
+    /// Carries out calls in one transaction, in the order in which they came.
+    private func carryOutTogether(_ calls: [WriteCall]) -> UInt64 {
         do throws(SQLiteError) {
+            calls.first?.noteStart()
             let commit = try writing.withWriter { (writer) throws(SQLiteError) in
-                try writer.commit(together)
+                try writer.commit(calls)
             }
             if let commit { didCommit(commit) }
-            for call in together {
+            for call in calls {
                 call.failure = commit == nil ? unusable : call.refusal.map(located)
             }
-            return max(commits, commit?.due.commits ?? 0)
+            return commit?.due.commits ?? 0
         } catch {
             // There may be room for some.
-            if error.isFull { return max(commits, carryOutAlone(together)) }
+            if error.isFull { return carryOutAlone(calls) }
             let failure = located(error)
-            for call in together { call.failure = failure }
-            return commits
+            // Each waits for another process as long as the others.
+            let isOver = error.isOfOtherProcess ? calls.firstIndex { !$0.hasWaited } : nil
+            let over = calls.prefix(max(1, isOver ?? calls.count))
+            for call in over { call.failure = failure }
+            return over.count < calls.count ? carryOutTogether(Array(calls[over.count...])) : 0
         }
     }
 
     private func carryOutAlone(_ calls: [WriteCall]) -> UInt64 {
         var commits: UInt64 = 0
         for call in calls {
+            call.noteStart()
             do throws(VellumError) {
                 commits = max(
                     commits,

@@ -28,6 +28,7 @@ package import VellumCore
     /// The connection that writes, and the open archives.
     let writing: WriterLock
     let readers: ReadPool
+    package let lanes = FileLanes()
     let log: LogKeeper
     package let clock: WallClock
     let maintenance = Maintenance()

@@ -1,25 +1,40 @@
+internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
 /// The lock around the connection of a file that writes, and the archives that are open.
 ///
-/// Excludes the writers of this process; those of others wait in SQLite. A file that is suspended
-/// or closed has no writer, but its archives stay listed.
+/// Excludes the writers of this process. Who needs the lock of another process waits for it without
+/// this one, in line (decision 98). A file that is suspended or closed has no writer, but its
+/// archives stay listed.
 final class WriterLock: Sendable {
     private struct Guarded {
         var writer: Writer?
         /// The open archives by their numbers.
         var archives: [Int64: Archive] = [:]
         var lasting = Writer.Lasting()
+        var other = OtherWriter()
+    }
+
+    /// A process that has the lock of the file.
+    private struct OtherWriter {
+        /// How many threads wait for it.
+        var waiting = 0
+        /// Since when it was met, and when it was last, in milliseconds of ``CoarseClock``.
+        var since = Int64.min
+        var last = Int64.min
     }
 
     /// Whether an open transaction holds relaxed writes.
     let openBatch: OpenBatch
-    /// How many threads wait for the lock to use the writer, for metrics (decision 81).
+    /// How many threads wait for the lock to use the writer, or for another process, for metrics
+    /// (decision 81).
     let waiting = Atomic(0)
     /// The writes of tasks, which wait without a thread.
     let lane = WriteLane()
     private let guarded: Locked<Guarded>
+    /// Those that wait for another process: one of them tries.
+    private let line = KeyedMutex()
 
     init(_ connection: sending Connection, notifying changesFile: ChangesFile) throws(SQLiteError) {
         openBatch = OpenBatch()
@@ -33,26 +48,39 @@ final class WriterLock: Sendable {
     func withWriter<Result: Sendable, Failure: Error>(
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try guarded.withLock(counting: waiting) {
-            (guarded: inout Guarded) throws(Failure) -> Result? in
-            guard let writer = guarded.writer else { return nil }
-            return try body(writer)
+        func attempt() throws(Failure) -> Result? {
+            try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(Failure) -> Result? in
+                guard let writer = guarded.writer else { return nil }
+                return try body(writer)
+            }
+        }
+        do throws(Failure) {
+            return try attempt()
+        } catch {
+            return try retry(after: error, attempt)
         }
     }
 
-    /// The same, which waits for other threads until a moment of ``CoarseClock``.
+    /// The same, which waits for other threads and processes until a moment of ``CoarseClock``.
     func withWriter<Result: Sendable>(
         until end: Int64,
         _ body: (Writer) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         while true {
-            let attempt = try guarded.withLockIfAvailable {
-                (guarded: inout Guarded) throws(SQLiteError) -> Result? in
-                guard let writer = guarded.writer else { return nil }
-                return try body(writer)
+            var failure = SQLiteError.busy
+            do throws(SQLiteError) {
+                let attempt = try guarded.withLockIfAvailable {
+                    (guarded: inout Guarded) throws(SQLiteError) -> Result? in
+                    guard let writer = guarded.writer else { return nil }
+                    return try body(writer)
+                }
+                if let attempt { return attempt }
+            } catch {
+                guard error.isOfOtherProcess else { throw error }
+                failure = error
             }
-            if let attempt { return attempt }
-            guard CoarseClock.milliseconds < end else { throw .busy }
+            guard CoarseClock.milliseconds < end else { throw failure }
             BusyRetry.milliseconds(0.05)
         }
     }
@@ -65,14 +93,90 @@ final class WriterLock: Sendable {
         of file: DatabaseFile,
         _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        try guarded.withLock(counting: waiting) {
-            (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
-            try guarded.writer?.carryOut(
-                writes,
-                isRelaxed: isRelaxed,
-                sharing: { file.isShared },
-                update
-            )
+        func attempt() throws(SQLiteError) -> Commit? {
+            try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
+                try guarded.writer?.carryOut(
+                    writes,
+                    isRelaxed: isRelaxed,
+                    sharing: { file.isShared },
+                    update
+                )
+            }
+        }
+        do throws(SQLiteError) {
+            return try attempt()
+        } catch {
+            return try retry(after: error, attempt)
+        }
+    }
+
+    // MARK: Other processes
+
+    /// Tries again what has met the lock of another process, until the call has waited for it for
+    /// ten seconds since it came.
+    ///
+    /// - Throws: `failure` at once if it is another, and what then goes wrong.
+    @inline(never)
+    private func retry<Result, Failure: Error>(
+        after failure: Failure,
+        _ attempt: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard (failure as? SQLiteError)?.isOfOtherProcess == true else { throw failure }
+        let end = beginWaiting()
+        waiting.add(1, ordering: .relaxed)
+        defer {
+            waiting.subtract(1, ordering: .relaxed)
+            endWaiting()
+        }
+        return try Lane.waiting { () throws(Failure) -> Result in
+            let left = max(0, end - CoarseClock.milliseconds)
+            let key = LockKey(of: self, hashable: 0)
+            guard let turn = line.lock(key, until: .now() + .milliseconds(Int(left))) else {
+                throw failure
+            }
+            defer { line.unlock(turn) }
+            var attempts = 0
+            while true {
+                do throws(Failure) {
+                    return try attempt()
+                } catch {
+                    guard (error as? SQLiteError)?.isOfOtherProcess == true else { throw error }
+                    guard noteOther() < end else { throw error }
+                }
+                BusyRetry.pause(attempts)
+                attempts += 1
+            }
+        }
+    }
+
+    /// - Returns: When the caller gives up: ten seconds after it came, or after the lock was first
+    ///   met, if it has waited for something else until then.
+    private func beginWaiting() -> Int64 {
+        let now = CoarseClock.milliseconds
+        let came = CallStart.take()
+        return guarded.withLock { guarded in
+            // Nobody has tried for a while: it may be another one.
+            if now - guarded.other.last > 1000 { guarded.other.since = now }
+            guarded.other.last = now
+            guarded.other.waiting += 1
+            // Nobody waits for what somebody waits for already, under the lock of this process.
+            guarded.writer?.connection.busyHandler.milliseconds = 0
+            return max(came, guarded.other.since) + Connection.longestWait
+        }
+    }
+
+    private func noteOther() -> Int64 {
+        let now = CoarseClock.milliseconds
+        guarded.withLock { $0.other.last = now }
+        return now
+    }
+
+    private func endWaiting() {
+        guarded.withLock { guarded in
+            guarded.other.waiting -= 1
+            guard guarded.other.waiting == 0 else { return }
+            guarded.writer?.connection.busyHandler.milliseconds = Writer.patience
         }
     }
 
@@ -88,16 +192,22 @@ final class WriterLock: Sendable {
     func list<Result: Sendable>(
         _ open: (Writer) throws(SQLiteError) -> (Archive, Result)
     ) throws(SQLiteError) -> (archive: Archive, result: Result)? {
-        try guarded.withLock {
-            (guarded: inout Guarded) throws(SQLiteError) -> (archive: Archive, result: Result)? in
-            guard let writer = guarded.writer else { return nil }
-            let (archive, result) = try open(writer)
-            // A store that was opened without the version must not go on beside this one.
-            let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
-            earlier?.isListed = false
-            earlier?.versionWasReplaced()
-            archive.isListed = true
-            return (archive, result)
+        func attempt() throws(SQLiteError) -> (archive: Archive, result: Result)? {
+            try guarded.withLongLock { (guarded) throws(SQLiteError) in
+                guard let writer = guarded.writer else { return nil }
+                let (archive, result) = try open(writer)
+                // A store that was opened without the version must not go on beside this one.
+                let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
+                earlier?.isListed = false
+                earlier?.versionWasReplaced()
+                archive.isListed = true
+                return (archive, result)
+            }
+        }
+        do throws(SQLiteError) {
+            return try attempt()
+        } catch {
+            return try retry(after: error, attempt)
         }
     }
 
