@@ -21,8 +21,8 @@ final class WriterLock: Sendable {
         /// How many threads wait for it.
         var waiting = 0
         /// Since when it was met, and when it was last, in milliseconds of ``CoarseClock``.
-        var since = Int64.min
-        var last = Int64.min
+        var since = Int64.min / 2
+        var last = Int64.min / 2
     }
 
     /// Whether an open transaction holds relaxed writes.
