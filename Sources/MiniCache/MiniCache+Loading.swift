@@ -318,7 +318,10 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let store: Store<CachedValue>
         do {
-            store = if let openedStore { openedStore } else { try await lanes.visits.run(openStore) }
+            store =
+                if let openedStore { openedStore } else {
+                    try await core.lanes.visits.run(openStore)
+                }
         } catch let error as MiniCacheError {
             // A file that cannot be opened does not keep the caller from the source.
             guard isValid, error.code != .closed else { throw error }

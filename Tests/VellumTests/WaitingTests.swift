@@ -8,8 +8,8 @@ import VellumCore
 
 @testable import VellumEngine
 
-/// Who waits for one file keeps nobody from another (decision 98). One after another: of the lanes of
-/// a process, a file that waits leaves half of what others have left.
+/// Who waits for one file keeps nobody from another (decision 98). One after another: of the lanes
+/// of a process, a file that waits leaves half of what others have left.
 @Suite(.ownThreads, .serialized)
 struct WaitingTests {
     struct Item: ArchiveCodable, Sendable {

@@ -10,15 +10,7 @@
 /// a time counts it from then (decision 98).
 package enum CallStart {
     /// Where a thread finds it, in milliseconds of ``CoarseClock``.
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        let status = pthread_key_create(&key, nil)
-        precondition(
-            status == 0,
-            "The process has no thread-specific key left (pthread_key_create: \(status))."
-        )
-        return key
-    }()
+    private static let key = ThreadNumber.newKey()
 
     /// Notes that the call has waited so long, unless that took no time to speak of, or it had come
     /// before.

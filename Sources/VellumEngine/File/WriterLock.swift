@@ -32,6 +32,8 @@ final class WriterLock: Sendable {
     let waiting = Atomic(0)
     /// The writes of tasks, which wait without a thread.
     let lane = WriteLane()
+    /// What tasks do with the file otherwise.
+    let lanes = FileLanes()
     private let guarded: Locked<Guarded>
     /// Those that wait for another process: one of them tries.
     private let line = KeyedMutex()

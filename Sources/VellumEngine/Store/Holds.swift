@@ -145,6 +145,7 @@ extension FileRegistry {
     /// Ends one hold, and closes the file with the last one, under the opening lock: no caller can
     /// get a file that is being closed.
     func endHold(on file: DatabaseFile) throws(VellumError) {
+        if file.holds.load(ordering: .acquiring) == 1 { try file.waitBeforeClosing() }
         let isLast = try opening.withLongLock { _ throws(VellumError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
             if isLast { try file.close() }

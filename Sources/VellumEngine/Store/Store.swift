@@ -49,7 +49,7 @@ public import VellumCore
     package var events: EventHub<StoreEvent> { state.events }
 
     /// Where calls of the store are carried out that are awaited.
-    package var lanes: FileLanes { disk.file.lanes }
+    package var lanes: FileLanes { disk.file.writing.lanes }
 
     /// Reports an event to observers.
     package func report(_ event: StoreEvent) { state.archiveDidReport(event) }
