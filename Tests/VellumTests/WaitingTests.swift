@@ -174,6 +174,11 @@ struct WaitingTests {
                     "\(answered.testDescription) is answered after those who wait"
                 )
             }
+            // Nobody waits for another process under the lock of this one.
+            if holder == .anotherProcess {
+                #expect(file.withWriter { _ in true } == true)
+                #expect(counts.ended.load(ordering: .relaxed) == 0)
+            }
             release()
         }
         #expect(file.waitingWriters == 0)

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// Work that is awaited stays a part of its task: it has its task-local values and its priority,
 /// and learns of its cancellation. A lane has no thread while there is nothing to do.
-package final class Lane: TaskExecutor {
+package final class Lane: Sendable {
     /// For what reads and takes little time, of all files.
     package static let reads = Lane(width: readWidth)
     /// For queries, and for what may wait for other writers or run the caller's code, of all files:
@@ -54,11 +54,11 @@ package final class Lane: TaskExecutor {
             return nil
         }
 
-        /// Whether another job of the share may begin. Once one of them waits for others, each may
-        /// do the same: all together then have at most as many threads as are left, so that no
-        /// share has all (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998).
+        /// Whether another job of the share may begin. Each may wait for others: those of a share
+        /// have at most as many threads as are left, so that no share has all (Choudhury and Hahne,
+        /// Dynamic Queue Length Thresholds, 1998).
         private func mayBegin(_ share: Share) -> Bool {
-            share.lent == 0 || share.running < mostLent - lent
+            share.running < max(1, mostLent - lent)
         }
 
         /// Lets jobs of a share go on of which one has ended, or waits no more.
@@ -83,7 +83,6 @@ package final class Lane: TaskExecutor {
     package final class Share: TaskExecutor, @unchecked Sendable {
         fileprivate let lane: Lane
         fileprivate var running = 0
-        fileprivate var lent = 0
         fileprivate var held = FIFOQueue<Job>()
 
         package init(of lane: Lane) { self.lane = lane }
@@ -150,19 +149,13 @@ package final class Lane: TaskExecutor {
     /// Concurrent, because the caller's actor would go on with the thread of the lane otherwise.
     @concurrent
     package func run<Value>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withTaskExecutorPreference(self) { New(value: try work()) }.value
+        try await Share(of: self).run(work)
     }
 
     // Unchecked because the value is protected by being new: only the thread that made it, and then
     // the caller, have it.
     private struct New<Value>: @unchecked Sendable {
         var value: Value
-    }
-
-    /// Runs the work of a task.
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        start { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// What waits now, and has waited.
@@ -250,7 +243,6 @@ package final class Lane: TaskExecutor {
             guard state.lent < mostLent else { return false }
             state.lent += 1
             state.working -= 1
-            place.share?.lent += 1
             return true
         }
         if place.isLent { lane.addThread { _ in } }
@@ -263,9 +255,7 @@ package final class Lane: TaskExecutor {
         place.lane.addThread { state in
             state.lent -= 1
             state.working += 1
-            guard let share = place.share else { return }
-            share.lent -= 1
-            state.release(share)
+            if let share = place.share { state.release(share) }
         }
     }
 }

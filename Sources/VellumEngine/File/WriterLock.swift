@@ -20,7 +20,8 @@ final class WriterLock: Sendable {
     private struct OtherWriter {
         /// How many threads wait for it.
         var waiting = 0
-        /// Since when it was met, and when it was last, in milliseconds of ``CoarseClock``.
+        /// Since when it is met, and when a thread last ended to wait, in milliseconds of
+        /// ``CoarseClock``.
         var since = Int64.min / 2
         var last = Int64.min / 2
     }
@@ -46,21 +47,24 @@ final class WriterLock: Sendable {
     }
 
     /// Runs `body` with the writer, under the lock. Returns `nil` if there is none.
+    ///
+    /// - Parameter isRetry: Whether the caller waits for another process already.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
+        isRetry: Bool = false,
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        func attempt() throws(Failure) -> Result? {
-            try guarded.withLock(counting: waiting) {
+        do throws(Failure) {
+            return try guarded.withLock(counting: waiting) {
                 (guarded: inout Guarded) throws(Failure) -> Result? in
                 guard let writer = guarded.writer else { return nil }
                 return try body(writer)
             }
-        }
-        do throws(Failure) {
-            return try attempt()
         } catch {
-            return try retry(after: error, attempt)
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(Failure) in
+                try withWriter(isRetry: true, body)
+            }
         }
     }
 
@@ -93,10 +97,11 @@ final class WriterLock: Sendable {
         _ writes: [ArchiveWrite],
         isRelaxed: Bool,
         of file: DatabaseFile,
+        isRetry: Bool = false,
         _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        func attempt() throws(SQLiteError) -> Commit? {
-            try guarded.withLock(counting: waiting) {
+        do throws(SQLiteError) {
+            return try guarded.withLock(counting: waiting) {
                 (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
                 try guarded.writer?.carryOut(
                     writes,
@@ -105,11 +110,11 @@ final class WriterLock: Sendable {
                     update
                 )
             }
-        }
-        do throws(SQLiteError) {
-            return try attempt()
         } catch {
-            return try retry(after: error, attempt)
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(SQLiteError) in
+                try carryOut(writes, isRelaxed: isRelaxed, of: file, isRetry: true, update)
+            }
         }
     }
 
@@ -126,11 +131,8 @@ final class WriterLock: Sendable {
     ) throws(Failure) -> Result {
         guard (failure as? SQLiteError)?.isOfOtherProcess == true else { throw failure }
         let end = beginWaiting()
-        waiting.add(1, ordering: .relaxed)
-        defer {
-            waiting.subtract(1, ordering: .relaxed)
-            endWaiting()
-        }
+        var isOver = false
+        defer { endWaiting(isOver) }
         return try Lane.waiting { () throws(Failure) -> Result in
             let left = max(0, end - CoarseClock.milliseconds)
             let key = LockKey(of: self, hashable: 0)
@@ -141,10 +143,12 @@ final class WriterLock: Sendable {
             var attempts = 0
             while true {
                 do throws(Failure) {
-                    return try attempt()
+                    let result = try attempt()
+                    isOver = true
+                    return result
                 } catch {
-                    guard (error as? SQLiteError)?.isOfOtherProcess == true else { throw error }
-                    guard noteOther() < end else { throw error }
+                    isOver = (error as? SQLiteError)?.isOfOtherProcess != true
+                    guard !isOver, CoarseClock.milliseconds < end else { throw error }
                 }
                 BusyRetry.pause(attempts)
                 attempts += 1
@@ -155,12 +159,14 @@ final class WriterLock: Sendable {
     /// - Returns: When the caller gives up: ten seconds after it came, or after the lock was first
     ///   met, if it has waited for something else until then.
     private func beginWaiting() -> Int64 {
+        waiting.add(1, ordering: .relaxed)
         let now = CoarseClock.milliseconds
         let came = CallStart.take()
         return guarded.withLock { guarded in
-            // Nobody has tried for a while: it may be another one.
-            if now - guarded.other.last > 1000 { guarded.other.since = now }
-            guarded.other.last = now
+            // Nobody has tried for a while.
+            if guarded.other.waiting == 0, now - guarded.other.last > 1000 {
+                guarded.other.since = now
+            }
             guarded.other.waiting += 1
             // Nobody waits for what somebody waits for already, under the lock of this process.
             guarded.writer?.connection.busyHandler.milliseconds = 0
@@ -168,15 +174,14 @@ final class WriterLock: Sendable {
         }
     }
 
-    private func noteOther() -> Int64 {
+    /// - Parameter isOver: Whether the other process has released the lock.
+    private func endWaiting(_ isOver: Bool) {
+        waiting.subtract(1, ordering: .relaxed)
         let now = CoarseClock.milliseconds
-        guarded.withLock { $0.other.last = now }
-        return now
-    }
-
-    private func endWaiting() {
         guarded.withLock { guarded in
             guarded.other.waiting -= 1
+            guarded.other.last = now
+            if isOver { guarded.other.since = now }
             guard guarded.other.waiting == 0 else { return }
             guarded.writer?.connection.busyHandler.milliseconds = Writer.patience
         }
@@ -192,10 +197,12 @@ final class WriterLock: Sendable {
     /// Runs `open` with the writer, and lists the archive that it returns in place of an earlier
     /// one.
     func list<Result: Sendable>(
+        isRetry: Bool = false,
         _ open: (Writer) throws(SQLiteError) -> (Archive, Result)
     ) throws(SQLiteError) -> (archive: Archive, result: Result)? {
-        func attempt() throws(SQLiteError) -> (archive: Archive, result: Result)? {
-            try guarded.withLongLock { (guarded) throws(SQLiteError) in
+        do throws(SQLiteError) {
+            return try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(SQLiteError) -> (Archive, Result)? in
                 guard let writer = guarded.writer else { return nil }
                 let (archive, result) = try open(writer)
                 // A store that was opened without the version must not go on beside this one.
@@ -205,11 +212,11 @@ final class WriterLock: Sendable {
                 archive.isListed = true
                 return (archive, result)
             }
-        }
-        do throws(SQLiteError) {
-            return try attempt()
         } catch {
-            return try retry(after: error, attempt)
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(SQLiteError) in
+                try list(isRetry: true, open)
+            }
         }
     }
 
