@@ -16,6 +16,8 @@ final class WriteCall: @unchecked Sendable {
     var failure: VellumError?
     /// Why its writes were undone, in a transaction with those of others.
     var refusal: SQLiteError?
+    /// Whether it was not carried out, and waits for another process with those that came later.
+    var isPutBack = false
     /// What they did there, until it is visible.
     var outcomes: [WriteOutcome] = []
 

@@ -303,9 +303,12 @@ extension DatabaseFile {
         for call in calls { call.stamp() }
         let together = calls.count > 1 ? calls.filter { $0.durability > .relaxed } : []
         guard together.count > 1 else { return carryOutAlone(calls) }
-        let commits =
-            together.count < calls.count
-            ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        let relaxed = calls.filter { $0.durability == .relaxed }
+        let commits = carryOutAlone(relaxed)
+        guard !relaxed.contains(where: { $0.failure?.code == .busy }) else {
+            for call in together { call.isPutBack = true }
+            return commits
+        }
         return max(commits, carryOutTogether(together))
     }
 
@@ -325,17 +328,23 @@ extension DatabaseFile {
             // There may be room for some.
             if error.isFull { return carryOutAlone(calls) }
             let failure = located(error)
-            // Each waits for another process as long as the others.
-            let isOver = error.isOfOtherProcess ? calls.firstIndex { !$0.hasWaited } : nil
-            let over = calls.prefix(max(1, isOver ?? calls.count))
-            for call in over { call.failure = failure }
-            return over.count < calls.count ? carryOutTogether(Array(calls[over.count...])) : 0
+            for (index, call) in calls.enumerated() {
+                // Each waits for another process as long as the first.
+                call.isPutBack = error.isOfOtherProcess && index > 0 && !call.hasWaited
+                if !call.isPutBack { call.failure = failure }
+            }
+            return 0
         }
     }
 
     private func carryOutAlone(_ calls: [WriteCall]) -> UInt64 {
         var commits: UInt64 = 0
+        var isBusy = false
         for call in calls {
+            guard !isBusy else {
+                call.isPutBack = true
+                continue
+            }
             call.noteStart()
             do throws(VellumError) {
                 commits = max(
@@ -348,6 +357,7 @@ extension DatabaseFile {
                 )
             } catch {
                 call.failure = error
+                isBusy = error.code == .busy
             }
         }
         return commits

@@ -112,8 +112,8 @@ final class Times: Sendable {
     }
 }
 
-/// A hundred tasks of each kind, and 64 threads that record, wait for a file that another process
-/// has locked.
+/// A hundred tasks of each kind, which come within five seconds, and 64 threads that record wait for
+/// a file that another process has locked.
 @MainActor
 func locked() async throws {
     print("A file that another process has locked: seconds until its callers get `busy`")
@@ -131,6 +131,7 @@ func locked() async throws {
             for call in TimedCall.awaited {
                 for number in 0..<100 {
                     group.addTask {
+                        do { try await Task.sleep(for: .milliseconds(50 * number)) } catch {}
                         await callers.measure(call.name) {
                             try await call.run(store, "\(call.name) \(number)")
                         }
@@ -150,7 +151,7 @@ func locked() async throws {
                 }
             }
             group.addTask {
-                // All that wait have come.
+                // Many wait.
                 do { try await Task.sleep(for: .seconds(1)) } catch {}
                 for _ in 0..<20 {
                     for call in TimedCall.awaited + TimedCall.reads + TimedCall.direct {
