@@ -239,6 +239,20 @@ MUTATIONS = [
      "if !BROKEN, let feed, feed.isChanging(key) { return nil }",
      "InvalidationTests|NeverStaleTests"),
 
+    # Who waits for one file keeps no other waiting (decision 98).
+    ("a thread that waits keeps its place in its lane", CORE + "Concurrency/Lane.swift",
+     "guard state.lent < mostLent else { return false }",
+     "guard !BROKEN, state.lent < mostLent else { return false }",
+     "LaneTests|WaitingTests"),
+    ("one file may have all places of a lane", CORE + "Concurrency/Lane.swift",
+     "share.running < max(1, mostLent - lent)",
+     "BROKEN || share.running < max(1, mostLent - lent)",
+     "LaneTests|WaitingTests"),
+    ("who waits for another process keeps the writer", ENGINE + "Archive/Writer.swift",
+     "connection.busyHandler.milliseconds = Self.patience",
+     "if !BROKEN { connection.busyHandler.milliseconds = Self.patience }",
+     "WaitingTests"),
+
     # A transaction is stored completely or not at all (decisions 54, 74 and 86).
     ("a failed transaction is committed", ENGINE + "Archive/Writer.swift",
      "try connection.execute(SQL.rollback)",

@@ -230,19 +230,19 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     ) async throws -> Result {
         // A file is opened where that delays no read.
         if cache.openedStore == nil { _ = try await visit { try $0.openStore() } }
-        return try await Lane.read { [cache] in try work(cache) }
+        return try await cache.lanes.read { [cache] in try work(cache) }
     }
 
     private func query<Result>(
         _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
     ) async throws -> Result {
-        try await Lane.query { [cache] in try work(cache) }
+        try await cache.lanes.query { [cache] in try work(cache) }
     }
 
     private func visit<Result>(
         _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
     ) async throws -> Result {
-        try await Lane.visit { [cache] in try work(cache) }
+        try await cache.lanes.visit { [cache] in try work(cache) }
     }
 
     /// Commits writes, once more in a new file if the file was deleted, replaced or renamed while

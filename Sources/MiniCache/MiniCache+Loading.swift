@@ -318,7 +318,10 @@ extension MiniCache {
     ) async throws -> Loaded<Value?> {
         let store: Store<CachedValue>
         do {
-            store = if let openedStore { openedStore } else { try await Lane.visits.run(openStore) }
+            store =
+                if let openedStore { openedStore } else {
+                    try await core.lanes.visits.run(openStore)
+                }
         } catch let error as MiniCacheError {
             // A file that cannot be opened does not keep the caller from the source.
             guard isValid, error.code != .closed else { throw error }
@@ -328,7 +331,7 @@ extension MiniCache {
         let looks = stale.whileRevalidate == .zero && stale.ifError == .zero
         if looks {
             let look = DiskLook(cache: self, key: entryKey, part: options.refreshAhead)
-            if let hit = try await Lane.reads.run(look.find) {
+            if let hit = try await lanes.reads.run(look.find) {
                 if hit.isDue { try refresh(entryKey, options, loader, groups) }
                 return Loaded(hit.value, .cached)
             }

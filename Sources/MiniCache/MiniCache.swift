@@ -263,7 +263,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public func perform<Result: Sendable>(
         _ work: @escaping @Sendable (MiniCache<Key, Value>) throws -> Result
     ) async throws -> Result where Key: SendableMetatype, Value: SendableMetatype {
-        try await Lane.visits.run { try work(self) }
+        try await lanes.visits.run { try work(self) }
     }
 
     // MARK: Reading
@@ -438,6 +438,9 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             nil
         }
     }
+
+    /// Where calls are carried out that are awaited.
+    var lanes: FileLanes { openedStore?.lanes ?? core.lanes }
 
     /// Returns the store, opened if that failed before, or if its file has vanished.
     @usableFromInline

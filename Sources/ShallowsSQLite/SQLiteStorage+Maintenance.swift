@@ -51,7 +51,7 @@ extension SQLiteStorage {
         _ work: @escaping @Sendable (SyncStorage<Filename, Value>) throws -> Result
     ) async throws -> Result {
         let storage = makeSyncStorage()
-        return try await Lane.visits.run { try work(storage) }
+        return try await layer.visits.run { try work(storage) }
     }
 
     /// Returns what was counted since the file was opened, and the contents of the file and of

@@ -396,7 +396,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     public func perform<Value: Sendable>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Lane.visits.run { try work(self) }
+        try await store.lanes.visits.run { try work(self) }
     }
 
     /// Returns the result of `body`.

@@ -50,7 +50,7 @@ public struct ArchiveStream<Archive: Archivable>: AsyncSequence, Sendable {
         init(_ stream: ArchiveStream) { self.stream = stream }
 
         func nextBatch() async throws -> [Archive] {
-            try await Lane.visits.run { try self.read { Task.isCancelled } }
+            try await stream.store.store.lanes.queries.run { try self.read { Task.isCancelled } }
         }
 
         private func read(isCancelled: @escaping () -> Bool) throws -> [Archive] {

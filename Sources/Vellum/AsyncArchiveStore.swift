@@ -225,19 +225,19 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
     func query<Value>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Lane.query { [store] in try work(store) }
+        try await store.store.lanes.query { [store] in try work(store) }
     }
 
     private func read<Value>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Lane.read { [store] in try work(store) }
+        try await store.store.lanes.read { [store] in try work(store) }
     }
 
     private func visit<Value>(
         _ work: @escaping @Sendable (ArchiveStore<Archive>) throws -> Value
     ) async throws -> Value {
-        try await Lane.visit { [store] in try work(store) }
+        try await store.store.lanes.visit { [store] in try work(store) }
     }
 
     @discardableResult

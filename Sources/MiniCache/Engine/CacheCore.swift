@@ -19,6 +19,8 @@ final class CacheCore: Sendable {
     var format: CodableFormat { file.format }
     private let file: CacheFile
     var path: String { file.url.path }
+    /// Where the cache is opened for calls that are awaited.
+    let lanes = FileLanes()
     private let state = Locked(State())
 
     private struct State {

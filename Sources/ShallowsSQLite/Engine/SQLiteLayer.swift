@@ -27,6 +27,9 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
         file = SharedFile.shared(for: configuration.url)
     }
 
+    /// Where closures of the storage run that are awaited.
+    var visits: Lane.Share { file.visits }
+
     var operations: StorageOperations<Filename, Value> {
         let operations = StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },

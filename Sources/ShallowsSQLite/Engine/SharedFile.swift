@@ -11,6 +11,7 @@ final class SharedFile: Sendable {
     private static let files = WeakTable<String, SharedFile>()
 
     let queue = SerialQueue()
+    let visits = Lane.Share(of: .visits)
     private let pending = Locked(PendingWrites())
     private let path: String
 

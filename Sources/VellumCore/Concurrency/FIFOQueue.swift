@@ -11,6 +11,9 @@ package struct FIFOQueue<Element: Sendable>: Sendable {
 
     package mutating func append(_ element: Element) { arriving.append(element) }
 
+    /// Puts an element before all others.
+    package mutating func prepend(_ element: Element) { leaving.append(element) }
+
     package mutating func popFirst() -> Element? {
         if leaving.isEmpty {
             leaving = arriving.reversed()

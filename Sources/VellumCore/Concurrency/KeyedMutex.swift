@@ -1,3 +1,5 @@
+package import Dispatch
+
 /// A mutex for each key, first come, first served. Waiting callers are called back, so they may
 /// suspend, block or complete later.
 ///
@@ -148,6 +150,55 @@ package final class KeyedMutex: Sendable {
     package var heldKeys: [LockKey] {
         state.withLock { state in
             state.only.map { [$0.key] } ?? Array(state.lines.keys)
+        }
+    }
+}
+
+// Callers that block.
+
+extension KeyedMutex {
+    /// Acquires a key, or blocks until it gets it from who came before.
+    ///
+    /// - Returns: `nil` if it did not get it in time.
+    package func lock(_ key: LockKey, until end: DispatchTime) -> Hold? {
+        let turn = DispatchSemaphore(value: 0)
+        let place = Place()
+        let hold = lock(key) {
+            Waiter { hold in
+                let isTaken = place.pass(hold)
+                turn.signal()
+                return isTaken
+            }
+        }
+        if let hold { return hold }
+        ReentrancyGuard.threadWillBlock()
+        _ = Lane.waiting { turn.wait(timeout: end) }
+        return place.leave()
+    }
+
+    /// The place of a caller that waits.
+    private final class Place: Sendable {
+        private struct State {
+            var hold: Hold?
+            var hasLeft = false
+        }
+
+        private let state = Locked(State())
+
+        /// - Returns: Whether the caller still waits.
+        func pass(_ hold: Hold) -> Bool {
+            state.withLock { state in
+                if !state.hasLeft { state.hold = hold }
+                return !state.hasLeft
+            }
+        }
+
+        /// - Returns: The key, if it was passed to the caller.
+        func leave() -> Hold? {
+            state.withLock { state in
+                state.hasLeft = true
+                return state.hold
+            }
         }
     }
 }

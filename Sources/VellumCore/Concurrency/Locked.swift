@@ -88,7 +88,8 @@ public import Synchronization
             return try body(&value.pointee)
         }
 
-        /// The same, which counts the threads that wait. A free lock is taken by one attempt, as
+        /// The same for a lock that others may have for long, which counts the threads that wait. A
+        /// thread of a lane lends its place meanwhile. A free lock is taken by one attempt, as
         /// cheaply as without counting.
         @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
@@ -97,9 +98,19 @@ public import Synchronization
         ) throws(Failure) -> sending Result {
             if pthread_mutex_trylock(mutex) != 0 {
                 waiting.add(1, ordering: .relaxed)
-                pthread_mutex_lock(mutex)
+                LockKind.wait(for: mutex)
                 waiting.subtract(1, ordering: .relaxed)
             }
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+
+        /// The same without counting.
+        @inlinable
+        package borrowing func withLongLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            if pthread_mutex_trylock(mutex) != 0 { LockKind.wait(for: mutex) }
             defer { pthread_mutex_unlock(mutex) }
             return try body(&value.pointee)
         }
@@ -137,6 +148,25 @@ public import Synchronization
                 return pthread_mutex_init(mutex, nil)
             #endif
         }
+
+        /// Waits for a lock that another thread has. A thread of a lane lends its place if that
+        /// takes longer than most do.
+        @usableFromInline
+        static func wait(for mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+            guard Lane.isCurrent else {
+                pthread_mutex_lock(mutex)
+                return
+            }
+            var end = timespec()
+            clock_gettime(CLOCK_REALTIME, &end)
+            end.tv_nsec += 2_000_000
+            if end.tv_nsec >= 1_000_000_000 {
+                end.tv_sec += 1
+                end.tv_nsec -= 1_000_000_000
+            }
+            if pthread_mutex_timedlock(mutex, &end) == 0 { return }
+            Lane.waiting { _ = pthread_mutex_lock(mutex) }
+        }
     }
 #endif
 
@@ -159,12 +189,29 @@ public import Synchronization
         ) throws(Failure) -> sending Result {
             if let result = try mutex.withLockIfAvailable(body) { return result }
             waiting.add(1, ordering: .relaxed)
+            let isLent = LockPlace.lend()
+            defer { if isLent { LockPlace.takeBack() } }
             return try mutex.withLock {
                 (value: inout sending Value) throws(Failure) -> sending Result in
                 waiting.subtract(1, ordering: .relaxed)
                 return try body(&value)
             }
         }
+
+        /// The same without counting.
+        @inlinable
+        package borrowing func withLongLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try withLock(counting: Atomic(0), body)
+        }
+    }
+
+    /// The place in a lane of a thread that waits for a lock.
+    @usableFromInline
+    enum LockPlace {
+        @usableFromInline static func lend() -> Bool { Lane.lend() }
+        @usableFromInline static func takeBack() { Lane.takeBack() }
     }
 #endif
 

@@ -114,7 +114,10 @@ package struct AllNotes<Notes> {
 enum ThreadNumber {
     /// Where a thread finds its number, plus one.
     @usableFromInline
-    static let key: pthread_key_t = {
+    static let key = newKey()
+
+    /// Returns a place that each thread has.
+    static func newKey() -> pthread_key_t {
         var key = pthread_key_t()
         let status = pthread_key_create(&key, nil)
         precondition(
@@ -122,7 +125,7 @@ enum ThreadNumber {
             "The process has no thread-specific key left (pthread_key_create: \(status))."
         )
         return key
-    }()
+    }
 
     private static let last = Atomic(0)
 

@@ -16,6 +16,8 @@ final class WriteCall: @unchecked Sendable {
     var failure: VellumError?
     /// Why its writes were undone, in a transaction with those of others.
     var refusal: SQLiteError?
+    /// Whether it was not carried out, and waits for another process with those that came later.
+    var isPutBack = false
     /// What they did there, until it is visible.
     var outcomes: [WriteOutcome] = []
 
@@ -47,6 +49,15 @@ final class WriteCall: @unchecked Sendable {
             writes[index].stamp = stamp
         }
     }
+
+    /// Notes for the thread when the call came.
+    func noteStart() {
+        CallStart.forget()
+        CallStart.note(.now - came)
+    }
+
+    /// Whether it has waited as long as a call may.
+    var hasWaited: Bool { .now - came >= .milliseconds(Connection.longestWait) }
 
     func updateMemory(_ outcomes: [WriteOutcome]) { steps?.updateMemory(outcomes, writes) }
 

@@ -88,11 +88,10 @@ extension Writer {
 
     /// Commits open relaxed writes, then writes a page into the log, makes room as the commit of a
     /// small entry does, and rolls back.
-    func probe(until end: Int64) throws(SQLiteError) {
+    func probe() throws(SQLiteError) {
         try endBatch()
         // SQLite syncs the header of a log before its first page, which may take long.
         try connection.execute(SQL.syncNothing)
-        connection.busyHandler.milliseconds = max(0, end - CoarseClock.milliseconds)
         let result = Result { () throws(SQLiteError) in
             if connection.isDiskFull { throw .full }
             _ = try begin()
@@ -103,7 +102,6 @@ extension Writer {
             if wanted > room { try reserveOrFail(wanted) }
             try connection.writePages()
         }
-        connection.busyHandler.milliseconds = Connection.longestWait
         try connection.execute(SQL.syncAgain)
         try result.get()
     }

@@ -49,6 +49,10 @@ final class Writer {
         var warnedOfVersions: Set<Int64> = []
     }
 
+    /// For how many milliseconds it waits for another process under the lock of this one. Longer
+    /// waits are without it (``WriterLock``).
+    static let patience: Int64 = 10
+
     private struct Left {
         /// SQLite's counter of commits; another process has written if it is another one.
         var dataVersion: UInt32?
@@ -86,6 +90,7 @@ final class Writer {
         )
         pageSize = try connection.int(SQL.pageSize)?.value ?? 4096
         connection.watchLog()
+        connection.busyHandler.milliseconds = Self.patience
     }
 
     deinit { openBatch.exists.store(false, ordering: .releasing) }

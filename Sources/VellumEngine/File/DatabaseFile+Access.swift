@@ -303,30 +303,49 @@ extension DatabaseFile {
         for call in calls { call.stamp() }
         let together = calls.count > 1 ? calls.filter { $0.durability > .relaxed } : []
         guard together.count > 1 else { return carryOutAlone(calls) }
-        let commits =
-            together.count < calls.count
-            ? carryOutAlone(calls.filter { $0.durability == .relaxed }) : 0
+        let relaxed = calls.filter { $0.durability == .relaxed }
+        let commits = carryOutAlone(relaxed)
+        guard !relaxed.contains(where: { $0.failure?.code == .busy }) else {
+            for call in together { call.isPutBack = true }
+            return commits
+        }
+        return max(commits, carryOutTogether(together))
+    }
+
+    /// Carries out calls in one transaction, in the order in which they came.
+    private func carryOutTogether(_ calls: [WriteCall]) -> UInt64 {
         do throws(SQLiteError) {
+            calls.first?.noteStart()
             let commit = try writing.withWriter { (writer) throws(SQLiteError) in
-                try writer.commit(together)
+                try writer.commit(calls)
             }
             if let commit { didCommit(commit) }
-            for call in together {
+            for call in calls {
                 call.failure = commit == nil ? unusable : call.refusal.map(located)
             }
-            return max(commits, commit?.due.commits ?? 0)
+            return commit?.due.commits ?? 0
         } catch {
             // There may be room for some.
-            if error.isFull { return max(commits, carryOutAlone(together)) }
+            if error.isFull { return carryOutAlone(calls) }
             let failure = located(error)
-            for call in together { call.failure = failure }
-            return commits
+            for (index, call) in calls.enumerated() {
+                // Each waits for another process as long as the first.
+                call.isPutBack = error.isOfOtherProcess && index > 0 && !call.hasWaited
+                if !call.isPutBack { call.failure = failure }
+            }
+            return 0
         }
     }
 
     private func carryOutAlone(_ calls: [WriteCall]) -> UInt64 {
         var commits: UInt64 = 0
+        var isBusy = false
         for call in calls {
+            guard !isBusy else {
+                call.isPutBack = true
+                continue
+            }
+            call.noteStart()
             do throws(VellumError) {
                 commits = max(
                     commits,
@@ -338,6 +357,7 @@ extension DatabaseFile {
                 )
             } catch {
                 call.failure = error
+                isBusy = error.code == .busy
             }
         }
         return commits

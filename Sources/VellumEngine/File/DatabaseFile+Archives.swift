@@ -419,7 +419,7 @@ extension DatabaseFile {
         try transactions.refuseWrite()
         let key = EntryKey(name)
         // No thread may open it meanwhile.
-        let dropped = try stores.opening.withLock { _ throws(VellumError) -> (Bool, Commit?)? in
+        let dropped = try stores.opening.withLongLock { _ throws(VellumError) -> (Bool, Commit?)? in
             guard stores.open(key) == nil else {
                 throw VellumError.stillOpen.located(archive: Log.displayed(name), path: path)
             }

@@ -107,9 +107,7 @@ package import VellumCore
             CrashPoint.reached(.closing)
             var damage: SQLiteError?
             do throws(SQLiteError) {
-                try commitBatch()
-                try writeAllTouches()
-                try writeSizings(isClosing: true)
+                try writeLast()
                 CrashPoint.reached(.closingTouchesWritten)
                 try reclaimSpaceBeforeClosing()
             } catch {
@@ -134,6 +132,25 @@ package import VellumCore
             if let damage { throw damage }
         }
         CrashPoint.reached(.closed)
+    }
+
+    /// Writes what waits to be written.
+    private func writeLast() throws(SQLiteError) {
+        try commitBatch()
+        try writeAllTouches()
+        try writeSizings(isClosing: true)
+    }
+
+    /// Waits for another process that has the lock of the file, before everybody who opens or
+    /// closes a file waits for the closing of this one. Whatever else is wrong the closing meets.
+    func waitBeforeClosing() throws(VellumError) {
+        guard location.isAtWork else { return }
+        do throws(SQLiteError) {
+            try writeLast()
+        } catch {
+            guard error.isOfOtherProcess else { return }
+            throw located(error)
+        }
     }
 
     /// Frees 16 MB of pages at most. The rest, and what a full disk has no room for, is freed when
@@ -266,9 +283,7 @@ extension DatabaseFile {
     private func suspendAlone() throws(VellumError) {
         guard state != .suspended else { return }
         try withUsableFile { () throws(SQLiteError) in
-            try commitBatch()
-            try writeAllTouches()
-            try writeSizings(isClosing: true)
+            try writeLast()
         }
         guard location.move(from: .open, to: .suspended) else { return }
         do throws(SQLiteError) {

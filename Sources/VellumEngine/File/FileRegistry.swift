@@ -33,7 +33,7 @@ package final class FileRegistry: Sendable {
         open: (FileIdentity) throws -> DatabaseFile,
         holding: (DatabaseFile) throws -> Void
     ) throws -> DatabaseFile {
-        try opening.withLock { _ in
+        try opening.withLongLock { _ in
             let identity = try identity()
             // SQLite keeps a file's locks per process, so a forked child would use those of its
             // parent, even after releasing the file.
@@ -58,7 +58,7 @@ package final class FileRegistry: Sendable {
     ///   file open.
     func opening(_ identity: FileIdentity, _ open: () throws -> DatabaseFile) throws -> DatabaseFile
     {
-        try opening.withLock { _ in
+        try opening.withLongLock { _ in
             guard files.withLock({ $0[identity]?.location.isOfThisProcess ?? true }) else {
                 throw VellumError.forked
             }

@@ -48,7 +48,7 @@ extension FileHealth {
         do throws(SQLiteError) {
             if try file.writing.withWriter(
                 until: end,
-                { (writer) throws(SQLiteError) in try writer.probe(until: end) }
+                { (writer) throws(SQLiteError) in try writer.probe() }
             ) != nil {
                 return nil
             }

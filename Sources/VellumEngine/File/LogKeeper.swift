@@ -55,7 +55,7 @@ final class LogKeeper: Sendable {
     /// - Returns: What to report about a log that is blocked, and whether the file is to be
     ///   truncated later.
     func copy() throws(SQLiteError) -> (blocked: BlockedLog?, isUntruncated: Bool) {
-        try checkpointing.withLock { (connection: inout Connection?) throws(SQLiteError) in
+        try checkpointing.withLongLock { (connection: inout Connection?) throws(SQLiteError) in
             // Another thread may have tried while this one waited for the lock.
             guard location.state == .open, !isBlocked else { return (nil, false) }
             if connection == nil {
@@ -295,7 +295,7 @@ final class LogKeeper: Sendable {
     /// - Returns: The number of commits by then; `nil` if the file is closed, and nothing was done.
     @discardableResult
     func emptyLog() throws(SQLiteError) -> UInt64? {
-        try checkpointing.withLock { _ throws(SQLiteError) in
+        try checkpointing.withLongLock { _ throws(SQLiteError) in
             try readers.withoutLeases { () throws(SQLiteError) in
                 try writing.withWriter { (writer) throws(SQLiteError) in
                     try writer.endBatch()
@@ -328,7 +328,7 @@ final class LogKeeper: Sendable {
     func releasingConnections(
         _ body: (inout sending LogSync) throws(SQLiteError) -> sending Void
     ) throws(SQLiteError) {
-        try checkpointing.withLock { (checkpointer: inout Connection?) throws(SQLiteError) in
+        try checkpointing.withLongLock { (checkpointer: inout Connection?) throws(SQLiteError) in
             checkpointer = nil
             try syncing.withLock(body)
         }
@@ -339,7 +339,7 @@ final class LogKeeper: Sendable {
     /// - Parameter keepingLog: Whether to keep SQLite from deleting the log, because the file at
     ///   its path may belong to another database.
     func release(keepingLog: Bool) {
-        checkpointing.withLock { connection in
+        checkpointing.withLongLock { connection in
             if keepingLog { connection?.keepLog() }
             connection = nil
         }

@@ -46,7 +46,7 @@ final class ReadPool: Sendable {
         // All readers are busy: wait for one, in rotation.
         let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let slot = slots[number & 3]
-        return try slot.reader.withLock { (reader: inout ReadConnection?) throws(SQLiteError) in
+        return try slot.reader.withLongLock { (reader: inout ReadConnection?) throws(SQLiteError) in
             try use(&reader, of: slot, archive, isCancelled, body)
         }
     }

@@ -112,6 +112,7 @@ final class WriteLane: Sendable {
     private func work() {
         while var taken = next() {
             let commits = taken.carryOut()
+            putBack(&taken)
             answer(&taken) { $0.failure != nil || $0.durability < .powerSafe }
             guard !taken.calls.isEmpty else { continue }
             let begin = ContinuousClock.now
@@ -132,6 +133,28 @@ final class WriteLane: Sendable {
     private func answer(_ taken: inout TakenCalls, _ isReady: (WriteCall) -> Bool) {
         let continuations = state.withLock { _ in taken.finish(isReady) }
         for continuation in continuations { continuation.resume() }
+    }
+
+    /// Lets calls wait again that were not carried out, before those that came later.
+    private func putBack(_ taken: inout TakenCalls) {
+        let cancelled = state.withLock { state in
+            var cancelled: [WriteCall.Continuation] = []
+            for index in taken.calls.indices.reversed() where taken.calls[index].isPutBack {
+                let call = taken.calls.remove(at: index)
+                let continuation = taken.continuations.remove(at: index)
+                call.isPutBack = false
+                if call.isCancelled {
+                    call.result = .failure(CancellationError())
+                    cancelled.append(continuation)
+                } else if let file = taken.file {
+                    call.continuation = continuation
+                    state.calls.prepend(Waiting(call: call, file: file))
+                    state.count += 1
+                }
+            }
+            return cancelled
+        }
+        for continuation in cancelled { continuation.resume() }
     }
 
     private func next() -> TakenCalls? {

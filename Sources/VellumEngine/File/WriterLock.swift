@@ -1,25 +1,43 @@
+internal import Dispatch
 internal import Synchronization
 internal import VellumCore
 
 /// The lock around the connection of a file that writes, and the archives that are open.
 ///
-/// Excludes the writers of this process; those of others wait in SQLite. A file that is suspended
-/// or closed has no writer, but its archives stay listed.
+/// Excludes the writers of this process. Who needs the lock of another process waits for it without
+/// this one, in line (decision 98). A file that is suspended or closed has no writer, but its
+/// archives stay listed.
 final class WriterLock: Sendable {
     private struct Guarded {
         var writer: Writer?
         /// The open archives by their numbers.
         var archives: [Int64: Archive] = [:]
         var lasting = Writer.Lasting()
+        var other = OtherWriter()
+    }
+
+    /// A process that has the lock of the file.
+    private struct OtherWriter {
+        /// How many threads wait for it.
+        var waiting = 0
+        /// Since when it is met, and when a thread last ended to wait, in milliseconds of
+        /// ``CoarseClock``.
+        var since = Int64.min / 2
+        var last = Int64.min / 2
     }
 
     /// Whether an open transaction holds relaxed writes.
     let openBatch: OpenBatch
-    /// How many threads wait for the lock to use the writer, for metrics (decision 81).
+    /// How many threads wait for the lock to use the writer, or for another process, for metrics
+    /// (decision 81).
     let waiting = Atomic(0)
     /// The writes of tasks, which wait without a thread.
     let lane = WriteLane()
+    /// What tasks do with the file otherwise.
+    let lanes = FileLanes()
     private let guarded: Locked<Guarded>
+    /// Those that wait for another process: one of them tries.
+    private let line = KeyedMutex()
 
     init(_ connection: sending Connection, notifying changesFile: ChangesFile) throws(SQLiteError) {
         openBatch = OpenBatch()
@@ -29,30 +47,46 @@ final class WriterLock: Sendable {
     }
 
     /// Runs `body` with the writer, under the lock. Returns `nil` if there is none.
+    ///
+    /// - Parameter isRetry: Whether the caller waits for another process already.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
+        isRetry: Bool = false,
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try guarded.withLock(counting: waiting) {
-            (guarded: inout Guarded) throws(Failure) -> Result? in
-            guard let writer = guarded.writer else { return nil }
-            return try body(writer)
+        do throws(Failure) {
+            return try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(Failure) -> Result? in
+                guard let writer = guarded.writer else { return nil }
+                return try body(writer)
+            }
+        } catch {
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(Failure) in
+                try withWriter(isRetry: true, body)
+            }
         }
     }
 
-    /// The same, which waits for other threads until a moment of ``CoarseClock``.
+    /// The same, which waits for other threads and processes until a moment of ``CoarseClock``.
     func withWriter<Result: Sendable>(
         until end: Int64,
         _ body: (Writer) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         while true {
-            let attempt = try guarded.withLockIfAvailable {
-                (guarded: inout Guarded) throws(SQLiteError) -> Result? in
-                guard let writer = guarded.writer else { return nil }
-                return try body(writer)
+            var failure = SQLiteError.busy
+            do throws(SQLiteError) {
+                let attempt = try guarded.withLockIfAvailable {
+                    (guarded: inout Guarded) throws(SQLiteError) -> Result? in
+                    guard let writer = guarded.writer else { return nil }
+                    return try body(writer)
+                }
+                if let attempt { return attempt }
+            } catch {
+                guard error.isOfOtherProcess else { throw error }
+                failure = error
             }
-            if let attempt { return attempt }
-            guard CoarseClock.milliseconds < end else { throw .busy }
+            guard CoarseClock.milliseconds < end else { throw failure }
             BusyRetry.milliseconds(0.05)
         }
     }
@@ -63,16 +97,93 @@ final class WriterLock: Sendable {
         _ writes: [ArchiveWrite],
         isRelaxed: Bool,
         of file: DatabaseFile,
+        isRetry: Bool = false,
         _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        try guarded.withLock(counting: waiting) {
-            (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
-            try guarded.writer?.carryOut(
-                writes,
-                isRelaxed: isRelaxed,
-                sharing: { file.isShared },
-                update
-            )
+        do throws(SQLiteError) {
+            return try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
+                try guarded.writer?.carryOut(
+                    writes,
+                    isRelaxed: isRelaxed,
+                    sharing: { file.isShared },
+                    update
+                )
+            }
+        } catch {
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(SQLiteError) in
+                try carryOut(writes, isRelaxed: isRelaxed, of: file, isRetry: true, update)
+            }
+        }
+    }
+
+    // MARK: Other processes
+
+    /// Tries again what has met the lock of another process, until the call has waited for it for
+    /// ten seconds since it came.
+    ///
+    /// - Throws: `failure` at once if it is another, and what then goes wrong.
+    @inline(never)
+    private func retry<Result, Failure: Error>(
+        after failure: Failure,
+        _ attempt: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard (failure as? SQLiteError)?.isOfOtherProcess == true else { throw failure }
+        let end = beginWaiting()
+        var isOver = false
+        defer { endWaiting(isOver) }
+        return try Lane.waiting { () throws(Failure) -> Result in
+            let left = max(0, end - CoarseClock.milliseconds)
+            let key = LockKey(of: self, hashable: 0)
+            guard let turn = line.lock(key, until: .now() + .milliseconds(Int(left))) else {
+                throw failure
+            }
+            defer { line.unlock(turn) }
+            var attempts = 0
+            while true {
+                do throws(Failure) {
+                    let result = try attempt()
+                    isOver = true
+                    return result
+                } catch {
+                    isOver = (error as? SQLiteError)?.isOfOtherProcess != true
+                    guard !isOver, CoarseClock.milliseconds < end else { throw error }
+                }
+                BusyRetry.pause(attempts)
+                attempts += 1
+            }
+        }
+    }
+
+    /// - Returns: When the caller gives up: ten seconds after it came, or after the lock was first
+    ///   met, if it has waited for something else until then.
+    private func beginWaiting() -> Int64 {
+        waiting.add(1, ordering: .relaxed)
+        let now = CoarseClock.milliseconds
+        let came = CallStart.take()
+        return guarded.withLock { guarded in
+            // Nobody has tried for a while.
+            if guarded.other.waiting == 0, now - guarded.other.last > 1000 {
+                guarded.other.since = now
+            }
+            guarded.other.waiting += 1
+            // Nobody waits for what somebody waits for already, under the lock of this process.
+            guarded.writer?.connection.busyHandler.milliseconds = 0
+            return max(came, guarded.other.since) + Connection.longestWait
+        }
+    }
+
+    /// - Parameter isOver: Whether the other process has released the lock.
+    private func endWaiting(_ isOver: Bool) {
+        waiting.subtract(1, ordering: .relaxed)
+        let now = CoarseClock.milliseconds
+        guarded.withLock { guarded in
+            guarded.other.waiting -= 1
+            guarded.other.last = now
+            if isOver { guarded.other.since = now }
+            guard guarded.other.waiting == 0 else { return }
+            guarded.writer?.connection.busyHandler.milliseconds = Writer.patience
         }
     }
 
@@ -86,18 +197,26 @@ final class WriterLock: Sendable {
     /// Runs `open` with the writer, and lists the archive that it returns in place of an earlier
     /// one.
     func list<Result: Sendable>(
+        isRetry: Bool = false,
         _ open: (Writer) throws(SQLiteError) -> (Archive, Result)
     ) throws(SQLiteError) -> (archive: Archive, result: Result)? {
-        try guarded.withLock {
-            (guarded: inout Guarded) throws(SQLiteError) -> (archive: Archive, result: Result)? in
-            guard let writer = guarded.writer else { return nil }
-            let (archive, result) = try open(writer)
-            // A store that was opened without the version must not go on beside this one.
-            let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
-            earlier?.isListed = false
-            earlier?.versionWasReplaced()
-            archive.isListed = true
-            return (archive, result)
+        do throws(SQLiteError) {
+            return try guarded.withLock(counting: waiting) {
+                (guarded: inout Guarded) throws(SQLiteError) -> (Archive, Result)? in
+                guard let writer = guarded.writer else { return nil }
+                let (archive, result) = try open(writer)
+                // A store that was opened without the version must not go on beside this one.
+                let earlier = guarded.archives.updateValue(archive, forKey: archive.id)
+                earlier?.isListed = false
+                earlier?.versionWasReplaced()
+                archive.isListed = true
+                return (archive, result)
+            }
+        } catch {
+            guard !isRetry else { throw error }
+            return try retry(after: error) { () throws(SQLiteError) in
+                try list(isRetry: true, open)
+            }
         }
     }
 

@@ -76,7 +76,7 @@ extension Store {
         }
         guard isLonger else { return }
         // In the background: the caller may be about to take a hit.
-        Lane.visits.start { [weak self] in
+        lanes.visits.start { [weak self] in
             self?.keepExpired(under: expiration, for: .milliseconds(milliseconds))
         }
     }

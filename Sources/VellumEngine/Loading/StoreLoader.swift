@@ -50,7 +50,7 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         _ work: @escaping @Sendable () throws(VellumError) -> Result
     ) async throws(VellumError) -> Result {
         do {
-            return try await Lane.reads.run(work)
+            return try await store.lanes.reads.run(work)
         } catch {
             throw error as? VellumError ?? .loadFailed(error)
         }
@@ -286,9 +286,10 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
         _ request: LoadRequest<Value>,
         _ origin: Origin
     ) async {
+        let visits = store.lanes.visits
         do {
             if let value = answer.value {
-                try await Lane.visits.run {
+                try await visits.run {
                     if answer.isUnchanged, try self.renew(value, answer.expiration, request, origin)
                     {
                         return
@@ -297,10 +298,10 @@ package struct StoreLoader<Value: Sendable>: LoadingStore {
                 }
             } else if let tombstone = request.tombstone, answer.nothingFor > 0 {
                 let age = Expiration(age: answer.nothingFor)
-                try await Lane.visits.run { try self.fill(tombstone.value, age, request, origin) }
+                try await visits.run { try self.fill(tombstone.value, age, request, origin) }
             } else {
                 // An expired value must not be served as stale any more.
-                try await Lane.visits.run { try self.removeOld(request, origin) }
+                try await visits.run { try self.removeOld(request, origin) }
             }
         } catch let error as VellumError where error.code == .cacheVersionChanged {
             // Each handle reports it once.

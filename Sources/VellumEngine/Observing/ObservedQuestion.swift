@@ -11,12 +11,14 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
     private let clock: WallClock
     private let hash: SeededHash
     private let ask: Question
+    private let queries: Lane.Share
     private let last = Locked<ObservedAnswer<Answer>?>(nil)
 
     package init(_ observer: ChangeObserver, in store: Store<some Any>, _ ask: @escaping Question) {
         self.observer = observer
         self.ask = ask
         clock = store.clock
+        queries = store.lanes.queries
         hash = store.disk.changes.hash
     }
 
@@ -72,7 +74,7 @@ package final class ObservedQuestion<Answer: Sendable>: Sendable {
 
     private func answer() async -> Result<ObservedAnswer<Answer>, VellumError> {
         do {
-            return .success(try await Lane.visits.run { [ask] in try ask { Task.isCancelled } })
+            return .success(try await queries.run { [ask] in try ask { Task.isCancelled } })
         } catch let error as VellumError {
             return .failure(error)
         } catch {

@@ -38,17 +38,22 @@ final class BusyHandler {
         let now = CoarseClock.milliseconds
         if count == 0 { began = now }
         guard now - began < milliseconds else { return 0 }
-        // 20 µs, 40, … a millisecond.
-        usleep(count > 5 ? 1000 : 20 << UInt32(count))
+        BusyRetry.pause(Int(count))
         return 1
     }
 }
 
 /// Blocks the calling thread between attempts (decision 49).
 package enum BusyRetry {
-    /// Blocks the calling thread for so many milliseconds.
+    /// Blocks the calling thread for so many milliseconds. One of a lane lends its place.
     package static func milliseconds(_ count: Double) {
-        Thread.sleep(forTimeInterval: count / 1000)
+        guard count >= 1 else { return Thread.sleep(forTimeInterval: count / 1000) }
+        Lane.waiting { Thread.sleep(forTimeInterval: count / 1000) }
+    }
+
+    /// Blocks the calling thread after so many attempts: for 20 µs, 40, … a millisecond.
+    static func pause(_ attempts: Int) {
+        milliseconds(attempts > 5 ? 1 : 0.02 * Double(1 << attempts))
     }
 
     /// Runs `body`, and again every 10 ms while it fails as busy, 1000 times at most. For

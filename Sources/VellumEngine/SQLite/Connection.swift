@@ -318,14 +318,15 @@ package final class Connection {
         // come.
         let isLong = truncates || FileSystem.size(path + "-wal") > LogLimit.mostBytes
         let mode = isLong ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
-        busyHandler.milliseconds = milliseconds
-        defer { busyHandler.milliseconds = Self.longestWait }
+        let patience = exchange(&busyHandler.milliseconds, with: milliseconds)
+        defer { busyHandler.milliseconds = patience }
         let end = CoarseClock.milliseconds + milliseconds
         var code = sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
         while code == SQLITE_BUSY, CoarseClock.milliseconds < end {
             BusyRetry.milliseconds(0.1)
             code = sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil)
         }
+        guard code & 0xFF != SQLITE_BUSY else { throw .keptLog }
         guard code == SQLITE_OK else { throw SQLiteError(code, of: handle) }
         frames.pointee = 0
     }
@@ -342,8 +343,8 @@ package final class Connection {
     ///
     /// - Parameter timeout: How long to wait at most, in milliseconds.
     func waitForWriters(timeout milliseconds: Int64) throws(SQLiteError) {
-        busyHandler.milliseconds = milliseconds
-        defer { busyHandler.milliseconds = Self.longestWait }
+        let patience = exchange(&busyHandler.milliseconds, with: milliseconds)
+        defer { busyHandler.milliseconds = patience }
         do throws(SQLiteError) {
             try execute(SQL.beginWriting)
         } catch {

@@ -36,6 +36,16 @@ package struct SQLiteError: Error, CustomStringConvertible {
         message: "Another process is opening the file."
     )
 
+    /// A reader keeps its snapshot. Our own code in the family of SQLITE_BUSY (SQLite defines none
+    /// above 3 there).
+    static let keptLog = SQLiteError(
+        code: SQLITE_BUSY | (203 << 8),
+        message: "A reader needs the log."
+    )
+
+    /// Whether another process has a lock that a statement needs.
+    var isOfOtherProcess: Bool { primaryCode == SQLITE_BUSY && code != Self.keptLog.code }
+
     /// The open file is no longer at its path. (SQLITE_READONLY_DBMOVED, a macro that Swift does
     /// not import.)
     static let vanished = SQLiteError(

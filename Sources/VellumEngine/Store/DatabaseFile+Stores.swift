@@ -92,7 +92,7 @@ extension DatabaseFile {
         // An archive that is only read keeps the limit that it has.
         if access.isReading { options.disk = nil }
         var isFirst = false
-        let (store, opened) = try stores.opening.withLock {
+        let (store, opened) = try stores.opening.withLongLock {
             _ throws(VellumError) -> (Store<Value>, OpenedArchive?) in
             let key = EntryKey(name)
             if let open = stores.open(key), open.holds(version: options.cacheVersion) {

@@ -117,7 +117,7 @@ package final class StoreHold<Value>: Sendable {
         do throws(VellumError) {
             // Under the opening lock, so that no caller gets a store that is being closed, or opens
             // a second one.
-            let isLast = try file.stores.opening.withLock { _ throws(VellumError) in
+            let isLast = try file.stores.opening.withLongLock { _ throws(VellumError) in
                 let isLast = file.stores.isHeldOnce(store)
                 if isLast { try store.closeDisk() }
                 file.stores.endHold(on: store)
@@ -145,7 +145,8 @@ extension FileRegistry {
     /// Ends one hold, and closes the file with the last one, under the opening lock: no caller can
     /// get a file that is being closed.
     func endHold(on file: DatabaseFile) throws(VellumError) {
-        let isLast = try opening.withLock { _ throws(VellumError) in
+        if file.holds.load(ordering: .acquiring) == 1 { try file.waitBeforeClosing() }
+        let isLast = try opening.withLongLock { _ throws(VellumError) in
             let isLast = file.holds.load(ordering: .acquiring) == 1
             if isLast { try file.close() }
             file.holds.wrappingSubtract(1, ordering: .acquiringAndReleasing)

@@ -48,6 +48,9 @@ public import VellumCore
     @inlinable
     package var events: EventHub<StoreEvent> { state.events }
 
+    /// Where calls of the store are carried out that are awaited.
+    package var lanes: FileLanes { disk.file.writing.lanes }
+
     /// Reports an event to observers.
     package func report(_ event: StoreEvent) { state.archiveDidReport(event) }
 

@@ -89,49 +89,14 @@ package struct UpdateTurn {
         work = Self.work(key)
         self.archive = archive
         self.transactions = transactions
-        hold = Self.isActive ? Self.mutex.tryLock(key) : Self.wait(for: key)
+        let hold = Self.mutex.tryLock(key)
+        self.hold = hold != nil || Self.isActive ? hold : Self.wait(for: key)
     }
 
     private static func wait(for key: LockKey) -> KeyedMutex.Hold? {
-        let turn = DispatchSemaphore(value: 0)
-        let line = Line()
-        let hold = mutex.lock(key) {
-            KeyedMutex.Waiter { hold in
-                let isTaken = line.pass(hold)
-                turn.signal()
-                return isTaken
-            }
-        }
-        if let hold { return hold }
-        ReentrancyGuard.threadWillBlock()
-        _ = Lane.waiting { turn.wait(timeout: .now() + patience) }
-        return line.leave()
-    }
-
-    /// The place of a caller that waits.
-    private final class Line: Sendable {
-        private struct State {
-            var hold: KeyedMutex.Hold?
-            var hasLeft = false
-        }
-
-        private let state = Locked(State())
-
-        /// - Returns: Whether the caller still waits.
-        func pass(_ hold: KeyedMutex.Hold) -> Bool {
-            state.withLock { state in
-                if !state.hasLeft { state.hold = hold }
-                return !state.hasLeft
-            }
-        }
-
-        /// - Returns: The key, if it was passed to the caller.
-        func leave() -> KeyedMutex.Hold? {
-            state.withLock { state in
-                state.hasLeft = true
-                return state.hold
-            }
-        }
+        let begin = ContinuousClock.now
+        defer { CallStart.note(.now - begin) }
+        return mutex.lock(key, until: .now() + patience)
     }
 
     /// Runs the caller's closure as part of the turn.
@@ -146,6 +111,7 @@ package struct UpdateTurn {
     func end() {
         archive?.updates.subtract(1, ordering: .relaxed)
         transactions?.retried.subtract(1, ordering: .relaxed)
+        CallStart.forget()
         if let hold { Self.mutex.unlock(hold) }
     }
 }

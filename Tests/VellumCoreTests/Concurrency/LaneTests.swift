@@ -101,6 +101,29 @@ struct LaneTests {
         #expect(lane.waiting.count == 0)
     }
 
+    /// What waits for the same has never all threads, however much there is of it, also if others
+    /// wait for something else.
+    @Test func whatWaitsForTheSameLeavesThreadsToOthers() async throws {
+        let lane = Lane(width: 2)
+        let gate = DispatchSemaphore(value: 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                let share = Lane.Share(of: lane)
+                for _ in 0..<100 {
+                    group.addTask { try await share.run { Lane.waiting { gate.wait() } } }
+                }
+                // As the last share, and without one.
+                try await Lane.Share(of: lane).run {}
+                try await lane.run {}
+            }
+            #expect(lane.waiting.threads <= 64 + 2)
+            for _ in 0..<400 { gate.signal() }
+            try await group.waitForAll()
+        }
+        await until("the threads are idle") { lane.waiting.threads == 0 }
+        #expect(lane.waiting.count == 0)
+    }
+
     @Test func aLaneIsReleasedWithItsWork() async throws {
         weak var released: Lane?
         do {
@@ -114,14 +137,14 @@ struct LaneTests {
     @Test func workOfATaskThatWasCancelledDoesNotBegin() async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            _ = try await Lane.read { Issue.record("It has begun.") }
+            _ = try await FileLanes().read { Issue.record("It has begun.") }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
     @Test func aReadLearnsThatItsTaskWasCancelled() async throws {
         let task = Task {
-            try await Lane.read {
+            try await FileLanes().read {
                 let cancellation = Lane.cancellation
                 #expect(cancellation?() == false)
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -129,7 +152,7 @@ struct LaneTests {
             }
         }
         _ = try await task.value
-        let isAbsent = try await Lane.visit { Lane.cancellation == nil }
+        let isAbsent = try await FileLanes().visit { Lane.cancellation == nil }
         #expect(isAbsent)
     }
 }

@@ -1,5 +1,5 @@
 // What awaiting costs, and what it costs others: 200 tasks beside one that wakes every 5
-// milliseconds, and writers that share a commit and a sync.
+// milliseconds, writers that share a commit and a sync, and a file that another process has locked.
 //
 //     make bench-await
 //
@@ -127,6 +127,9 @@ func ratePerSecond(_ path: String, writes: Int, commits: Int) throws -> Double {
     return Double(writes * commits) / ((clock.now - begin) / .seconds(1))
 }
 
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == LockHolder.option {
+    LockHolder.run(CommandLine.arguments[2])
+}
 let isSlow = CommandLine.arguments.contains("--slow-sync")
 let folder = FileManager.default.temporaryDirectory.appending(
     path: "vellum-awaiting-\(UUID().uuidString)"
@@ -277,6 +280,7 @@ func writers(_ durability: Durability) async throws {
 }
 
 if !isSlow {
+    try await locked()
     try await heartbeat(.crashSafe, late: 20)
     try await heartbeat(.powerSafe, late: 50)
     try await writers(.crashSafe)
