@@ -188,6 +188,7 @@ private final class ExportOutput {
     /// - Parameter head: The first line of the export.
     init(_ url: URL, resuming: Bool, head: String) throws(VellumError) {
         self.url = url
+        guard !FilePaths.isOfSideFile(url.lastPathComponent) else { throw .isOfSideFile(url) }
         let descriptor = open(
             url.path,
             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (resuming ? 0 : O_EXCL),
