@@ -260,7 +260,7 @@ struct Main {
             )
         }
         done.wait()
-        say("open and close another file meanwhile, at most", longest, limit: 0.05)
+        say("open and close another file meanwhile", longest, limit: 0.05)
     }
 
     /// Fills the file in a process of its own, so that its memory does not count.

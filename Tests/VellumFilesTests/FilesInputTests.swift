@@ -135,6 +135,9 @@ struct FilesInputTests {
         InputCase("ArchiveFile.init at", "ArchiveFile.salvage at", of: places, throwing: code) {
             _ = try ArchiveFile(at: URL(fileURLWithPath: $0))
         },
+        InputCase("ArchiveFile.verify at", of: places, throwing: code) {
+            _ = try ArchiveFile.verify(at: URL(fileURLWithPath: $0))
+        },
         InputCase("ArchivesFactory.init readingOnly", of: places, throwing: code) {
             _ = try ArchivesFactory(readingOnly: URL(fileURLWithPath: $0)).store(for: Item.self)
         },

@@ -8,6 +8,10 @@ final class Salvage {
     private let archive: Int64
     private let checksum: Checksum
     private var state = State.forward
+    /// The keys of the entries that were read and do not match their checksums.
+    private(set) var damaged: [EntryKey] = []
+    /// Whether a part could not be read.
+    private(set) var hasGaps = false
     /// The last entry that was read forward.
     private var first: Int64
     /// How many bytes the current batch has.
@@ -61,6 +65,7 @@ final class Salvage {
     /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as
     /// an entry's id has bits.
     private func leap() -> State {
+        hasGaps = true
         let start = first
         var step: Int64 = 1
         while step > 0, start <= .max - step {
@@ -113,7 +118,7 @@ final class Salvage {
 
     private func append(_ row: EntryRow, to found: inout [StoredEntry]) {
         let stored = row.stored(checksum)
-        guard stored.isIntact else { return }
+        guard stored.isIntact else { return damaged.append(stored.key) }
         bytes += stored.entry.size
         found.append(stored)
     }

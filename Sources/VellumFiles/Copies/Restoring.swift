@@ -131,6 +131,7 @@ package struct Restoring {
     private func check(_ path: String) throws {
         let connection = try Connection(path: path, access: .reading)
         try connection.execute(SQL.readerSettings)
+        try connection.execute(SQL.verifierSettings)
         try connection.execute(SQL.begin)
         guard try VerificationReport(reading: connection).isIntact else {
             throw VellumError(
