@@ -211,7 +211,7 @@ MUTATIONS = [
      "if answer == 0 { try didMake(path) }",
      "if answer == 0, !BROKEN { try didMake(path) }",
      "HoldTests|FileSystemPathsTests|FileSyncTests"),
-    ("a backup is not synced", FILES + "Copies/Backup.swift",
+    ("a backup is not synced", FILES + "Copies/UnfinishedCopy.swift",
      "let answer = files.call.sync(descriptor, .creating)",
      "let answer = BROKEN ? Int32(0) : files.call.sync(descriptor, .creating)",
      "BackupTests"),

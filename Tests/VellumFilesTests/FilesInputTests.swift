@@ -57,9 +57,9 @@ struct FilesInputTests {
             )
             var options = ArchiveFile.ExportOptions()
             options.archives = [$0]
-            let pipe = Pipe()
+            let nothing = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/null"))
             try expect(
-                factory.file().export(to: pipe.fileHandleForWriting, options).entries == 0,
+                factory.file().export(to: nothing, options).entries == 0,
                 "an export"
             )
         },
