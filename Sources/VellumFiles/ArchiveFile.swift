@@ -89,14 +89,17 @@ extension ArchiveFile.Kind {
 
 extension ArchiveFile {
     /// Returns the archives of the file, in the order of their creation, also those that hold
-    /// nothing.
+    /// nothing, but none that was dropped.
     ///
     /// - Complexity: O(archives).
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func archives() throws(VellumError) -> [RawArchive] {
         var archives: [RawArchive] = []
         for row in try file.storedArchives() where row.name != nil {
-            archives.append(RawArchive(row, in: file))
+            let archive = RawArchive(row, in: file)
+            // The row of one that was dropped stays.
+            if !row.hasLimit, try archive.summary().entries == 0 { continue }
+            archives.append(archive)
         }
         return archives
     }

@@ -147,7 +147,7 @@ extension ArchiveFile {
         of archive: ImportLine,
         _ name: String
     ) throws(VellumError) -> StoreOptions<CBORValue> {
-        try file.refuseOpen(name)
+        try RawArchive.refuseOpen(name, in: file)
         var options = StoreOptions<CBORValue>()
         let present = try file.storedArchive(named: name).map { (found) throws(VellumError) in
             try RawArchive(name: name, found, in: file).summary()

@@ -24,7 +24,7 @@ extension RawArchive {
     func changing<Result>(
         _ body: (Store<CBORValue>) throws(VellumError) -> Result
     ) throws(VellumError) -> Result {
-        try file.refuseOpen(name)
+        try Self.refuseOpen(name, in: file)
         var options = StoreOptions<CBORValue>()
         // A default limit never gets less: another one would stay.
         options.defaults.disk = try summary().capacity
@@ -37,16 +37,16 @@ extension RawArchive {
     }
 }
 
-extension DatabaseFile {
+extension RawArchive {
     /// - Throws: ``VellumError/Code/contradiction`` if this program has the archive open with its
     ///   type, whose memory would not know of writes without it.
-    func refuseOpen(_ name: String) throws(VellumError) {
-        guard let type = valueType(ofOpenArchive: name), type != CBORValue.self else { return }
+    static func refuseOpen(_ name: String, in file: DatabaseFile) throws(VellumError) {
+        guard let type = file.valueType(ofOpenArchive: name), type != CBORValue.self else { return }
         throw VellumError(
             .contradiction,
             "The archive is open in this program. Close it first, or change it by its type."
         )
-        .located(archive: Log.displayed(name), path: path)
+        .located(archive: Log.displayed(name), path: file.path)
     }
 }
 

@@ -135,6 +135,14 @@ struct FilesInputTests {
         InputCase("ArchiveFile.init at", "ArchiveFile.salvage at", of: places, throwing: code) {
             _ = try ArchiveFile(at: URL(fileURLWithPath: $0))
         },
+        InputCase("ArchiveFile.importEntries from", of: places) {
+            do {
+                let done = try factory().file().importEntries(from: URL(fileURLWithPath: $0))
+                try expect(done.entries == 0, "entries")
+            } catch let error as VellumError {
+                try expect([.cannotOpen, .inputOutput].contains(error.code), "\(error)")
+            }
+        },
         InputCase("ArchiveFile.verify at", of: places, throwing: code) {
             _ = try ArchiveFile.verify(at: URL(fileURLWithPath: $0))
         },

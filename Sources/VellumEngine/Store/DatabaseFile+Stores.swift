@@ -151,6 +151,9 @@ extension DatabaseFile {
     ) throws(VellumError) {
         if let opened {
             finish(opened.limits, of: opened.archive.archive)
+            if opened.isNew, kind == .archives {
+                for other in try namesakes(of: name) { Log.namesake(name, other) }
+            }
             if let replaced = opened.replaced {
                 Log.versionReplaced(
                     name,
