@@ -615,8 +615,8 @@ MUTATIONS = [
      "state = BROKEN ? .finished : leap()",
      "SalvageTests|RecoveryTests"),
     ("entries that do not match their checksums are salvaged", ENGINE + "Recovery/Salvage.swift",
-     "guard stored.isIntact else { return }",
-     "guard BROKEN || stored.isIntact else { return }",
+     "guard stored.isIntact else { return damaged",
+     "guard BROKEN || stored.isIntact else { return damaged",
      "SalvageTests|RecoveryTests|damageNeverReturnsWrongValuesOrCrashes"),
 
     # A file that is not ours is refused and left as it is (decisions 60 and 73).
