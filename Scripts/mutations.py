@@ -925,8 +925,8 @@ MUTATIONS = [
      "guard BROKEN || source.state == .open else {",
      "BackupTests"),
     ("a part of a backup stays", FILES + "Copies/Backup.swift",
-     "copy.remove()\n            throw error",
-     "if !BROKEN { copy.remove() }\n            throw error",
+     "copy.close()\n            throw error",
+     "if !BROKEN { copy.close() }\n            throw error",
      "BackupTests"),
 
     # Queries return what reading every object would find (decisions 14 to 16, 76, 77 and 88).
