@@ -10,10 +10,11 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             With -o, the lines are first written to FILE.part. An export that was killed goes on \
             with --resume, with the same archives and --values. Ctrl-C removes the part, unless \
-            --resume was given. Where FILE.part is there, --force begins again. --values adds each value as JSON, for other programs. \
-            With --redact, values and keys are left out: a key becomes a short name, equal ones \
-            for equal keys, which differ in each run; names of archives, sizes, dates and versions \
-            of types stay. Nothing can be imported from that.
+            --resume was given. Where FILE.part is there, --force begins again. --values adds \
+            each value as JSON, for other programs. With --redact, values and keys are left out: \
+            a key becomes a short name, equal ones for equal keys, which differ in each run; \
+            names of archives, sizes, dates and versions of types stay. Nothing can be imported \
+            from that.
 
             EXAMPLES
               vellum export Archives.sqlite -o airports.jsonl --archive Airport
