@@ -198,6 +198,7 @@ lint: frozen
 	@python3 Scripts/check_tests.py
 	@python3 Scripts/defaults.py
 	@python3 Scripts/layout.py
+	@python3 Scripts/check_removals.py
 	@python3 Scripts/mutations.py --check
 	@python3 Scripts/weigh.py --limits Scripts/weights.txt
 	@while IFS=: read -r module order; do \

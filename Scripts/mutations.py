@@ -211,7 +211,7 @@ MUTATIONS = [
      "if answer == 0 { try didMake(path) }",
      "if answer == 0, !BROKEN { try didMake(path) }",
      "HoldTests|FileSystemPathsTests|FileSyncTests"),
-    ("a backup is not synced", FILES + "Copies/Backup.swift",
+    ("a backup is not synced", FILES + "Copies/UnfinishedCopy.swift",
      "let answer = files.call.sync(descriptor, .creating)",
      "let answer = BROKEN ? Int32(0) : files.call.sync(descriptor, .creating)",
      "BackupTests"),
@@ -629,8 +629,8 @@ MUTATIONS = [
      "state = BROKEN ? .finished : leap()",
      "SalvageTests|RecoveryTests"),
     ("entries that do not match their checksums are salvaged", ENGINE + "Recovery/Salvage.swift",
-     "guard stored.isIntact else { return }",
-     "guard BROKEN || stored.isIntact else { return }",
+     "guard stored.isIntact else { return damaged",
+     "guard BROKEN || stored.isIntact else { return damaged",
      "SalvageTests|RecoveryTests|damageNeverReturnsWrongValuesOrCrashes"),
 
     # A file that is not ours is refused and left as it is (decisions 60 and 73).
@@ -939,8 +939,8 @@ MUTATIONS = [
      "guard BROKEN || source.state == .open else {",
      "BackupTests"),
     ("a part of a backup stays", FILES + "Copies/Backup.swift",
-     "copy.remove()\n            throw error",
-     "if !BROKEN { copy.remove() }\n            throw error",
+     "copy.close()\n            throw error",
+     "if !BROKEN { copy.close() }\n            throw error",
      "BackupTests"),
 
     # Queries return what reading every object would find (decisions 14 to 16, 76, 77 and 88).

@@ -126,6 +126,13 @@ check "export mode" test "$(stat -c %a "$work/all.jsonl")" = 600
 check "export to a pipe" bash -c "[ \$(vellum export '$file' --archive Airport | grep -c '\"key\"') = 305 ]"
 check "head ends an export quietly" bash -c "vellum export '$file' 2>'$work/err' | head -n 1 | grep -q vellum && [ ! -s '$work/err' ]"
 check "export not over a file" status 7 vellum export "$file" -o "$work/all.jsonl"
+head -c 3000 "$work/all.jsonl" >"$work/some.jsonl.part"
+check "export of other archives is not resumed" status 3 vellum export "$file" -o "$work/some.jsonl" --resume --archive Airport
+check "its part stays" test "$(stat -c %s "$work/some.jsonl.part")" = 3000
+check "--force begins again" status 0 vellum export "$file" -o "$work/some.jsonl" --force --archive Airport
+echo mine >"$work/some.jsonl.part"
+check "--force removes no other file" status 7 vellum export "$file" -o "$work/some.jsonl" --force
+check "the other file stays" test "$(cat "$work/some.jsonl.part")" = mine
 check "redacted" bash -c "vellum export '$file' --redact >'$work/red' && ! grep -q 'LSZH\|rich' '$work/red' && [ \$(grep -c '\"key\":\"#' '$work/red') = 308 ]"
 cp -r "$work/s" "$work/copy"
 check "delete" json '.removed == 3' vellum delete --json --yes "$work/copy" Airport --where 'country == "CH"'
@@ -134,6 +141,8 @@ check "import" json '.entries == 308' vellum import --json "$work/copy" "$work/a
 check "imported" test "$(vellum find "$work/copy" Airport --count)" = 305
 check "drop" json '.removed == 305' vellum drop --json --yes "$work/copy" Airport
 check "dropped" status 1 vellum keys "$work/copy" Airport
+check "what was dropped is not dropped again" status 1 vellum drop --yes "$work/copy" Sample.Airport
+check "nor listed" json '.archives | map(.name) | index("Sample.Airport") == null' vellum ls --json "$work/copy"
 check "compact" json '.bytes <= .bytesBefore' vellum compact --json "$work/copy"
 check "backup" status 0 vellum backup "$file" "$work/backup.sqlite"
 check "backup mode" test "$(stat -c %a "$work/backup.sqlite")" = 600
@@ -217,8 +226,10 @@ size=$(stat -c %s "$work/damaged/Archives.sqlite")
 dd if=/dev/urandom of="$work/damaged/Archives.sqlite" bs=4096 seek=$((size / 4096 / 2)) count=6 conv=notrunc 2>/dev/null
 check "damage is found" status 4 vellum verify "$work/damaged"
 check "and found again" status 4 vellum verify "$work/damaged"
+sound=$(vellum verify --json "$work/damaged" | jq .soundEntries)
 vellum salvage --yes "$work/damaged" >"$work/out" 2>&1
 check "salvaged" json '.isIntact' vellum verify --json "$work/damaged"
+check "as many as were sound" json ".soundEntries == $sound" vellum verify --json "$work/damaged"
 check "most of it" test "$(vellum find "$work/damaged" Letter --count)" -gt 90000
 
 # --- Completions ---

@@ -6,6 +6,7 @@
 
 import CSQLite
 import Foundation
+import Synchronization
 import Vellum
 import VellumFiles
 
@@ -214,6 +215,8 @@ struct Main {
             ratio: 1.5
         )
 
+        try restore(file, in: folder)
+
         let most =
             try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
             .first { $0.hasPrefix("VmHWM") }
@@ -224,6 +227,41 @@ struct Main {
             another); sum \(bytes & 0xFF)
             """
         )
+    }
+
+    /// How long opening and closing another file takes, at most, while the file is restored.
+    static func restore(_ file: ArchiveFile, in folder: URL) throws {
+        let backup = folder.appendingPathComponent("backup.sqlite")
+        try file.backup(to: backup)
+        let done = DispatchGroup()
+        let isOver = Mutex(false)
+        done.enter()
+        Thread.detachNewThread {
+            do {
+                let target = folder.appendingPathComponent("restored.sqlite")
+                say(
+                    "restore",
+                    try Measured(1) { try ArchiveFile.restore(from: backup, to: target) }.seconds
+                )
+            } catch {
+                fatalError("\(error)")
+            }
+            isOver.withLock { $0 = true }
+            done.leave()
+        }
+        let other = ArchivesFactory(directory: folder.appendingPathComponent("other"))
+        var longest = 0.0
+        while !isOver.withLock({ $0 }) {
+            longest = max(
+                longest,
+                try Measured(1) {
+                    _ = try other.file()
+                    try other.close()
+                }.seconds
+            )
+        }
+        done.wait()
+        say("open and close another file meanwhile", longest, limit: 0.05)
     }
 
     /// Fills the file in a process of its own, so that its memory does not count.

@@ -14,7 +14,8 @@ internal import VellumEngine
 /// throws.
 ///
 /// - A value in memory is returned in place. Everything else is read by other threads: at most
-///   eight for all files, of which some are for short reads.
+///   eight work at a time for all files, some of them at short reads. Those that wait for a sync or
+///   for others come on top: at most 64 of short reads, and 64 of the rest.
 /// - Keys and values are encoded in the caller's task. Values that wait to be set or removed are
 ///   then committed together, and synced together under ``Durability/powerSafe``; an error of one
 ///   leaves the others as they are.

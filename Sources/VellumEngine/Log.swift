@@ -109,6 +109,16 @@ package enum Log {
         )
     }
 
+    static func namesake(_ archive: String, _ other: String) {
+        logger.notice(
+            """
+            The archive \(displayed(archive)) is new, and the file has \(displayed(other)), which \
+            nobody has open. If the type was renamed or moved, make it a VersionedArchive and add: \
+            static var formerArchiveNames: [String] { ["\(displayed(other))"] }
+            """
+        )
+    }
+
     static func versionReplaced(_ archive: String, removed: Int, isSecondWithinAnHour: Bool) {
         logger.notice(
             """

@@ -25,16 +25,17 @@ extension ArchiveFile {
     /// moment ago. Does not affect the eviction order.
     ///
     /// The copy gets its name when it is whole and synced: after a `kill -9` or power loss it is
-    /// there, or is not. A process that was killed leaves a file named like the target with
-    /// `.backup-` and sixteen digits, which the next backup into that folder removes.
+    /// there, or is not. A process that was killed leaves a folder named `.vellum-backup-` and
+    /// sixteen digits, which the next backup into that folder removes.
     ///
     /// - Parameters:
-    ///   - url: Where the copy will be. Nothing may lie there, and the folder must exist.
+    ///   - url: Where the copy will be. Nothing may lie there, the folder must exist, and the name
+    ///     must not end like that of a file beside a database, such as `-wal` or `-damaged`.
     ///   - progress: Called on the caller's thread after each portion, with bytes. Throws to
     ///     cancel: no file is left then.
     /// - Complexity: O(size of the file).
     /// - Throws: ``VellumError``: with the code ``VellumError/Code/cannotOpen`` if the target is
-    ///   taken or its folder is missing, ``VellumError/Code/diskFull``,
+    ///   taken or refused, or its folder is missing, ``VellumError/Code/diskFull``,
     ///   ``VellumError/Code/damagedFile`` if the file cannot be read. No file is left. And what
     ///   `progress` throws.
     public func backup(to url: URL, progress: (Progress) throws -> Void = { _ in }) throws {
@@ -68,12 +69,13 @@ extension ArchiveFile {
     ///
     /// Copies the backup, which stays as it is, reads and checks every object of the copy, syncs
     /// it, moves the old file aside with its log and everything else beside it, and gives the copy
-    /// its name. No program may have the file open; one that opens it meanwhile waits. The old file
-    /// is not deleted. After a `kill -9` or power loss the next opening finds the old file, or
-    /// finishes the step and finds the new one.
+    /// its name. No program may have the file open, or open it before the copy is checked. The old
+    /// file is not deleted. After a `kill -9` or power loss the next opening finds the old file, or
+    /// finishes the step and finds the new one. A folder may be left as by
+    /// ``backup(to:progress:)``.
     ///
-    /// Blocks for the disk. Keeps limits, ages, versions and the order of use as the backup has
-    /// them.
+    /// Blocks for the disk. Other files can be opened and closed meanwhile. Keeps limits, ages,
+    /// versions and the order of use as the backup has them.
     ///
     /// - Parameters:
     ///   - backup: A file that `backup(to:)` made, or one that was closed.

@@ -88,14 +88,17 @@ extension ArchiveFile.Kind {
 
 extension ArchiveFile {
     /// Returns the archives of the file, in the order of their creation, also those that hold
-    /// nothing.
+    /// nothing, but none that was dropped.
     ///
     /// - Complexity: O(archives).
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func archives() throws(VellumError) -> [RawArchive] {
         var archives: [RawArchive] = []
         for row in try file.storedArchives() where row.name != nil {
-            archives.append(RawArchive(row, in: file))
+            let archive = RawArchive(row, in: file)
+            // The row of one that was dropped stays.
+            if !row.hasLimit, try archive.summary().entries == 0 { continue }
+            archives.append(archive)
         }
         return archives
     }
@@ -165,40 +168,28 @@ extension ArchiveFile {
     /// Reads the whole file, in one snapshot, and checks its structure, the checksums of the
     /// entries, the totals, the eviction order and the indexes. Blocks nobody.
     ///
+    /// Entries behind a part that cannot be read are read all the same, as salvaging does, so that
+    /// as many are sound as would be saved. `problems` says which archives that concerns.
+    ///
     /// - Complexity: O(size of the file).
     /// - Throws: ``VellumError`` if the disk fails.
-    public func verify() throws(VellumError) -> Verification {
-        let report = try file.verify()
-        var problems = report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }
-        var damaged = [String: [String]]()
-        for archive in report.archives {
-            if !archive.hasRightTotals {
-                problems.append(
-                    "The totals of '\(Log.displayed(archive.name))' are not those of its entries."
-                )
-            }
-            if !archive.hasRightOrder {
-                problems.append(
-                    """
-                    The eviction order of '\(Log.displayed(archive.name))' is not that of its \
-                    entries.
-                    """
-                )
-            }
-            if !archive.hasRightIndex {
-                problems.append(
-                    "The index of '\(Log.displayed(archive.name))' is not that of its entries."
-                )
-            }
-            if !archive.damagedEntries.isEmpty {
-                damaged[archive.name] = archive.damagedEntries.map(\.normalized)
-            }
+    public func verify() throws(VellumError) -> Verification { Verification(try file.verify()) }
+
+    /// Checks a file as ``verify()`` does, also one that is too damaged to be opened. Changes
+    /// nothing.
+    ///
+    /// - Complexity: O(size of the file).
+    /// - Throws: ``VellumError`` if there is no file of this package that can be read.
+    public static func verify(at url: URL) throws(VellumError) -> Verification {
+        do throws(VellumError) {
+            let file = try ArchiveFile(at: url)
+            let found = try file.verify()
+            try file.close()
+            return found
+        } catch {
+            guard error.code == .damagedFile else { throw error }
+            return Verification(try VerificationReport(ofDamagedFileAt: url))
         }
-        return Verification(
-            problems: problems,
-            damagedEntries: damaged,
-            soundEntries: report.archives.reduce(0) { $0 + $1.soundEntries }
-        )
     }
 
     /// What ``ArchiveFile/salvage(at:)`` has done.
@@ -247,6 +238,41 @@ extension ArchiveFile {
             damagedFile: aside?.0,
             salvaged: aside?.1 ?? 0,
             verification: verification ?? none
+        )
+    }
+}
+
+extension ArchiveFile.Verification {
+    fileprivate init(_ report: VerificationReport) {
+        var problems = report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }
+        var damaged = [String: [String]]()
+        for archive in report.archives {
+            if !archive.hasRightTotals {
+                problems.append(
+                    "The totals of '\(Log.displayed(archive.name))' are not those of its entries."
+                )
+            }
+            if !archive.hasRightOrder {
+                problems.append(
+                    """
+                    The eviction order of '\(Log.displayed(archive.name))' is not that of its \
+                    entries.
+                    """
+                )
+            }
+            if !archive.hasRightIndex {
+                problems.append(
+                    "The index of '\(Log.displayed(archive.name))' is not that of its entries."
+                )
+            }
+            if !archive.damagedEntries.isEmpty {
+                damaged[archive.name] = archive.damagedEntries.map(\.normalized)
+            }
+        }
+        self.init(
+            problems: problems,
+            damagedEntries: damaged,
+            soundEntries: report.archives.reduce(0) { $0 + $1.soundEntries }
         )
     }
 }

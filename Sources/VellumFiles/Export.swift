@@ -31,7 +31,8 @@ extension ArchiveFile {
         /// Whether to add each value as JSON (``CBORValue/json(isPretty:dateFields:)``), for other
         /// programs. An import does not read it.
         public var includesJSON = false
-        /// Whether to go on where an export into the same file was interrupted.
+        /// Whether to go on where an export of the same archives into the same file was
+        /// interrupted.
         public var resumes = false
 
         /// Creates the options of an export of everything.
@@ -45,11 +46,11 @@ extension ArchiveFile {
     /// let count = try file.export(to: folder.appending(path: "users.jsonl"))
     /// ```
     ///
-    /// The first line names the kind of the file, a line goes before the entries of each archive,
-    /// and the last one has the number of entries. Entries are read in small steps, between which
-    /// others write; each unchanged entry is written once. For one moment of all archives, export a
-    /// backup. Damaged entries are left out. The file has the mode 0600, and survives `kill -9`; it
-    /// is not synced.
+    /// The first line names the kind of the file and the archives that were chosen, a line goes
+    /// before the entries of each archive, and the last one has the number of entries. Entries are
+    /// read in small steps, between which others write; each unchanged entry is written once. For
+    /// one moment of all archives, export a backup. Damaged entries are left out. The file has the
+    /// mode 0600, and survives `kill -9`; it is not synced.
     ///
     /// - Parameters:
     ///   - url: Where the lines go.
@@ -57,8 +58,8 @@ extension ArchiveFile {
     ///   - progress: Called from time to time. What it throws ends the export, which can be
     ///     resumed.
     /// - Complexity: O(size of the archives), with less than 10 MB of memory.
-    /// - Throws: ``VellumError`` if the disk fails or, unless the export resumes, there is a file
-    ///   at the URL.
+    /// - Throws: ``VellumError`` if the disk fails, or there is a file at the URL: if the export
+    ///   resumes, one that is no part of an export of the same archives. It is unchanged then.
     @discardableResult
     public func export(
         to url: URL,
@@ -66,9 +67,15 @@ extension ArchiveFile {
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> Exported {
         try refuseItself(url)
-        let output = try ExportOutput(url, resuming: options.resumes, head: head)
+        let chosen = try chosen(options)
+        let output = try ExportOutput(
+            url,
+            resuming: options.resumes,
+            head: head(options),
+            archives: chosen.map(\.name)
+        )
         defer { output.close() }
-        return try export(to: output, options, progress)
+        return try export(chosen, to: output, options, progress)
     }
 
     /// Writes the same to a file that is open, such as a pipe. `resumes` has no effect.
@@ -85,27 +92,41 @@ extension ArchiveFile {
         _ options: ExportOptions = ExportOptions(),
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> Exported {
-        try export(to: ExportOutput(file), options, progress)
+        try export(chosen(options), to: ExportOutput(file), options, progress)
     }
 
-    /// The first line.
-    private var head: String { "{\"vellum\":1,\"kind\":\"\(kind.rawValue)\"}\n" }
+    /// The first line. It says what was chosen, so that no export is resumed as another one.
+    private func head(_ options: ExportOptions) -> String {
+        var line = "{\"vellum\":1,\"kind\":\"\(kind.rawValue)\""
+        if let archives = options.archives {
+            let names = Set(archives.map { EntryKey($0).normalized }).sorted()
+            for (index, name) in names.enumerated() {
+                line += index == 0 ? ",\"archives\":[" : ","
+                JSONText.append(quoted: name, to: &line)
+            }
+            line += names.isEmpty ? ",\"archives\":[]" : "]"
+        }
+        return line + (options.includesJSON ? ",\"values\":true}\n" : "}\n")
+    }
+
+    private func chosen(_ options: ExportOptions) throws(VellumError) -> [RawArchive] {
+        try archives().filter { archive in
+            options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true
+        }
+    }
 
     private func export(
+        _ archives: [RawArchive],
         to output: ExportOutput,
         _ options: ExportOptions,
         _ progress: (Progress) throws -> Void
     ) throws -> Exported {
-        let all = try archives().filter { archive in
-            options.archives?.contains { EntryKey($0).normalized == archive.name } ?? true
-        }
-        let total = try all.reduce(0) { $0 + (try $1.summary().entries) }
+        let total = try archives.reduce(0) { $0 + (try $1.summary().entries) }
         var done = output.found
-        if done.isEmpty { output.add(head) }
+        if done.isEmpty { output.add(head(options)) }
         var damaged = 0
-        for archive in all.dropFirst(
-            max(0, (all.firstIndex { $0.name == done.archive }) ?? 0)
-        ) {
+        let first = archives.firstIndex { $0.name == done.archive } ?? 0
+        for archive in archives.dropFirst(first) {
             if done.archive != archive.name {
                 done.after = .min
                 output.add(try archive.headLine())
@@ -185,9 +206,17 @@ private final class ExportOutput {
     /// There is something else at the path.
     private struct NoExport: Error {}
 
-    /// - Parameter head: The first line of the export.
-    init(_ url: URL, resuming: Bool, head: String) throws(VellumError) {
+    /// - Parameters:
+    ///   - head: The first line of the export.
+    ///   - archives: The names of the archives that are exported.
+    init(
+        _ url: URL,
+        resuming: Bool,
+        head: String,
+        archives: [String]
+    ) throws(VellumError) {
         self.url = url
+        guard !FilePaths.isOfSideFile(url.lastPathComponent) else { throw .isOfSideFile(url) }
         let descriptor = open(
             url.path,
             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (resuming ? 0 : O_EXCL),
@@ -201,7 +230,7 @@ private final class ExportOutput {
             throw VellumError(.cannotOpen, reason, path: url.path)
         }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        if resuming { try resume(Data(head.utf8)) }
+        if resuming { try resume(Data(head.utf8), archives) }
     }
 
     init(_ file: FileHandle) {
@@ -219,7 +248,7 @@ private final class ExportOutput {
     }
 
     /// Reads how far the interrupted export came, and cuts off a line that is not whole.
-    private func resume(_ head: Data) throws(VellumError) {
+    private func resume(_ head: Data, _ archives: [String]) throws(VellumError) {
         do {
             var status = stat()
             guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
@@ -241,7 +270,11 @@ private final class ExportOutput {
                 if parsed.entries != nil { break }
                 length += line.bytes.count + 1
                 found.isEmpty = false
-                if let archive = parsed.archive { found = Found(archive: archive, isEmpty: false) }
+                if let archive = parsed.archive {
+                    // The rest would begin again with the first archive.
+                    guard archives.contains(archive) else { throw NoExport() }
+                    found = Found(archive: archive, isEmpty: false)
+                }
                 if let id = parsed.id {
                     found.after = id
                     entries += 1
@@ -252,7 +285,10 @@ private final class ExportOutput {
         } catch {
             throw VellumError(
                 .cannotOpen,
-                "What is at this path is no export of such a file that can be resumed.",
+                """
+                What is at this path is no export of this file and these archives that can be \
+                resumed. Choose the same archives and values, or begin another export.
+                """,
                 path: url?.path,
                 cause: error
             )

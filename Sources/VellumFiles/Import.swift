@@ -4,113 +4,122 @@ internal import VellumCore
 internal import VellumEngine
 
 extension ArchiveFile {
-    /// Records the entries of an export, with their dates, ages, versions and groups. Entries of
-    /// the same keys are replaced.
+    /// What an import has done.
+    public struct Imported: Hashable, Sendable {
+        /// How many entries the export has.
+        public internal(set) var entries = 0
+        /// How many of them are in the file now.
+        public internal(set) var kept = 0
+        /// The limits that removed the others, by the names of the archives.
+        public internal(set) var limits: [String: DataSize] = [:]
+    }
+
+    /// Records the entries of an export, as ``importEntries(from:progress:)`` does.
     ///
-    /// Archives that the file does not have are created with their limits; the limits of others
-    /// hold, and evict. The order of use is that of the export, and indexes are built when a
-    /// program of the type opens the archive. Blocks for the disk; 500 entries are one transaction.
-    /// What an import that was interrupted has recorded is recorded again by the next one.
-    ///
-    /// - Parameters:
-    ///   - url: The export.
-    ///   - progress: Called after each transaction. What it throws ends the import.
-    /// - Returns: How many entries were recorded.
-    /// - Complexity: O(n log n).
-    /// - Throws: ``VellumError``: the disk fails, the export is of another kind of file, of values
-    ///   that were left out, or not whole, or a cache has another version here. What came before is
-    ///   recorded.
+    /// - Returns: How many entries the export has. Limits may have removed some of them.
     @discardableResult
     public func `import`(
         from url: URL,
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> Int {
+        try importEntries(from: url, progress: progress).entries
+    }
+
+    /// Records the entries of an export, with their dates, ages, versions and groups. Entries of
+    /// the same keys are replaced.
+    ///
+    /// ```swift
+    /// let done = try file.importEntries(from: export)
+    /// for (archive, limit) in done.limits {
+    ///     print(archive, "keeps no more than", limit)
+    /// }
+    /// ```
+    ///
+    /// Archives that the file does not have are created with their limits; the limits of others
+    /// hold, and evict. The order of use is that of the export, and indexes are built when a
+    /// program of the type opens the archive. An empty file has no entries.
+    ///
+    /// Blocks for the disk; 500 entries are one transaction. All archives of an export that is a
+    /// file are checked before the first entry is recorded. What an import that was interrupted has
+    /// recorded is recorded again by the next one.
+    ///
+    /// - Parameters:
+    ///   - url: The export.
+    ///   - progress: Called after each transaction. What it throws ends the import.
+    /// - Complexity: O(n log n).
+    /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has an
+    ///   archive of the export open, or a cache has another version here: nothing is recorded then;
+    ///   with ``VellumError/Code/invalidImport`` if the export is of another kind of file, of
+    ///   values that were left out, or not whole; or if the disk fails. What came before is
+    ///   recorded.
+    @discardableResult
+    public func importEntries(
+        from url: URL,
+        progress: (Progress) throws -> Void = { _ in }
+    ) throws -> Imported {
         try refuseItself(url)
-        let input: FileHandle
-        do {
-            input = try FileHandle(forReadingFrom: url)
-        } catch {
-            throw VellumError(
-                .cannotOpen,
-                "The export cannot be read.",
-                path: url.path,
-                cause: error
-            )
-        }
-        var number = 0
-        var bytes = 0
-        func malformed(_ reason: String) -> VellumError {
-            VellumError(.invalidImport, "Line \(number) of the export \(reason)", path: url.path)
-        }
+        // What is read only once, such as a pipe, is checked while it is recorded.
+        if FileSystem.isRegular(url.path) { try checkArchives(of: url) }
         let total = FileSystem.size(url.path)
+        var reader = try ImportReader(url, kind: kind.rawValue)
+        var counts: [String: ImportCount] = [:]
         var recorded = 0
         var isWhole = false
         var lines: [ImportLine] = []
         var archive: ImportLine?
         func record() throws {
-            guard let archive else { return }
-            recorded += try importEntries(lines, of: archive)
+            guard let archive, let name = archive.archive else { return }
+            recorded += lines.count
+            counts[name, default: ImportCount()].add(try importEntries(lines, of: archive, name))
             lines.removeAll(keepingCapacity: true)
-            try progress(Progress(completed: bytes, total: total))
+            try progress(Progress(completed: reader.bytes, total: total))
         }
-        var reader = LineReader(input)
-        func next() throws(VellumError) -> LineReader.Line? {
-            do {
-                return try reader.next()
-            } catch {
-                throw VellumError(
-                    .inputOutput,
-                    "The export cannot be read.",
-                    path: url.path,
-                    cause: error
-                )
-            }
-        }
-        while let line = try next() {
-            number += 1
-            bytes += line.bytes.count + 1
-            let parsed: ImportLine
-            do {
-                parsed = try ImportLine.decoder.decode(ImportLine.self, from: line.bytes)
-            } catch {
-                throw malformed("is not one of an export.")
-            }
-            if number == 1 {
-                guard parsed.vellum == 1, let found = parsed.kind else {
-                    throw malformed("does not say that it is one of this version.")
-                }
-                guard found == kind.rawValue else {
-                    throw malformed(
-                        "says that it is of \(found), and this file has \(kind.rawValue)."
-                    )
-                }
-            } else if let count = parsed.entries {
+        while let line = try reader.next() {
+            guard !isWhole else { throw reader.malformed("comes after its end.") }
+            if let count = line.entries {
                 try record()
                 guard count == recorded else {
-                    throw malformed("says \(count) entries, and there were \(recorded).")
+                    throw reader.malformed("says \(count) entries, and there were \(recorded).")
                 }
                 isWhole = true
-            } else if parsed.archive != nil {
+            } else if line.archive != nil {
                 try record()
-                archive = parsed
+                archive = line
             } else {
-                guard archive != nil else { throw malformed("has an entry without an archive.") }
-                guard parsed.key != nil, parsed.recorded != nil, parsed.data != nil else {
-                    throw malformed("has an entry without a value.")
+                guard archive != nil else {
+                    throw reader.malformed("has an entry without an archive.")
                 }
-                lines.append(parsed)
+                guard line.key != nil, line.recorded != nil, line.data != nil else {
+                    throw reader.malformed("has an entry without a value.")
+                }
+                lines.append(line)
                 if lines.count >= 500 { try record() }
             }
         }
-        guard isWhole else {
-            throw malformed(
+        guard isWhole || reader.isEmpty else {
+            throw reader.malformed(
                 """
                 is the last, and does not end it: the export was interrupted. Its entries were \
                 recorded.
                 """
             )
         }
-        return recorded
+        return try imported(counts)
+    }
+
+    /// What is there of the entries that were recorded.
+    private func imported(_ counts: [String: ImportCount]) throws(VellumError) -> Imported {
+        var imported = Imported()
+        for (name, count) in counts {
+            imported.entries += count.entries
+            let summary = try archive(named: name)?.summary()
+            var kept = count.entries - count.tooLarge
+            // Entries that were there before are evicted first.
+            if count.hasEvicted { kept = min(kept, summary?.entries ?? 0) }
+            imported.kept += kept
+            if kept < count.entries, let limit = summary?.limit { imported.limits[name] = limit }
+        }
+        return imported
     }
 
     /// Closing a descriptor of the file would release the locks of this process on it
@@ -125,8 +134,21 @@ extension ArchiveFile {
         )
     }
 
-    private func importEntries(_ lines: [ImportLine], of archive: ImportLine) throws -> Int {
-        guard let name = archive.archive else { return 0 }
+    private func checkArchives(of url: URL) throws(VellumError) {
+        var reader = try ImportReader(url, kind: kind.rawValue)
+        while let line = try reader.next(withEntries: false) {
+            if let name = line.archive { _ = try options(of: line, name) }
+        }
+    }
+
+    /// The options of an archive for the entries of an export.
+    ///
+    /// - Throws: ``VellumError`` if they cannot be recorded.
+    private func options(
+        of archive: ImportLine,
+        _ name: String
+    ) throws(VellumError) -> StoreOptions<CBORValue> {
+        try RawArchive.refuseOpen(name, in: file)
         var options = StoreOptions<CBORValue>()
         let present = try file.storedArchive(named: name).map { (found) throws(VellumError) in
             try RawArchive(name: name, found, in: file).summary()
@@ -149,9 +171,19 @@ extension ArchiveFile {
         if present == nil, let limit = archive.limit {
             options.disk = limit < 0 ? .unlimited : Capacity(bytes: limit, entries: .max)
         }
+        return options
+    }
+
+    private func importEntries(
+        _ lines: [ImportLine],
+        of archive: ImportLine,
+        _ name: String
+    ) throws -> ImportCount {
+        let options = try options(of: archive, name)
         let hold = try StoreHold<CBORValue>.open { [options] () throws(VellumError) in
             try file.hold(named: name, codec: RawCodec(), options)
         }
+        var count = ImportCount(entries: lines.count)
         var transaction = StoreTransaction()
         for line in lines {
             try transaction.record(
@@ -160,14 +192,31 @@ extension ArchiveFile {
                 in: hold.store
             )
             // What is larger than the limit is not recorded.
-            guard let groups = line.groups,
-                line.data?.count ?? 0 <= hold.store.capacities.disk.bytes
-            else { continue }
+            guard line.data?.count ?? 0 <= hold.store.capacities.disk.bytes else {
+                count.tooLarge += 1
+                continue
+            }
+            guard let groups = line.groups else { continue }
             try transaction.group(in: EntryKey.groups(Set(groups)), of: hold.store)
         }
         try transaction.commit()
+        count.hasEvicted = hold.store.counters.evictedSize > .zero
         try hold.close()
-        return lines.count
+        return count
+    }
+}
+
+/// How many entries of an archive an import has met.
+private struct ImportCount {
+    var entries = 0
+    /// How many are larger than the limit.
+    var tooLarge = 0
+    var hasEvicted = false
+
+    mutating func add(_ other: ImportCount) {
+        entries += other.entries
+        tooLarge += other.tooLarge
+        hasEvicted = hasEvicted || other.hasEvicted
     }
 }
 
@@ -250,6 +299,85 @@ struct ImportLine: Decodable {
             }
             instant = WallInstant(
                 rawValue: Int64((date.timeIntervalSince1970 * 1000).rounded())
+            )
+        }
+    }
+}
+
+/// Reads and checks the lines of an export. Blank ones count for nothing.
+private struct ImportReader {
+    private let url: URL
+    private let kind: String
+    private var lines: LineReader
+    private var number = 0
+    /// Whether there was no line.
+    private(set) var isEmpty = true
+    /// How much was read.
+    private(set) var bytes = 0
+
+    init(_ url: URL, kind: String) throws(VellumError) {
+        self.url = url
+        self.kind = kind
+        do {
+            lines = LineReader(try FileHandle(forReadingFrom: url))
+        } catch {
+            throw VellumError(
+                .cannotOpen,
+                "The export cannot be read.",
+                path: url.path,
+                cause: error
+            )
+        }
+    }
+
+    func malformed(_ reason: String) -> VellumError {
+        VellumError(.invalidImport, "Line \(number) of the export \(reason)", path: url.path)
+    }
+
+    /// Returns the next line after the first one, which is checked; `nil` at the end.
+    ///
+    /// - Parameter withEntries: Whether to return entries as an export writes them, too.
+    mutating func next(withEntries: Bool = true) throws(VellumError) -> ImportLine? {
+        while let line = try readLine() {
+            guard withEntries || isEmpty || !line.starts(with: Self.entry) else { continue }
+            let parsed: ImportLine
+            do {
+                parsed = try ImportLine.decoder.decode(ImportLine.self, from: line)
+            } catch {
+                throw malformed("is not one of an export.")
+            }
+            guard isEmpty else { return parsed }
+            isEmpty = false
+            guard parsed.vellum == 1, let found = parsed.kind else {
+                throw malformed("does not say that it is one of this version.")
+            }
+            guard found == kind else {
+                throw malformed("says that it is of \(found), and this file has \(kind).")
+            }
+        }
+        return nil
+    }
+
+    private static let entry = Data("{\"id\":".utf8)
+
+    /// The next line that is not blank.
+    private mutating func readLine() throws(VellumError) -> Data? {
+        do {
+            while let line = try lines.next() {
+                number += 1
+                bytes += line.bytes.count + 1
+                // The white space of JSON (RFC 8259, 2).
+                guard line.bytes.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) else {
+                    return line.bytes
+                }
+            }
+            return nil
+        } catch {
+            throw VellumError(
+                .inputOutput,
+                "The export cannot be read.",
+                path: url.path,
+                cause: error
             )
         }
     }

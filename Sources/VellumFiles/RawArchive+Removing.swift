@@ -9,8 +9,8 @@ extension RawArchive {
     /// - Returns: How many there were.
     /// - Complexity: O(keys × log n).
     /// - Throws: ``VellumError``, with ``VellumError/Code/contradiction`` if this program has the
-    ///   archive open: remove them there; with ``VellumError/Code/readOnly`` if the file was opened
-    ///   for reading. Nothing is removed then.
+    ///   archive open: close it first, or remove them there; with ``VellumError/Code/readOnly`` if
+    ///   the file was opened for reading. Nothing is removed then.
     @discardableResult
     public func remove(keys: [String]) throws(VellumError) -> Int {
         try changing { (store) throws(VellumError) in
@@ -24,6 +24,7 @@ extension RawArchive {
     func changing<Result>(
         _ body: (Store<CBORValue>) throws(VellumError) -> Result
     ) throws(VellumError) -> Result {
+        try Self.refuseOpen(name, in: file)
         var options = StoreOptions<CBORValue>()
         // A default limit never gets less: another one would stay.
         options.defaults.disk = try summary().capacity
@@ -33,6 +34,19 @@ extension RawArchive {
         let result = try body(hold.store)
         try hold.close()
         return result
+    }
+}
+
+extension RawArchive {
+    /// - Throws: ``VellumError/Code/contradiction`` if this program has the archive open with its
+    ///   type, whose memory would not know of writes without it.
+    static func refuseOpen(_ name: String, in file: DatabaseFile) throws(VellumError) {
+        guard let type = file.valueType(ofOpenArchive: name), type != CBORValue.self else { return }
+        throw VellumError(
+            .contradiction,
+            "The archive is open in this program. Close it first, or change it by its type."
+        )
+        .located(archive: Log.displayed(name), path: file.path)
     }
 }
 

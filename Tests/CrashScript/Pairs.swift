@@ -38,6 +38,10 @@ package struct Pairs {
 
     package func backUp(to url: URL) throws { try whileBusy { try factory.backup(to: url) } }
 
+    package static func restore(from backup: URL, to file: URL) throws -> URL? {
+        try ArchiveFile.restore(from: backup, to: file)
+    }
+
     package func close() throws { try whileBusy { try factory.close() } }
 
     /// Makes the file so large that it is copied in several portions.

@@ -41,7 +41,7 @@ struct BackupKillTests {
         // One of the process that was killed: those before it were removed.
         let left = try names
         #expect(
-            left.count <= 1 && left.allSatisfy { $0.contains(".sqlite.backup-") },
+            left.count <= 1 && left.allSatisfy { $0.hasPrefix(".vellum-backup-") },
             "\(death): \(left)"
         )
         return copies.count
@@ -106,7 +106,7 @@ struct BackupKillTests {
     /// Each step of restoring, how often it is passed, and whether the new file is found from there
     /// on.
     private static let steps: [(CrashPoint, passing: Int, isRestored: Bool)] = [
-        (.replacementBegins, 1, false), (.replacementCompleted, 1, true),
+        (.backupCreated, 1, false), (.backupSynced, 1, false), (.replacementCompleted, 1, true),
         (.damagedFileMoved, 1, true), (.damagedFileMoved, 2, true),
         (.damagedFileMoved, 3, true), (.replacementInPlace, 1, true),
     ]
@@ -137,5 +137,24 @@ struct BackupKillTests {
             try found.close()
         }
         try pairs.close()
+    }
+
+    @Test func theErrorOfAFileThatIsOpenSaysInWhichProgram() throws {
+        let pairs = try Pairs(writingIn: folder.url)
+        let (file, backup) = (folder.file("Archives.sqlite"), targets.file("backup.sqlite"))
+        try pairs.backUp(to: backup)
+        let child = try Spawned(["pairs", folder.url.path, "0"])
+        #expect(child.line() == "begins")
+        for program in ["This", "Another"] {
+            let error = #expect(throws: VellumError.self) {
+                try Pairs.restore(from: backup, to: file)
+            }
+            #expect(error?.code == .busy)
+            #expect(error?.message.hasPrefix("\(program) program has the file open.") == true)
+            // A descriptor stays open while another has the file open.
+            try pairs.close()
+        }
+        _ = child.kill()
+        #expect(try Pairs.restore(from: backup, to: file) != nil)
     }
 }

@@ -43,7 +43,7 @@ extension HostileFileTests {
 
     private static let suffixes = [
         "", "-wal", "-shm", "-journal", "-changes", "-damaged", ".salvaging", ".salvaged",
-        "-repaired",
+        "~repaired",
     ]
 
     @Test(arguments: Thing.allCases)

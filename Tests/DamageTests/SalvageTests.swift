@@ -9,8 +9,8 @@ import VellumTestSupport
 /// What is salvaged of a damaged file, and which files are kept.
 @Suite(.ownThreads)
 struct SalvageTests {
-    private let folder: TemporaryDirectory
-    private var url: URL { folder.file("Archives.sqlite") }
+    let folder: TemporaryDirectory
+    var url: URL { folder.file("Archives.sqlite") }
 
     init() throws { folder = try TemporaryDirectory() }
 
@@ -30,11 +30,14 @@ struct SalvageTests {
     }
 
     /// Entries of 400 bytes: about nine on a page.
-    private func fill(_ count: Int) throws {
+    func fill(_ count: Int, groups: [String] = []) throws {
         let (file, store) = try open()
         var transaction = StoreTransaction()
         for number in 0..<count {
             try transaction.record(value(number), forKey: EntryKey("key \(number)"), in: store)
+            guard !groups.isEmpty else { continue }
+            let group = groups[number % groups.count]
+            try transaction.group(in: EntryKey.groups([group]), of: store)
         }
         try transaction.commit()
         try file.close()
@@ -45,7 +48,7 @@ struct SalvageTests {
     }
 
     /// Pages of entries, in order.
-    private func leaves() throws -> [Int] {
+    func leaves() throws -> [Int] {
         let bytes = try Data(contentsOf: url)
         return try (0..<bytes.count / 4096).filter { page in
             bytes[page * 4096] == 0x0D
@@ -65,7 +68,7 @@ struct SalvageTests {
             ?? .max
     }
 
-    private func destroy(pages: [Int], with byte: UInt8 = 0xEE) throws {
+    func destroy(pages: [Int], with byte: UInt8 = 0xEE) throws {
         var bytes = try Data(contentsOf: url)
         for page in pages {
             bytes.replaceSubrange(

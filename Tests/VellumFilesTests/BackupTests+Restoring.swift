@@ -98,6 +98,56 @@ extension BackupTests {
         #expect(try FolderState(source.url) == before)
     }
 
+    @Test func othersOpenAndCloseFilesWhileACopyIsRestored() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        let copy = copy
+        let place = try TemporaryDirectory()
+        let file = place.file("Archives.sqlite")
+        for folder in [place, try TemporaryDirectory()] {
+            let isOver = Flag()
+            _ = try Restoring.restore(from: copy, to: file) { _, _ in
+                let other = onThread { [folder, isOver] () throws -> Int in
+                    defer { isOver.set() }
+                    let manager = MiniCacheManager(name: "Other", directory: folder.url)
+                    try manager.backup(to: folder.file("\(UUID()).sqlite"))
+                    try manager.close()
+                    // Of two who restore the same file each has a copy of its own.
+                    try ArchiveFile.restore(from: copy, to: file)
+                    return 1
+                }
+                blockUntil("another thread has opened, closed and restored files") { isOver.isSet }
+                _ = try other.result().get()
+            }
+            #expect(isOver.isSet)
+        }
+        let restored = ArchivesFactory(directory: place.url)
+        #expect(try restored.store(for: Peak.self).count() == PeakFolder.count)
+        #expect(try restored.openFile().verify().isIntact)
+        try restored.close()
+    }
+
+    @Test func aFileThatThisProgramHasOpenIsNotRestored() throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        try factory.close()
+        let file = source.file("Archives.sqlite")
+        func expectOpen(_ progress: (Int, Int) throws -> Void = { _, _ in }) {
+            let error = #expect(throws: VellumError.self) {
+                try Restoring.restore(from: copy, to: file, progress)
+            }
+            #expect(error?.code == .busy)
+            #expect(error?.message.hasPrefix("This program has the file open.") == true)
+        }
+        let reading = try ArchiveFile(at: file)
+        expectOpen()
+        try reading.close()
+        // It is opened while the copy is made.
+        expectOpen { _, _ in try PeakFolder.fill(factory) }
+        try factory.close()
+        #expect(try ArchiveFile.restore(from: copy, to: file) != nil)
+    }
+
     // MARK: Compacting
 
     @Test func compactingGivesBackWhatIsNotUsed() throws {

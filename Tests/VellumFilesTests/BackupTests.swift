@@ -321,29 +321,69 @@ struct BackupTests {
         try factory.close()
     }
 
-    @Test func whatAKilledBackupLeftIsRemovedByTheNext() throws {
+    // MARK: What is removed
+
+    /// What lies in the folder of a backup, and whether the next one removes it.
+    static let lying: [(name: String, isRemoved: Bool)] = [
+        (".vellum-backup-0123456789abcdef/copy", true), (".vellum-backup-00000000000000ff/", true),
+        (".vellum-backup-00000000000000fe/copy", false),
+        (".vellum-backup-00000000000000fd/mine.sqlite", false),
+        (".vellum-backup-0123456789ABCDEF/copy", false), (".vellum-backup-0123/copy", false),
+        ("a.backup-1764417112345678/copy", false), (".vellum-backup-1764417112345678", false),
+        ("Archives.backup-1764417112345678", false), ("a.sqlite.backup-0123456789abcdef", false),
+        ("copy", false), ("a.sqlite", false),
+    ]
+
+    /// Also what a user has made by a backup: microseconds after a name look like ours.
+    @Test func aBackupRemovesOnlyWhatNoFinishedBackupCanBe() throws {
         try PeakFolder.fill(factory)
-        let left = ["a.sqlite.backup-0123456789abcdef", "b.sqlite.backup-00000000000000ff"].map(
-            target.file
-        )
-        let others = [
-            ".backup-0123456789abcdef", "a.backup-0123456789ABCDEF", "a.backup-0123", "a.sqlite",
-        ].map(target.file)
-        for url in left + others {
-            #expect(
-                FileManager.default.createFile(
-                    atPath: url.path,
-                    contents: Data([1]),
-                    attributes: [.posixPermissions: 0o600]
-                )
-            )
-        }
         // One that is still written.
-        let descriptor = open(left[1].path, O_RDWR)
-        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        try factory.backup(to: copy)
+        var descriptor: Int32 = -1
+        for (name, isRemoved) in Self.lying {
+            let url = target.file(name)
+            let folder = name.hasSuffix("/") ? url : url.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            if name.hasSuffix("/") { continue }
+            if name.contains("/") || isRemoved {
+                try Data([1]).write(to: url)
+            } else {
+                try factory.backup(to: url)
+            }
+            if name.contains("00fe") {
+                descriptor = open(url.path, O_RDWR)
+                #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            }
+        }
+        for number in 0..<2 { try factory.backup(to: target.file("\(number).sqlite")) }
+        try ArchiveFile.restore(from: target.file("0.sqlite"), to: target.file("restored.sqlite"))
         close(descriptor)
-        #expect(try names == (others + [left[1], copy]).map(\.lastPathComponent).sorted())
+        for (name, isRemoved) in Self.lying {
+            let isThere = FileManager.default.fileExists(atPath: target.file(name).path)
+            #expect(isThere != isRemoved, "\(name)")
+        }
+        #expect(try names.count == Self.lying.count - 2 + 3)
+        try factory.close()
+    }
+
+    /// What ends like them is replaced or removed when the file before it is opened.
+    @Test(arguments: [
+        "-wal", "-shm", "-journal", "-changes", "-damaged", "~repaired", "~repaired-wal",
+        ".salvaging", ".salvaging-journal", ".salvaged", "-WAL", ".Salvaged",
+    ])
+    func aTargetThatEndsLikeASideFileIsRefused(_ suffix: String) throws {
+        try PeakFolder.fill(factory)
+        try factory.backup(to: copy)
+        let url = target.file("Other.sqlite" + suffix)
+        let calls: [(String, () throws -> Void)] = [
+            ("backup", { try factory.backup(to: url) }),
+            ("restore", { try ArchiveFile.restore(from: copy, to: url) }),
+            ("export", { try factory.file().export(to: url) }),
+        ]
+        for (name, call) in calls {
+            let error = #expect(throws: VellumError.self, "\(name)") { try call() }
+            #expect(error?.code == .cannotOpen && error?.path == url.path, "\(name)")
+            #expect(try names == ["Archives.sqlite"], "\(name)")
+        }
         try factory.close()
     }
 }

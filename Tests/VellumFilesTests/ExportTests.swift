@@ -265,7 +265,8 @@ struct ExportTests {
             return lines.joined(separator: "\n")
         }
         let cases: [(String, String)] = [
-            ("empty", ""), ("no JSON", "hello\n"),
+            ("no JSON", "hello\n"),
+            ("after its end", changed { $0.insert($0[2], at: $0.count - 1) }),
             ("another version", changed { $0[0] = "{\"vellum\":2,\"kind\":\"archives\"}" }),
             ("another kind", changed { $0[0] = "{\"vellum\":1,\"kind\":\"caches\"}" }),
             ("an entry before an archive", changed { $0.remove(at: 1) }),
@@ -300,6 +301,134 @@ struct ExportTests {
                 "\(name): \(error.map { "\($0)" } ?? "")"
             )
             #expect(try file.verify().isIntact, "\(name)")
+        }
+    }
+
+    /// What is chosen, and what it is written down as.
+    private static let choices: [(archives: [String]?, values: Bool)] = [
+        (nil, false), (nil, true), (["Animal"], false), (["Animal"], true),
+        (["PlainAnimal"], false),
+        (["Animal", "PlainAnimal"], false), (["PlainAnimal", "Animal", "Animal"], false),
+        ([], false),
+        (["None"], false),
+    ]
+
+    @Test func anExportIsResumedOnlyAsWhatItWas() throws {
+        let file = try filled(40).file()
+        func options(_ choice: (archives: [String]?, values: Bool)) -> ArchiveFile.ExportOptions {
+            var options = ArchiveFile.ExportOptions()
+            options.archives = choice.archives
+            options.includesJSON = choice.values
+            options.resumes = true
+            return options
+        }
+        for (number, first) in Self.choices.enumerated() {
+            let whole = folder.file("\(number).jsonl")
+            let entries = try file.export(to: whole, options(first)).entries
+            let bytes = try Data(contentsOf: whole)
+            for second in Self.choices {
+                let isSame =
+                    first.archives.map(Set.init) == second.archives.map(Set.init)
+                    && first.values == second.values
+                for part in [bytes, bytes.prefix(bytes.count * 2 / 3)] {
+                    try part.write(to: whole)
+                    if isSame {
+                        #expect(try file.export(to: whole, options(second)).entries == entries)
+                        #expect(try Data(contentsOf: whole) == bytes, "\(first) \(second)")
+                    } else if part.contains(UInt8(ascii: "\n")) {
+                        #expect(throws: VellumError.self, "\(first) \(second)") {
+                            try file.export(to: whole, options(second))
+                        }
+                        #expect(try Data(contentsOf: whole) == part, "\(first) \(second)")
+                    }
+                }
+            }
+            try bytes.write(to: whole)
+            let to = try ArchivesFactory(directory: folder.file("to \(number)")).file()
+            #expect(try to.import(from: whole) == entries)
+        }
+    }
+
+    /// Of a file that has other archives.
+    @Test func anExportOfAnotherFileIsNotResumed() throws {
+        let whole = folder.file("whole.jsonl")
+        try filled(40).file().export(to: whole)
+        let bytes = try Data(contentsOf: whole)
+        let other = ArchivesFactory(directory: folder.file("other"))
+        try other.store(for: Hut.self).record(Hut(primaryKey: "a"))
+        var options = ArchiveFile.ExportOptions()
+        options.resumes = true
+        #expect(throws: VellumError.self) { try other.file().export(to: whole, options) }
+        #expect(try Data(contentsOf: whole) == bytes)
+    }
+
+    /// The limit of the archive into which is imported, and how many entries it has before.
+    @Test(arguments: [
+        (20.kiloByte, 0), (20.kiloByte, 30), (1.kiloByte, 0), (100.byte, 0), (9.megaByte, 30),
+        (DataSize.unlimited, 30),
+    ])
+    func anImportSaysHowManyEntriesStay(_ limit: DataSize, _ before: Int) throws {
+        let export = folder.file("export.jsonl")
+        let from = try filled(700)
+        try from.file().export(to: export)
+        let keys = Set(try from.store(for: Animal.self).keys())
+        let to = ArchivesFactory(directory: folder.file("to"))
+        let animals = try to.store(for: Animal.self, diskLimit: limit)
+        var random = SeededGenerator(seed: 7)
+        for number in 0..<before { try animals.record(Animal.random(1000 + number, &random)) }
+        try to.close()
+        let done = try to.file().importEntries(from: export)
+        #expect(done.entries == 704)
+        let archive = try #require(try to.rawArchive(named: "Animal"))
+        let kept = try archive.entries().count { keys.contains($0.key) }
+        #expect(done.kept == kept + 4)
+        #expect(done.limits == (kept < 700 ? ["Animal": limit] : [:]))
+        // Once more: the same stays.
+        #expect(try to.file().importEntries(from: export) == done)
+    }
+
+    @Test func nothingIsChangedWithoutItsTypeWhileItIsOpenWithIt() throws {
+        let export = folder.file("export.jsonl")
+        try filled(4).file().export(to: export)
+        let to = ArchivesFactory(directory: folder.file("to"))
+        // The second archive of the export.
+        let animals = try to.store(for: PlainAnimal.self)
+        let file = try to.file()
+        let calls: [(String, () throws -> Void)] = [
+            ("import", { try file.import(from: export) }),
+            ("remove", { try to.rawArchive(named: "PlainAnimal")?.remove(keys: ["0"]) }),
+            ("drop", { try file.drop(archiveNamed: "PlainAnimal") }),
+        ]
+        for (name, call) in calls {
+            let error = #expect(throws: VellumError.self, "\(name)") { try call() }
+            #expect(error?.code == .contradiction, "\(name)")
+            #expect(error?.message.contains("Close it first") == true, "\(name)")
+            #expect(error?.archive == "PlainAnimal", "\(name)")
+        }
+        #expect(try file.archives().map { try $0.summary().entries } == [0])
+        try animals.close()
+        #expect(try file.import(from: export) == 8)
+        #expect(try to.rawArchive(named: "PlainAnimal")?.remove(keys: ["0"]) == 1)
+    }
+
+    /// What other programs add to lines, and an export of nothing.
+    @Test func blankLinesAreNoEntries() throws {
+        let export = folder.file("export.jsonl")
+        try filled(3).file().export(to: export)
+        let text = try String(contentsOf: export, encoding: .utf8)
+        let empty = ArchivesFactory(directory: folder.file("empty"))
+        try empty.file().export(to: folder.file("none.jsonl"))
+        let none = try String(contentsOf: folder.file("none.jsonl"), encoding: .utf8)
+        let texts = [
+            (text + "\n", 6), (text + " \t\r\n\n", 6), ("\n" + text, 6),
+            (String(text.dropLast()), 6),
+            (text.replacing("\n", with: "\r\n"), 6), (text.replacing("\n", with: "\n\n"), 6),
+            (none, 0), ("", 0), ("\n\n", 0),
+        ]
+        for (number, (text, count)) in texts.enumerated() {
+            try Data(text.utf8).write(to: export)
+            let to = ArchivesFactory(directory: folder.file("to \(number)"))
+            #expect(try to.file().import(from: export) == count, "\(number)")
         }
     }
 

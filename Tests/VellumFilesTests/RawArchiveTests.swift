@@ -3,6 +3,7 @@ import MiniCache
 import TestThreads
 import Testing
 import Vellum
+import VellumEngine
 import VellumFiles
 import VellumTestSupport
 
@@ -290,5 +291,67 @@ struct RawArchiveTests {
         #expect(
             change?.archive == "Note" && change?.present.allSatisfy { $0.hasPrefix("k") } == true
         )
+    }
+
+    @Test func whatWasDroppedIsNoArchive() throws {
+        let folder = try TemporaryDirectory()
+        let factory = ArchivesFactory(directory: folder.url)
+        let drops: [(ArchivesFactory) throws -> Bool] = [
+            { try $0.drop(archiveNamed: "Note") },
+            { try $0.file().drop(archiveNamed: "Note") },
+        ]
+        // With an entry, after all were deleted, and with none ever.
+        let fillings: [(ArchiveStore<Note>) throws -> Void] = [
+            { try $0.record(Note(primaryKey: "a")) }, { try $0.deleteAll() }, { _ in },
+        ]
+        for drop in drops {
+            for fill in fillings {
+                try fill(factory.store(for: Note.self, diskLimit: 5.megaBytes))
+                try factory.close()
+                #expect(try factory.file().archives().map(\.name) == ["Note"])
+                #expect(try drop(factory))
+                for _ in 0..<2 {
+                    #expect(try factory.file().archives().isEmpty)
+                    #expect(try factory.rawArchive(named: "Note") == nil)
+                    #expect(try !drop(factory))
+                    try factory.close()
+                }
+            }
+        }
+        let manager = MiniCacheManager(name: "caches", directory: folder.url)
+        let cache: MiniCache<String, Int> = manager.cache(
+            cacheName: "Counter",
+            cacheVersion: .custom("1"),
+            maxAge: .days(1)
+        )
+        try cache.set(7, forKey: "a")
+        try manager.close()
+        #expect(try manager.drop(cacheNamed: "Counter"))
+        #expect(try !manager.drop(cacheNamed: "Counter"))
+        #expect(try manager.storedFile().archives().isEmpty)
+        try manager.close()
+    }
+
+    private struct Moved: ArchiveCodable {
+        static var archiveName: String { "Old.Thing" }
+        var primaryKey: String
+    }
+
+    /// Of an archive that is made, those which its type may have had as another name.
+    @Test func archivesOfTheSameTypeNameAreFoundUnlessTheyAreInUse() throws {
+        let folder = try TemporaryDirectory()
+        let factory = ArchivesFactory(directory: folder.url)
+        let names = ["New.Thing", "Thing", "A.B.Thing"]
+        let others = ["Old.Thing", "New.Things", "New.AThing", "New.thing", "Old.Thing.Part", ""]
+        try factory.store(for: Moved.self).record(Moved(primaryKey: "a"))
+        for name in names + others {
+            #expect(try factory.openFile().namesakes(of: name).isEmpty, "\(name) while it is open")
+        }
+        try factory.close()
+        for name in names { #expect(try factory.openFile().namesakes(of: name) == ["Old.Thing"]) }
+        for name in others { #expect(try factory.openFile().namesakes(of: name) == [], "\(name)") }
+        #expect(try factory.drop(archiveNamed: "Old.Thing"))
+        for name in names { #expect(try factory.openFile().namesakes(of: name) == [], "\(name)") }
+        try factory.close()
     }
 }

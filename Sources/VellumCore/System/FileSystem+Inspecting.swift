@@ -11,6 +11,11 @@ extension FileSystem {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    package static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }

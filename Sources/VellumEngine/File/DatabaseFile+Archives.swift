@@ -42,6 +42,7 @@ extension DatabaseFile {
     struct OpenedArchive {
         var archive: DiskArchive
         var limits: LimitOutcome
+        var isNew: Bool
         /// The version of the cache that it held before, if that was another one.
         var replaced: ReplacedVersion?
     }
@@ -57,7 +58,8 @@ extension DatabaseFile {
         let version = version.map { EntryKey($0).normalized }
         let opened = try withUsableFile { () throws(SQLiteError) in
             try log.retryingWhenFull { () throws(SQLiteError) in
-                try writing.list { (writer) throws(SQLiteError) -> (Archive, ReplacedVersion?) in
+                try writing.list {
+                    (writer) throws(SQLiteError) -> (Archive, (isNew: Bool, ReplacedVersion?)) in
                     let found = try writer.archive(named: normal)
                     // An earlier handle's relaxed writes.
                     try writer.endBatch()
@@ -68,7 +70,7 @@ extension DatabaseFile {
                         cacheVersion: version,
                         limit: KnownLimit(entries: (disk ?? fallback).entries)
                     )
-                    guard !access.isReading else { return (archive, nil) }
+                    guard !access.isReading else { return (archive, (false, nil)) }
                     let replaced = try version.flatMap { (version) throws(SQLiteError) in
                         try writer.setVersion(
                             version,
@@ -78,11 +80,11 @@ extension DatabaseFile {
                         )
                     }
                     try writer.prepareSweep(of: archive)
-                    return (archive, replaced)
+                    return (archive, (found.isNew, replaced))
                 }
             }
         }
-        guard let (archive, replaced) = opened else { throw unusable }
+        guard let (archive, (isNew, replaced)) = opened else { throw unusable }
         if access.isReading { return try openOnlyToRead(archive, version: version) }
         if archive.upkeep.withLock({ $0.sweepMap.hasUnread }) { scheduleSweep() }
         if replaced != nil { scheduleDeletingCleared() }
@@ -96,6 +98,7 @@ extension DatabaseFile {
             return OpenedArchive(
                 archive: DiskArchive(file: self, archive),
                 limits: outcome,
+                isNew: isNew,
                 replaced: replaced
             )
         } catch {
@@ -120,7 +123,8 @@ extension DatabaseFile {
             archive.note(limit)
             return OpenedArchive(
                 archive: DiskArchive(file: self, archive),
-                limits: LimitOutcome(before: limit, after: limit)
+                limits: LimitOutcome(before: limit, after: limit),
+                isNew: false
             )
         } catch {
             remove(archive)
@@ -296,9 +300,10 @@ extension Writer {
         return try transaction { (_) throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let found = try ArchiveTable.find(name, on: connection) { return found }
-            guard let added = try ArchiveTable.insert(name, limit, on: connection) else {
+            guard var added = try ArchiveTable.insert(name, limit, on: connection) else {
                 throw .closedArchive
             }
+            added.isNew = true
             CrashPoint.reached(.archiveAdded)
             return added
         }.0
@@ -409,6 +414,23 @@ extension DatabaseFile {
         return name
     }
 
+    /// Returns the archives of the same type name in other modules that nobody has open here: the
+    /// type may have been renamed or moved.
+    package func namesakes(of name: String) throws(VellumError) -> [String] {
+        func short(_ name: String) -> Substring {
+            name.lastIndex(of: ".").map { name[name.index(after: $0)...] } ?? name[...]
+        }
+        let normal = EntryKey(name).normalized
+        var names: [String] = []
+        for row in try storedArchives() {
+            guard let other = row.name, other != normal, short(other) == short(normal),
+                stores.open(EntryKey(other)) == nil, try !listed(row).isUnused
+            else { continue }
+            names.append(other)
+        }
+        return names
+    }
+
     /// Deletes all entries of an archive, its index and its limit. Their space is returned in the
     /// background.
     ///
@@ -446,6 +468,9 @@ extension Writer {
         guard let found = try ArchiveTable.find(name, on: connection) else { return (false, nil) }
         let archive = Archive(found, name: name)
         defer { forget(archive) }
+        // One that was dropped keeps its row.
+        let totals = try contents(of: archive).totals
+        guard totals.entries > 0 || totals.limit != .unknown else { return (false, nil) }
         let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
             let edit = try transaction.edit(of: archive)
             try edit.dropIndex()

@@ -75,9 +75,10 @@ extension DatabaseFile {
             let connection = try location.connect(SQL.readerSettings)
             try connection.execute(SQL.verifierSettings)
             try connection.execute(SQL.begin)
-            let report = try VerificationReport(reading: connection)
+            var report = try VerificationReport(reading: connection)
             if report.needsSalvage {
                 if let failure = connection.readFailure() { throw failure }
+                try report.readPastDamage(of: path, access: access)
                 if !access.isReading { Recovery.markDamaged(path) }
             }
             return report

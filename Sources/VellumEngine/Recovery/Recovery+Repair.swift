@@ -100,7 +100,7 @@ extension Recovery {
 package struct Replacement {
     let path: String
     /// Its path while it is written.
-    package let partial: String
+    let partial: String
     /// Its path once it is complete.
     let complete: String
 
@@ -114,21 +114,31 @@ package struct Replacement {
     var isWaiting: Bool { FileIdentity(path: complete) != nil }
 
     /// Removes the files that a killed process left, and creates an empty one.
-    package func begin() throws {
+    func begin() throws {
         try discard()
         _ = try FileSystem.createIfMissing(partial)
         CrashPoint.reached(.replacementBegins)
     }
 
     /// Removes both files.
-    package func discard() throws {
+    func discard() throws {
         for name in [partial, complete] { try FilePaths.remove(name) }
     }
 
     /// Marks the file as complete.
-    package func finish() throws {
+    func finish() throws {
         guard FileSystem.size(partial + "-wal") == 0 else { throw POSIXError(.EIO) }
-        try FileSystem.move(partial, to: complete)
+        try complete(by: partial)
+    }
+
+    /// Takes a complete file that was written elsewhere in the folder, and is closed.
+    package func take(_ whole: String) throws {
+        try discard()
+        try complete(by: whole)
+    }
+
+    private func complete(by whole: String) throws {
+        try FileSystem.move(whole, to: complete)
         CrashPoint.reached(.replacementCompleted)
         try FileSystem.syncFolder(of: path)
     }

@@ -88,13 +88,25 @@ extension Recovery {
         return try openForReading(copy ?? aside)
     }
 
+    /// Opens a damaged file as it is; `nil` if nothing can be read of it without a repair.
+    static func openDamaged(
+        _ path: String,
+        access: FileAccess
+    ) throws(SQLiteError) -> Connection? {
+        guard try foreignSchema(of: path, access: access) == nil else { return nil }
+        return try openForReading(path, access: access)
+    }
+
     /// The schema of the file, if it contains anything that this package does not write; `nil` also
     /// if it cannot be read. The file is closed again.
     ///
     /// It is read with the settings of salvage: a definition that SQLite cannot parse must not hide
     /// one that salvage would run.
-    private static func foreignSchema(of path: String) throws(SQLiteError) -> SchemaCheck? {
-        guard let source = try openForReading(path) else { return nil }
+    private static func foreignSchema(
+        of path: String,
+        access: FileAccess = .writing
+    ) throws(SQLiteError) -> SchemaCheck? {
+        guard let source = try openForReading(path, access: access) else { return nil }
         do throws(SQLiteError) {
             let check = try SchemaCheck(source)
             return check.items.allSatisfy(check.isOurs) ? nil : check
@@ -117,9 +129,12 @@ extension Recovery {
     ///
     /// - Throws: ``SQLiteError`` if the cause is not the file: the process may have no descriptor
     ///   or no memory left.
-    private static func openForReading(_ path: String) throws(SQLiteError) -> Connection? {
+    private static func openForReading(
+        _ path: String,
+        access: FileAccess = .writing
+    ) throws(SQLiteError) -> Connection? {
         do throws(SQLiteError) {
-            let connection = try Connection(path: path, isDefensive: false)
+            let connection = try Connection(path: path, access: access, isDefensive: false)
             try connection.execute(SQL.salvageSettings)
             do throws(SQLiteError) {
                 _ = try connection.int(SQL.tableCount)
@@ -138,7 +153,7 @@ extension Recovery {
 
     /// Creates an empty table of touches where there is none: the statements that read entries use
     /// it, and must not fail for that.
-    private static func prepareForSalvage(_ source: Connection) {
+    static func prepareForSalvage(_ source: Connection) {
         do throws(SQLiteError) {
             _ = try source.prepare(EntryTable.after(1))
         } catch {
@@ -151,16 +166,16 @@ extension Recovery {
         }
     }
 
-    private struct FoundArchive: Hashable {
+    struct FoundArchive: Hashable {
         var number: Int64
         var name: String
     }
 
-    private typealias Description = (cacheVersion: String?, limit: StoredLimit?, cleared: Int64)
+    typealias Description = (cacheVersion: String?, limit: StoredLimit?, cleared: Int64)
 
     /// The archives of the file, by each of three ways to list them. If they disagree, all are
     /// used: no entry matches its checksum under the name of another archive.
-    private static func archives(
+    static func archives(
         in source: Connection
     ) throws(SQLiteError) -> [(
         archive: FoundArchive, description: Description

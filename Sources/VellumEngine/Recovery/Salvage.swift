@@ -10,6 +10,10 @@ final class Salvage {
     /// Entries that were removed, and whose rows are still there.
     private let removed: Set<Int64>
     private var state = State.forward
+    /// The keys of the entries that were read and do not match their checksums.
+    private(set) var damaged: [EntryKey] = []
+    /// Whether a part could not be read.
+    private(set) var hasGaps = false
     /// The last entry that was read forward.
     private var first: Int64
     /// How many bytes the current batch has.
@@ -64,6 +68,7 @@ final class Salvage {
     /// Looks for an entry past the unreadable part, in steps that double: at most as many steps as
     /// an entry's id has bits.
     private func leap() -> State {
+        hasGaps = true
         let start = first
         var step: Int64 = 1
         while step > 0, start <= .max - step {
@@ -117,7 +122,7 @@ final class Salvage {
     private func append(_ row: EntryRow, to found: inout [StoredEntry]) {
         guard !removed.contains(row.id) else { return }
         let stored = row.stored(checksum)
-        guard stored.isIntact else { return }
+        guard stored.isIntact else { return damaged.append(stored.key) }
         bytes += stored.entry.size
         found.append(stored)
     }

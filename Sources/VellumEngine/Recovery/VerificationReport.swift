@@ -1,3 +1,4 @@
+package import Foundation
 package import VellumCore
 
 /// The result of ``DatabaseFile/verify()``.
@@ -33,6 +34,61 @@ package struct VerificationReport: Hashable, Sendable {
 }
 
 extension VerificationReport {
+    /// Reads what can be read of a file that is too damaged to be opened. Changes nothing.
+    package init(ofDamagedFileAt url: URL) throws(VellumError) {
+        structuralProblems = ["The file is damaged where opening it begins."]
+        let url = url.resolvingSymlinksInPath()
+        do throws(SQLiteError) {
+            try readPastDamage(of: url.path, access: .reading(at: url))
+        } catch {
+            throw VellumError(error).located(archive: nil, path: url.path)
+        }
+    }
+
+    /// Reads the entries again, as salvaging does: past what cannot be read (decision 10). The
+    /// report then has what would be salvaged.
+    mutating func readPastDamage(
+        of path: String,
+        access: FileAccess
+    ) throws(SQLiteError) {
+        guard let source = try Recovery.openDamaged(path, access: access) else {
+            return structuralProblems.append("The file was read until the damage.")
+        }
+        try source.execute(SQL.begin)
+        Recovery.prepareForSalvage(source)
+        let members = try SalvagedMembers(of: source)
+        var read: [Archive] = []
+        for (archive, found) in try Recovery.archives(in: source) {
+            let entries = Salvage(
+                source: source,
+                archive: archive.number,
+                // Which hash the keys have does not matter to the sum.
+                checksum: Checksum(archiveName: archive.name, hash: .random()),
+                cleared: found.cleared
+            )
+            var report = Archive(name: archive.name)
+            while let batch = entries.next(512) {
+                report.soundEntries += batch.count { members.groups(of: $0.entry) != nil }
+            }
+            report.damagedEntries = entries.damaged
+            read.append(report)
+            guard entries.hasGaps else { continue }
+            structuralProblems.append(
+                """
+                The entries of '\(Log.displayed(archive.name))' were read past the damage: \
+                those on pages that cannot be read are missing.
+                """
+            )
+        }
+        for known in archives {
+            guard let index = read.firstIndex(where: { $0.name == known.name }) else { continue }
+            read[index].hasRightTotals = known.hasRightTotals
+            read[index].hasRightOrder = known.hasRightOrder
+            read[index].hasRightIndex = known.hasRightIndex
+        }
+        archives = read
+    }
+
     /// Reads the whole file.
     package init(reading connection: Connection) throws(SQLiteError) {
         do throws(SQLiteError) {

@@ -13,7 +13,7 @@ package enum FilePaths {
     /// The suffix of the file in which processes announce changes, and that of a copy with a
     /// repaired header.
     static let changesSuffix = "-changes"
-    static let copySuffix = "-repaired"
+    static let copySuffix = "~repaired"
     /// The suffixes of every file that this package may create beside a database, with SQLite's
     /// side files of each.
     private static let ofRecovery: [String] =
@@ -21,6 +21,13 @@ package enum FilePaths {
         + [".salvaging", copySuffix].flatMap { copy in
             ([""] + ofSQLite).map { copy + $0 }
         }
+
+    /// Whether a name ends like that of a file beside a database, also on a volume that ignores
+    /// case.
+    package static func isOfSideFile(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ofRecovery.contains { name.hasSuffix($0) }
+    }
 
     /// The longest name of a database, in bytes: a damaged one gets a longer one
     /// (``Recovery/freeName(_:_:_:)``), and so do its side files.

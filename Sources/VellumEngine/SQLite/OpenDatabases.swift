@@ -65,6 +65,11 @@ package final class OpenDatabases: Sendable {
         databases.withLock { $0[identity] != nil }
     }
 
+    /// Whether this process has a connection to the database.
+    package func isConnected(_ identity: FileIdentity) -> Bool {
+        databases.withLock { $0[identity]?.connections ?? 0 > 0 }
+    }
+
     /// Removes a connection that was closed from the count.
     package func remove(_ identity: FileIdentity) {
         databases.withLock { databases in

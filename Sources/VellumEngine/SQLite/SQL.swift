@@ -64,7 +64,7 @@ package enum SQL {
         """
 
     /// More memory for a check of the whole file, which looks up a row of each index's entry.
-    static let verifierSettings = "PRAGMA cache_size = -24576"
+    package static let verifierSettings = "PRAGMA cache_size = -24576"
 
     /// Settings of a connection that fills a new file, which is synced when it is whole and removed
     /// if it is not.

@@ -50,6 +50,11 @@ extension DatabaseFile {
         try open(name, codec, options, isHeld: false)
     }
 
+    /// Returns the type for which this process has an archive open; `nil` if it has not.
+    package func valueType(ofOpenArchive name: String) -> Any.Type? {
+        stores.open(EntryKey(name))?.valueType
+    }
+
     /// Opens the archive like ``store(named:codec:_:)`` and counts a hold on its store. If no
     /// handle has held the store before, the requested limits are applied as in a first opening.
     package func hold<Value>(
@@ -146,6 +151,9 @@ extension DatabaseFile {
     ) throws(VellumError) {
         if let opened {
             finish(opened.limits, of: opened.archive.archive)
+            if opened.isNew, kind == .archives {
+                for other in try namesakes(of: name) { Log.namesake(name, other) }
+            }
             if let replaced = opened.replaced {
                 Log.versionReplaced(
                     name,

@@ -79,6 +79,8 @@ package enum ArchiveTable {
     package struct Found {
         package var id: Int64
         package var hash: SeededHash
+        /// Whether it was made just now.
+        var isNew = false
 
         package init(id: Int64, hash: SeededHash) {
             self.id = id
@@ -156,6 +158,8 @@ package enum ArchiveTable {
         /// damaged.
         var cleared: Int64
         package var hash: SeededHash
+        /// Whether it has a limit, which it loses when it is dropped.
+        package var hasLimit: Bool { limit != .unknown }
 
         private enum Column: Int32 {
             case id, name, cacheVersion, bytes, isGiven, cleared, hashSeed

@@ -1,13 +1,12 @@
-internal import CSQLiteConfig
 internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
 /// Copies a file, as it is at one moment, to a new one that is whole whenever it is there.
 ///
-/// The copy is written beside the target under a name of its own, whose file is locked, made
-/// readable without a log, checked, synced, and renamed. A process that is killed leaves that name
-/// at most, which the next backup into the folder removes.
+/// The copy is an ``UnfinishedCopy`` until it is made readable without a log, checked, synced, and
+/// renamed. A process that is killed leaves that at most, which the next backup into the folder
+/// removes.
 ///
 /// The copy is checked by opening it and comparing its schema and its number of pages. Its pages
 /// are those of the snapshot, byte by byte: reading all of them again, as SQLite's `quick_check`
@@ -50,43 +49,10 @@ struct Backup {
         try backup.run { try progress(ArchiveFile.Progress(completed: $0, total: $1)) }
     }
 
-    private func run(_ progress: (_ copied: Int, _ total: Int) throws -> Void) throws {
+    private func run(_ progress: Portion) throws {
         let target = try checkedTarget()
-        let copy = try locating(target) { try NewFile.create(for: target) }
+        let copy = try whole(beside: target, progress)
         defer { copy.close() }
-        CrashPoint.reached(.backupCreated)
-        do {
-            try write(copy, target, progress)
-        } catch {
-            copy.remove()
-            throw error
-        }
-    }
-
-    /// Copies a file to an empty one, and syncs that.
-    static func copy(_ source: FileLocation, _ kind: FileKind, to path: String) throws {
-        let backup = Backup(of: source, kind, to: URL(fileURLWithPath: path))
-        let pages = try backup.copyPages(to: path, path) { _, _ in }
-        let copy = try NewFile.opened(path)
-        defer { copy.close() }
-        try copy.withoutLog()
-        try backup.check(path, pages: pages)
-        try copy.sync(by: backup.files)
-    }
-
-    private func write(
-        _ copy: NewFile,
-        _ target: String,
-        _ progress: (_ copied: Int, _ total: Int) throws -> Void
-    ) throws {
-        let pages = try copyPages(to: copy.path, target, progress)
-        CrashPoint.reached(.backupCopied)
-        try locating(target) {
-            try copy.withoutLog()
-            try check(copy.path, pages: pages)
-            try copy.sync(by: files)
-        }
-        CrashPoint.reached(.backupSynced)
         try locating(target) {
             do {
                 try copy.move(to: target)
@@ -98,11 +64,33 @@ struct Backup {
         }
     }
 
+    typealias Portion = (_ copied: Int, _ total: Int) throws -> Void
+
+    /// Makes a copy that is whole and synced, and has no name yet. The caller closes it.
+    func whole(beside target: String, _ progress: Portion) throws -> UnfinishedCopy {
+        let copy = try locating(target) { try UnfinishedCopy.create(beside: target) }
+        do {
+            CrashPoint.reached(.backupCreated)
+            let pages = try copyPages(to: copy.path, target, progress)
+            CrashPoint.reached(.backupCopied)
+            try locating(target) {
+                try copy.withoutLog()
+                try check(copy.path, pages: pages)
+                try copy.sync(by: files)
+            }
+            CrashPoint.reached(.backupSynced)
+            return copy
+        } catch {
+            copy.close()
+            throw error
+        }
+    }
+
     /// - Returns: How many pages the copy has.
     private func copyPages(
         to path: String,
         _ target: String,
-        _ progress: (_ copied: Int, _ total: Int) throws -> Void
+        _ progress: Portion
     ) throws -> Int {
         var pages = 0
         // What the caller throws is not an error of a file.
@@ -168,6 +156,7 @@ struct Backup {
                 path: folder
             )
         }
+        guard !FilePaths.isOfSideFile(url.lastPathComponent) else { throw .isOfSideFile(url) }
         do throws(FileError) {
             let target = try FileSystem.resolved(folder) + "/" + url.lastPathComponent
             try FilePaths.checkLength(target)
@@ -219,96 +208,18 @@ struct Backup {
     }
 }
 
-/// The file into which a backup is written, which has another name until it is whole.
-private struct NewFile {
-    let path: String
-    /// Has a lock, so that no other backup takes the file for one of a process that was killed.
-    private let descriptor: Int32
-
-    /// What follows the name of the target: this, and sixteen digits.
-    private static let infix = ".backup-"
-    private static let digits = 16
-
-    /// Creates a file beside the target, and removes those of processes that were killed.
-    static func create(for target: String) throws -> NewFile {
-        // Nobody sees it before it is locked.
-        try FileLock.hold(folderOf: target) {
-            removeAbandoned(in: FileSystem.folder(of: target))
-            let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-            let path =
-                target + infix + String(repeating: "0", count: digits - number.count) + number
-            StandardStreams.hold()
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw FileSystem.lastError(.creating, path) }
-            // A file system without such locks never gives one to others.
-            _ = flock(descriptor, LOCK_EX | LOCK_NB)
-            return NewFile(path: path, descriptor: descriptor)
-        }
-    }
-
-    static func opened(_ path: String) throws(FileError) -> NewFile {
-        guard let descriptor = FileSystem.opened(path) else {
-            throw FileSystem.lastError(.opening, path)
-        }
-        return NewFile(path: path, descriptor: descriptor)
-    }
-
-    private static func removeAbandoned(in folder: String) {
-        guard case .value(let entries) = folder.withCString({ SystemCalls.list($0) }) else {
-            return
-        }
-        for entry in entries where entry.kind == .file && isOfBackup(entry.name) {
-            let path = folder + "/" + String(decoding: entry.name, as: UTF8.self)
-            let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            var status = stat()
-            if fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
-                status.st_mode & 0o7777 == 0o600, status.st_nlink == 1,
-                flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            {
-                _ = path.withCString { SystemCalls.unlink($0) }
-            }
-            _ = SystemCalls.close(descriptor)
-        }
-    }
-
-    private static func isOfBackup(_ name: [UInt8]) -> Bool {
-        let hexadecimal = Set("0123456789abcdef".utf8)
-        return name.count > infix.utf8.count + digits
-            && name.suffix(digits).allSatisfy(hexadecimal.contains)
-            && name.dropLast(digits).suffix(infix.utf8.count).elementsEqual(infix.utf8)
-    }
-
-    /// Says in the header that the database has no log (sqlite.org/fileformat2.html, 1.3.3), so
-    /// that SQLite reads it without side files. No connection has it open.
-    func withoutLog() throws(FileError) {
-        guard pwrite(descriptor, [1, 1] as [UInt8], 2, 18) == 2 else {
-            throw FileSystem.lastError(.writing, path)
-        }
-    }
-
-    func sync(by files: FileSystem) throws(FileError) {
-        let answer = files.call.sync(descriptor, .creating)
-        guard answer == 0 else { throw FileError(.syncing, answer, path) }
-    }
-
-    /// Gives the file its name, if that is not taken.
-    func move(to target: String) throws(FileError) {
-        var code = vellum_rename_new(path, target)
-        // Such a file system may have hard links. A process that is killed in between leaves both
-        // names.
-        if code == ENOTSUP {
-            code = link(path, target) == 0 ? unlink(path) == 0 ? 0 : errno : errno
-        }
-        guard code == 0 else { throw FileError(.renaming, code, target) }
-    }
-
-    func remove() { _ = path.withCString { SystemCalls.unlink($0) } }
-
-    func close() { _ = SystemCalls.close(descriptor) }
-}
-
 extension VellumError {
+    static func isOfSideFile(_ url: URL) -> VellumError {
+        VellumError(
+            .cannotOpen,
+            """
+            The name ends like that of a file beside a database, which may be replaced or removed \
+            when that is opened. Choose another name.
+            """,
+            path: url.path
+        )
+    }
+
     fileprivate static func targetExists(_ path: String) -> VellumError {
         VellumError(
             .cannotOpen,

@@ -5,25 +5,29 @@ internal import VellumEngine
 /// Puts a copy of a backup in the place of a file, so that no log and no other part of the old file
 /// stays beside it.
 ///
-/// The copy is written and checked under another name, and then waits to be put in place as the
-/// replacement of a damaged file does: whoever opens the file after a process was killed finishes
-/// it. Before that moment the old file is there, after it the new one.
+/// The copy is written and checked as an ``UnfinishedCopy``, while this process and others open and
+/// close what they like: that takes minutes for a large file. Then it waits to be put in place as
+/// the replacement of a damaged file does: whoever opens the file after a process was killed
+/// finishes it. Before that moment the old file is there, after it the new one.
 package struct Restoring {
     private let source: DatabaseFile
     private let path: String
 
     /// Restores the file at a URL.
     ///
+    /// - Parameter progress: Called after each portion of the copy, with the bytes that are copied
+    ///   and those of the backup.
     /// - Returns: Where the old file is now, with its side files; `nil` if there was none.
     /// - Throws: ``VellumError``, with the code ``VellumError/Code/busy`` if a program has the file
     ///   open. The old file is unchanged then.
-    package static func restore(from backup: URL, to url: URL) throws(VellumError) -> URL? {
+    package static func restore(
+        from backup: URL,
+        to url: URL,
+        _ progress: (_ copied: Int, _ total: Int) throws -> Void = { _, _ in }
+    ) throws(VellumError) -> URL? {
         let source = try openBackup(backup)
         do {
-            let restoring = Restoring(source: source, path: try path(of: url))
-            let aside = try FileRegistry.shared.opening.withLock { _ in
-                try FileLock.hold(folderOf: restoring.path) { try restoring.run() }
-            }
+            let aside = try Restoring(source: source, path: try path(of: url)).run(progress)
             try source.close()
             return aside.map { URL(fileURLWithPath: $0) }
         } catch {
@@ -51,6 +55,9 @@ package struct Restoring {
                 "The URL does not name a file. Give a file URL: URL(fileURLWithPath:)."
             )
         }
+        guard !FilePaths.isOfSideFile(url.lastPathComponent) else {
+            throw VellumError.isOfSideFile(url)
+        }
         let folder = url.deletingLastPathComponent().path
         guard FileSystem.isFolder(folder) else {
             throw VellumError(
@@ -64,21 +71,32 @@ package struct Restoring {
         return path
     }
 
-    private func run() throws -> String? {
+    private func run(_ progress: Backup.Portion) throws -> String? {
+        // Nobody waits for a copy of a file that cannot be replaced.
+        try FileRegistry.shared.opening.withLock { _ in try checkTarget() }
+        let copy = try Backup(of: source.location, source.kind, to: URL(fileURLWithPath: path))
+            .whole(beside: path, progress)
+        do {
+            try check(copy.path)
+        } catch {
+            copy.close()
+            throw error
+        }
+        return try FileRegistry.shared.opening.withLock { _ in
+            // Before anybody opens the file in its place: closing a descriptor drops locks.
+            defer { copy.close() }
+            return try FileLock.hold(folderOf: path) { try exchange(copy) }
+        }
+    }
+
+    /// Puts the copy in the place of the file, which nobody can open meanwhile.
+    private func exchange(_ copy: UnfinishedCopy) throws -> String? {
         let now = source.clock.now()
         try FilePaths.checkAll(path)
         try checkTarget()
         _ = try Recovery.resume(path, source.kind, at: now)
         let replacement = Replacement(of: path)
-        try replacement.begin()
-        do {
-            try Backup.copy(source.location, source.kind, to: replacement.partial)
-            try check(replacement.partial)
-            try replacement.finish()
-        } catch {
-            try replacement.discard()
-            throw error
-        }
+        try replacement.take(copy.path)
         let wasThere = FileIdentity(path: path) != nil
         let aside = try Recovery.setAside(path, at: now, as: "replaced")
         try replacement.moveToPlace()
@@ -95,7 +113,7 @@ package struct Restoring {
                 path: path
             )
         }
-        guard !OpenDatabases.shared.isOpen(identity) else {
+        guard !OpenDatabases.shared.isConnected(identity) else {
             throw VellumError.isOpen("This program")
         }
         // As a connection does: only then its locks may be queried. Each process that has it open
@@ -113,6 +131,7 @@ package struct Restoring {
     private func check(_ path: String) throws {
         let connection = try Connection(path: path, access: .reading)
         try connection.execute(SQL.readerSettings)
+        try connection.execute(SQL.verifierSettings)
         try connection.execute(SQL.begin)
         guard try VerificationReport(reading: connection).isIntact else {
             throw VellumError(

@@ -9,10 +9,12 @@ struct ExportCommand: ParsableCommand {
         abstract: "Write entries as lines of JSON.",
         discussion: """
             With -o, the lines are first written to FILE.part. An export that was killed goes on \
-            with --resume. Ctrl-C removes the part, unless --resume was given. Where FILE.part is \
-            there, --force begins again. --values adds each value as JSON, for other programs. \
-            With --redact, values and keys are left out: a key becomes a short name, equal ones \
-            for equal keys, which differ in each run. Nothing can be imported from that.
+            with --resume, with the same archives and --values. Ctrl-C removes the part, unless \
+            --resume was given. Where FILE.part is there, --force begins again. --values adds \
+            each value as JSON, for other programs. With --redact, values and keys are left out: \
+            a key becomes a short name, equal ones for equal keys, which differ in each run; \
+            names of archives, sizes, dates and versions of types stay. Nothing can be imported \
+            from that.
 
             EXAMPLES
               vellum export Archives.sqlite -o airports.jsonl --archive Airport
@@ -69,10 +71,7 @@ struct ExportCommand: ParsableCommand {
         let part = target + ".part"
         if !resume, !force.force { try Self.checkIsFree(part) }
         let entries = try export(to: part, console: console, keepsPart: resume)
-        if force.force { try OutputFile.checkIsNotInUse(target) }
-        guard rename(part, target) == 0 else {
-            throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
-        }
+        try OutputFile.put(part, at: target, replaces: force.force)
         return entries
     }
 
@@ -142,9 +141,7 @@ struct ExportCommand: ParsableCommand {
     /// Writes the lines to a file, and removes that if it fails.
     private func export(to path: String, console: Console, keepsPart: Bool) throws -> Int {
         if !keepsPart {
-            if unlink(path) != 0, errno != ENOENT {
-                throw SystemFailure("replace \(TerminalText.shown(path, width: 100))", code: errno)
-            }
+            try Self.removePart(path)
             Interrupts.shared.add(leftover: path)
         }
         defer { Interrupts.shared.forget(leftover: path) }
@@ -153,8 +150,27 @@ struct ExportCommand: ParsableCommand {
                 try $0.export(to: URL(fileURLWithPath: path), $1, progress: $2)
             }
         } catch {
-            if !keepsPart { unlink(path) }
+            // What was made meanwhile is another's.
+            let isOurs = (error as? VellumError)?.code != .cannotOpen
+            if !keepsPart, isOurs { unlink(path) }
             throw error
+        }
+    }
+
+    /// Removes what an interrupted export left. What else has that name is somebody's.
+    private static func removePart(_ path: String) throws {
+        let name = TerminalText.shown(path, width: 100)
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        // A pipe would block.
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        let part = isFile ? FileHandle(forReadingAtPath: path) : nil
+        let head = try part?.read(upToCount: 10)
+        guard part != nil, "{\"vellum\":".utf8.starts(with: head ?? Data()) else {
+            throw Failure(.failed, "\(name) is no part of an export: move it away")
+        }
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw SystemFailure("replace \(name)", code: errno)
         }
     }
 

@@ -8,7 +8,8 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Record the entries of an export. Entries of the same keys are replaced.",
         discussion: """
-            An import that was interrupted is run again from the beginning.
+            Limits of archives hold, and what they remove is said. An import that was interrupted \
+            is run again from the beginning.
 
             EXAMPLES
               vellum import Archives.sqlite airports.jsonl
@@ -33,13 +34,28 @@ struct ImportCommand: ParsableCommand {
         }
         let bar = ProgressBar("import", console: console, unit: { Numbers.size($0) })
         defer { bar.end() }
-        let entries = try Opening.file(file.file, access: .writing) { file in
+        let done = try Opening.file(file.file, access: .writing) { file in
             try Interrupts.shared.whileChecking {
-                try file.import(from: URL(fileURLWithPath: input)) { try bar.update($0) }
+                try file.importEntries(from: URL(fileURLWithPath: input)) { try bar.update($0) }
             }
         }
         bar.end()
-        if output.json { return try console.print(["entries": .integer(entries)]) }
-        try console.print("\(Numbers.count(entries, "entry", "entries")) recorded")
+        let limits = done.limits.sorted { $0.key < $1.key }
+        if output.json {
+            let removed = limits.map { name, limit in
+                ["archive": .text(name), "limitBytes": .integer(limit.bytes)] as JSON
+            }
+            return try console.print([
+                "entries": .integer(done.entries), "kept": .integer(done.kept),
+                "limits": .array(removed),
+            ])
+        }
+        let recorded = "\(Numbers.count(done.entries, "entry", "entries")) recorded"
+        guard done.kept < done.entries else { return try console.print(recorded) }
+        try console.print("\(recorded), of which \(Numbers.count(done.kept)) are there now")
+        for (name, limit) in limits {
+            let archive = TerminalText.shown(name, width: 60)
+            try console.print("\(archive) keeps at most \(Numbers.size(limit.bytes)), its limit")
+        }
     }
 }

@@ -10,7 +10,8 @@ struct ReportCommand: ParsableCommand {
         discussion: """
             The page is one file without scripts, and loads nothing. With --redact it shows no key \
             and no folder: keys become short names, equal ones for equal keys, which differ in \
-            each run. Names of archives stay. Values are never shown.
+            each run. Names of archives and of indexed properties, and versions, stay. Values are \
+            never shown.
 
             EXAMPLES
               vellum report Archives.sqlite -o report.html

@@ -8,8 +8,9 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Read a whole file and check it. Changes nothing.",
         discussion: """
-            Compares each entry with its checksum, and has SQLite check the structure. The exit \
-            status is 4 if anything is damaged.
+            Compares each entry with its checksum, and has SQLite check the structure. Of a \
+            damaged file it counts what salvage would save. The exit status is 4 if anything is \
+            damaged.
 
             EXAMPLES
               vellum verify Archives.sqlite
@@ -22,7 +23,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let found = try Opening.file(file.file) { try $0.verify() }
+        let found = try ArchiveFile.verify(at: Opening.url(file.file, access: .reading))
         let damaged = found.damagedEntries.sorted { $0.key < $1.key }
         if output.json {
             let archives = damaged.map {

@@ -46,17 +46,18 @@ struct OutputFile {
         defer { Interrupts.shared.forget(leftover: temporary) }
         do {
             try write()
-            try rename()
+            try Self.put(temporary, at: path, replaces: replaces)
         } catch {
             unlink(temporary)
             throw error
         }
     }
 
-    private func rename() throws {
+    /// Gives a file that is complete its name.
+    static func put(_ temporary: String, at path: String, replaces: Bool) throws {
         let name = TerminalText.shown(path, width: 100)
         if replaces {
-            try Self.checkIsNotInUse(path)
+            try checkIsNotInUse(path)
             guard Foundation.rename(temporary, path) == 0 else {
                 throw SystemFailure("write \(name)", code: errno)
             }
@@ -64,10 +65,10 @@ struct OutputFile {
             // A link never replaces a file that was made meanwhile.
             unlink(temporary)
         } else if errno == EEXIST {
-            throw Self.exists(path)
+            throw exists(path)
         } else {
             // A file system without links.
-            try Self.checkIsFree(path)
+            try checkIsFree(path)
             guard Foundation.rename(temporary, path) == 0 else {
                 throw SystemFailure("write \(name)", code: errno)
             }
