@@ -133,6 +133,7 @@ check "--force begins again" status 0 vellum export "$file" -o "$work/some.jsonl
 echo mine >"$work/some.jsonl.part"
 check "--force removes no other file" status 7 vellum export "$file" -o "$work/some.jsonl" --force
 check "the other file stays" test "$(cat "$work/some.jsonl.part")" = mine
+rm "$work/some.jsonl.part"
 check "redacted" bash -c "vellum export '$file' --redact >'$work/red' && ! grep -q 'LSZH\|rich' '$work/red' && [ \$(grep -c '\"key\":\"#' '$work/red') = 308 ]"
 cp -r "$work/s" "$work/copy"
 check "delete" json '.removed == 3' vellum delete --json --yes "$work/copy" Airport --where 'country == "CH"'
@@ -204,14 +205,14 @@ interrupt() {
     for _ in $(seq 40); do
         rm -f "$output"*
         "$@" 2>/dev/null & job=$!
-        until compgen -G "$output*" >/dev/null || ! kill -0 $job 2>/dev/null; do :; done
+        until compgen -G "$output*" >/dev/null || compgen -G "$work/.vellum-*" >/dev/null || ! kill -0 $job 2>/dev/null; do :; done
         kill "-$signal" $job 2>/dev/null; wait $job 2>/dev/null; ended=$?
         [ $ended = 0 ] || break
     done
 }
 interrupt INT "$work/large.copy" vellum backup "$work/large" "$work/large.copy"
 check "a backup is cancelled" test "$ended" = 6
-check "a cancelled backup leaves nothing" bash -c "! compgen -G '$work/large.copy*' && ! ls -A '$work' | grep -q '[.]part'"
+check "a cancelled backup leaves nothing" bash -c "! compgen -G '$work/large.copy*' && ! ls -A '$work' | grep -q '[.]part\|^[.]vellum-'"
 interrupt INT "$work/large.jsonl" vellum export "$work/large" -o "$work/large.jsonl"
 check "an export is cancelled" test "$ended" = 6
 check "a cancelled export leaves nothing" bash -c "! compgen -G '$work/large.jsonl*'"
