@@ -199,7 +199,7 @@ final class LogKeeper: Sendable {
         _ write: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
         var retry = Retry(failure: failure)
-        writing.countRetry(1, marksRemovals: 0)
+        writing.countRetry(1)
         defer { writing.countRetry(-1, marksRemovals: retry.marksRemovals ? -1 : 0) }
         while true {
             try makeRoom(for: &retry)

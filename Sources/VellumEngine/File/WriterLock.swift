@@ -258,7 +258,7 @@ final class WriterLock: Sendable {
     }
 
     /// Counts a thread that begins to write on a full disk, or ends.
-    func countRetry(_ change: Int, marksRemovals: Int) {
+    func countRetry(_ change: Int, marksRemovals: Int = 0) {
         guarded.withLock { guarded in
             var lasting = guarded.writer?.lasting ?? guarded.lasting
             lasting.retriesOnFullDisk += change
