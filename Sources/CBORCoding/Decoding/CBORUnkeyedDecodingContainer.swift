@@ -80,37 +80,14 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     mutating func decode(_ type: Float.Type) throws -> Float {
         try element(type) { try $0.source.float(at: $0.offset) }
     }
-    mutating func decode(_ type: Int.Type) throws -> Int {
+    @inline(__always)
+    mutating func decode<Number: FixedWidthInteger & Decodable>(
+        _ type: Number.Type
+    ) throws -> Number {
         try element(type) { try $0.source.integer(type, at: $0.offset) }
     }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     mutating func decode(_ type: Int128.Type) throws -> Int128 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt.Type) throws -> UInt {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
         try element(type) { try $0.source.integer(type, at: $0.offset) }
     }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
