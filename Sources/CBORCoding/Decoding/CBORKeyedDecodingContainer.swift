@@ -7,8 +7,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     private let depth: Int
 
     init(_ source: DecodingSource, at map: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.decoderExpired }
-        let head = source.reader.head(at: source.reader.content(at: map))
+        let head = try source.contentHead(at: map)
         guard head.type == .map else {
             throw source.typeMismatch([String: Any].self, at: map)
         }
@@ -52,13 +51,13 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     /// Returns the offset of the value for the key.
     @inline(__always)
-    private func value(_ key: some CodingKey) throws -> Int {
+    private func value(_ key: some CodingKey, isRead: Bool = true) throws -> Int {
         guard
             let value = source.value(
                 of: key,
                 in: map,
                 depth: depth,
-                isRead: true
+                isRead: isRead
             )
         else {
             throw source.keyNotFound(key, in: map)
@@ -72,7 +71,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         _ key: Key,
         _ read: (Int) throws -> Value
     ) throws -> Value? {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard
             let value = source.value(
                 of: key,
@@ -91,17 +90,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard
-            let value = source.value(
-                of: key,
-                in: map,
-                depth: depth,
-                isRead: false
-            )
-        else {
-            throw source.keyNotFound(key, in: map)
-        }
-        return source.reader.isNil(at: value)
+        source.reader.isNil(at: try value(key, isRead: false))
     }
 
     // MARK: Scalars

@@ -11,8 +11,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private(set) var currentIndex = 0
 
     init(_ source: DecodingSource, at array: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.decoderExpired }
-        let head = source.reader.head(at: source.reader.content(at: array))
+        let head = try source.contentHead(at: array)
         guard head.type == .array else {
             throw source.typeMismatch([Any].self, at: array)
         }
@@ -33,7 +32,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         _ type: Any.Type,
         _ read: (ItemDecoder) throws -> Element
     ) throws -> Element {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard !isAtEnd else { throw endOfArray(type) }
         source.setElement(
             ArrayCursor(array: array, element: next, index: currentIndex),
@@ -60,7 +59,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard !isAtEnd else { throw endOfArray(Any?.self) }
         guard source.reader.isNil(at: next) else { return false }
         return try element(Any?.self) { _ in true }
