@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumFiles
 
 /// A picture of numbers as SVG, with its title and a description for those who do not see it.
 struct Picture: Sendable {
@@ -134,13 +135,13 @@ struct Picture: Sendable {
     }
 
     /// Ratios from 0 to 1 by sizes, which stand as far apart as their logarithms.
-    func curve(_ points: [SizingView.Point], mark: Int?) -> Node {
+    func curve(_ points: [Sizing.Point], mark: Int?) -> Node {
         let head = 20
         let height = 150
         let foot = 24
         let base = Double(head + height)
-        let first = log2(Double(max(1, points.first?.limit ?? 1)))
-        let last = log2(Double(max(2, points.last?.limit ?? 2)))
+        let first = log2(Double(max(1, points.first?.limit.bytes ?? 1)))
+        let last = log2(Double(max(2, points.last?.limit.bytes ?? 2)))
         func x(_ bytes: Int) -> Double {
             (log2(Double(max(1, bytes))) - first) / max(0.001, last - first) * Double(Self.width)
         }
@@ -165,12 +166,12 @@ struct Picture: Sendable {
             )
         }
         let path = points.enumerated().map {
-            "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit))) \(Self.number(y($1.hitRatio)))"
+            "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit.bytes))) \(Self.number(y($1.hitRatio)))"
         }.joined()
         children.append(.tag("path", ["class": "curve", "d": path]))
         if let mark,
-            let least = points.first?.limit,
-            let most = points.last?.limit,
+            let least = points.first?.limit.bytes,
+            let most = points.last?.limit.bytes,
             least <= mark,
             mark <= most
         {
@@ -197,8 +198,8 @@ struct Picture: Sendable {
             children.append(
                 Self.label(
                     "tick",
-                    Numbers.size(point.limit),
-                    x: x(point.limit),
+                    Numbers.size(point.limit.bytes),
+                    x: x(point.limit.bytes),
                     y: base + 16
                 )
             )
