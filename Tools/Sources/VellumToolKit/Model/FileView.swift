@@ -15,9 +15,12 @@ struct FileView: Sendable {
 
     var json: JSON {
         [
-            "path": .text(path), "kind": .text(kind), "bytes": .integer(bytes),
+            "path": .text(path),
+            "kind": .text(kind),
+            "bytes": .integer(bytes),
             "logBytes": .integer(logBytes),
-            "unusedBytes": .integer(unusedBytes), "isOpenElsewhere": .bool(isOpenElsewhere),
+            "unusedBytes": .integer(unusedBytes),
+            "isOpenElsewhere": .bool(isOpenElsewhere),
             "archives": .array(archives.map(\.json)),
         ]
     }
@@ -41,14 +44,17 @@ struct ArchiveView: Sendable {
 
     var json: JSON {
         [
-            "name": .text(name), "entries": .integer(summary.entries),
+            "name": .text(name),
+            "entries": .integer(summary.entries),
             "bytes": .integer(summary.size.bytes),
             "limitBytes": .optional(summary.limit?.bytes, JSON.integer),
-            "isLimitGiven": .bool(summary.isLimitGiven), "oldestUse": .date(summary.oldest),
+            "isLimitGiven": .bool(summary.isLimitGiven),
+            "oldestUse": .date(summary.oldest),
             "newestUse": .date(summary.newest),
             "cacheVersion": .optional(summary.cacheVersion, JSON.text),
             "typeVersion": .integer(summary.typeVersion),
-            "indexes": .array(summary.indexes.map(\.json)), "waiting": .integer(summary.waiting),
+            "indexes": .array(summary.indexes.map(\.json)),
+            "waiting": .integer(summary.waiting),
             "sizing": summary.sizing?.json(written: summary.sizingWritten) ?? .null,
         ]
     }

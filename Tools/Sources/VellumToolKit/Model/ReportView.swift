@@ -48,7 +48,9 @@ struct ReportView: Sendable {
             ]
         }
         return [
-            "made": .date(made), "isRedacted": .bool(redaction != nil), "file": file.json,
+            "made": .date(made),
+            "isRedacted": .bool(redaction != nil),
+            "file": file.json,
             "statistics": .array(archives),
         ]
     }

@@ -25,8 +25,11 @@ extension Sizing {
             )
         }
         return [
-            "memory": points(memory), "disk": points(disk), "curve": points(curve),
-            "limitFor95PercentBytes": .optional(enough, JSON.integer), "written": .date(written),
+            "memory": points(memory),
+            "disk": points(disk),
+            "curve": points(curve),
+            "limitFor95PercentBytes": .optional(enough, JSON.integer),
+            "written": .date(written),
         ]
     }
 }

@@ -126,10 +126,14 @@ struct ArchiveSection {
                     "p",
                     ["class": "say"],
                     """
-                    \(sizing.sentence(limit: archive.limit)) Measured until \(day(archive.sizingWritten)).
+                    \(sizing.sentence(limit: archive.limit)) Measured until \
+                    \(day(archive.sizingWritten)).
                     """
                 ),
-                Facts.pair(picture.curve(sizing.curve, mark: archive.limit?.bytes), table),
+                Facts.pair(
+                    picture.curve(sizing.curve, mark: archive.limit?.bytes),
+                    table
+                ),
             ]
         )
     }
