@@ -247,23 +247,15 @@ extension ArchiveFile.Verification {
         var problems = report.structuralProblems.flatMap { $0.components(separatedBy: "\n") }
         var damaged = [String: [String]]()
         for archive in report.archives {
+            let name = Log.displayed(archive.name)
             if !archive.hasRightTotals {
-                problems.append(
-                    "The totals of '\(Log.displayed(archive.name))' are not those of its entries."
-                )
+                problems.append("The totals of '\(name)' are not those of its entries.")
             }
             if !archive.hasRightOrder {
-                problems.append(
-                    """
-                    The eviction order of '\(Log.displayed(archive.name))' is not that of its \
-                    entries.
-                    """
-                )
+                problems.append("The eviction order of '\(name)' is not that of its entries.")
             }
             if !archive.hasRightIndex {
-                problems.append(
-                    "The index of '\(Log.displayed(archive.name))' is not that of its entries."
-                )
+                problems.append("The index of '\(name)' is not that of its entries.")
             }
             if !archive.damagedEntries.isEmpty {
                 damaged[archive.name] = archive.damagedEntries.map(\.normalized)

@@ -1,3 +1,4 @@
+internal import CBORCoding
 public import Foundation
 internal import VellumCore
 internal import VellumEngine
@@ -100,11 +101,7 @@ extension ArchiveFile {
         var line = "{\"vellum\":1,\"kind\":\"\(kind.rawValue)\""
         if let archives = options.archives {
             let names = Set(archives.map { EntryKey($0).normalized }).sorted()
-            for (index, name) in names.enumerated() {
-                line += index == 0 ? ",\"archives\":[" : ","
-                JSONText.append(quoted: name, to: &line)
-            }
-            line += names.isEmpty ? ",\"archives\":[]" : "]"
+            line += ",\"archives\":" + JSONText.list(names)
         }
         return line + (options.includesJSON ? ",\"values\":true}\n" : "}\n")
     }
@@ -149,7 +146,7 @@ extension RawArchive {
     fileprivate func headLine() throws(VellumError) -> String {
         let summary = try summary()
         var line = "{\"archive\":"
-        JSONText.append(quoted: name, to: &line)
+        line += CBORValue.quoted(name)
         if summary.isLimitGiven {
             line += ",\"limit\":\(summary.limit?.bytes ?? -1)"
         } else if let limit = summary.limit {
@@ -157,7 +154,7 @@ extension RawArchive {
         }
         if let version = summary.cacheVersion {
             line += ",\"cacheVersion\":"
-            JSONText.append(quoted: version, to: &line)
+            line += CBORValue.quoted(version)
         }
         return line + "}\n"
     }
@@ -321,12 +318,7 @@ private final class ExportOutput {
             buffer.add(",\"version\":")
             buffer.add(row.typeVersion)
         }
-        for (index, group) in groups.sorted().enumerated() {
-            var text = index == 0 ? ",\"groups\":[" : ","
-            JSONText.append(quoted: group, to: &text)
-            add(text)
-        }
-        if !groups.isEmpty { buffer.add("]") }
+        if !groups.isEmpty { add(",\"groups\":" + JSONText.list(groups.sorted())) }
         buffer.add(",\"data\":\"")
         buffer.add(base64: bytes)
         buffer.add("\"")
@@ -343,9 +335,7 @@ private final class ExportOutput {
             buffer.add(key)
             return buffer.add("\"")
         }
-        var text = ""
-        JSONText.append(quoted: String(decoding: key, as: UTF8.self), to: &text)
-        add(text)
+        add(CBORValue.quoted(String(decoding: key, as: UTF8.self)))
     }
 
     /// - Parameter isLast: Whether to wait until everything is written.

@@ -245,32 +245,6 @@ struct ImportLine: Decodable {
     var data: Data?
     var entries: Int?
 
-    private enum CodingKeys: String, CodingKey {
-        case vellum, kind, archive, limit, defaultLimit, cacheVersion, id, key, recorded, expires,
-            idle, version, groups, data, entries
-    }
-
-    init(from decoder: any Decoder) throws {
-        let line = try decoder.container(keyedBy: CodingKeys.self)
-        vellum = try line.decodeIfPresent(Int.self, forKey: .vellum)
-        kind = try line.decodeIfPresent(String.self, forKey: .kind)
-        archive = try line.decodeIfPresent(String.self, forKey: .archive)
-        limit = try line.decodeIfPresent(Int.self, forKey: .limit)
-        defaultLimit = try line.decodeIfPresent(Int.self, forKey: .defaultLimit)
-        cacheVersion = try line.decodeIfPresent(String.self, forKey: .cacheVersion)
-        id = try line.decodeIfPresent(Int64.self, forKey: .id)
-        key = try line.decodeIfPresent(String.self, forKey: .key)
-        recorded = try line.decodeIfPresent(Moment.self, forKey: .recorded)
-        expires =
-            line.contains(.expires)
-            ? .some(try line.decodeIfPresent(Moment.self, forKey: .expires)) : nil
-        idle = try line.decodeIfPresent(Int64.self, forKey: .idle)
-        version = try line.decodeIfPresent(Int64.self, forKey: .version)
-        groups = try line.decodeIfPresent([String].self, forKey: .groups)
-        data = try line.decodeIfPresent(Data.self, forKey: .data)
-        entries = try line.decodeIfPresent(Int.self, forKey: .entries)
-    }
-
     var entry: Entry {
         var entry = Entry(
             bytes: data ?? Data(),
@@ -301,6 +275,16 @@ struct ImportLine: Decodable {
                 rawValue: Int64((date.timeIntervalSince1970 * 1000).rounded())
             )
         }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The age of a ``ImportLine``, which may be there and null: that is another than none.
+    fileprivate func decodeIfPresent(
+        _ type: ImportLine.Moment?.Type,
+        forKey key: Key
+    ) throws -> ImportLine.Moment?? {
+        contains(key) ? .some(try decodeIfPresent(ImportLine.Moment.self, forKey: key)) : nil
     }
 }
 

@@ -97,7 +97,7 @@ struct JSONText {
 
     mutating func append(_ value: CBORValue) {
         if let string = value.text ?? dateOfNumber(value) {
-            return Self.append(quoted: string, to: &text)
+            return text += CBORValue.quoted(string)
         }
         if let decimal = value.decimalText { return text += decimal }
         switch value {
@@ -123,8 +123,7 @@ struct JSONText {
             if number > 0 { text += "," }
             beginLine()
             if let name = item.name {
-                Self.append(quoted: name, to: &text)
-                text += isPretty ? ": " : ":"
+                text += CBORValue.quoted(name) + (isPretty ? ": " : ":")
                 path.append(name)
             }
             append(item.value)
@@ -155,8 +154,8 @@ struct JSONText {
         return RFC3339.exactString(from: Date(timeIntervalSinceReferenceDate: seconds))
     }
 
-    /// Appends a text in quotes.
-    static func append(quoted string: String, to text: inout String) {
-        text += CBORValue.quoted(string)
+    /// Texts as an array.
+    static func list(_ texts: [String]) -> String {
+        "[" + texts.map(CBORValue.quoted).joined(separator: ",") + "]"
     }
 }

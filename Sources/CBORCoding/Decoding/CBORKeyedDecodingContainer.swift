@@ -7,8 +7,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     private let depth: Int
 
     init(_ source: DecodingSource, at map: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.decoderExpired }
-        let head = source.reader.head(at: source.reader.content(at: map))
+        let head = try source.contentHead(at: map)
         guard head.type == .map else {
             throw source.typeMismatch([String: Any].self, at: map)
         }
@@ -52,13 +51,13 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     /// Returns the offset of the value for the key.
     @inline(__always)
-    private func value(_ key: some CodingKey) throws -> Int {
+    private func value(_ key: some CodingKey, isRead: Bool = true) throws -> Int {
         guard
             let value = source.value(
                 of: key,
                 in: map,
                 depth: depth,
-                isRead: true
+                isRead: isRead
             )
         else {
             throw source.keyNotFound(key, in: map)
@@ -72,7 +71,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         _ key: Key,
         _ read: (Int) throws -> Value
     ) throws -> Value? {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard
             let value = source.value(
                 of: key,
@@ -85,18 +84,13 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return try read(value)
     }
 
+    @inline(__always)
+    private func integer<Number: FixedWidthInteger>(ifPresent key: Key) throws -> Number? {
+        try ifPresent(key) { try source.integer(Number.self, at: $0) }
+    }
+
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard
-            let value = source.value(
-                of: key,
-                in: map,
-                depth: depth,
-                isRead: false
-            )
-        else {
-            throw source.keyNotFound(key, in: map)
-        }
-        return source.reader.isNil(at: value)
+        source.reader.isNil(at: try value(key, isRead: false))
     }
 
     // MARK: Scalars
@@ -113,37 +107,15 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
         try source.float(at: value(key))
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    @inline(__always)
+    func decode<Number: FixedWidthInteger & Decodable>(
+        _ type: Number.Type,
+        forKey key: Key
+    ) throws -> Number {
         try source.integer(type, at: value(key))
     }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try source.integer(type, at: value(key))
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try source.integer(type, at: value(key))
-    }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
         try source.integer(type, at: value(key))
     }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
@@ -163,40 +135,40 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         try ifPresent(key) { try source.float(at: $0) }
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
     func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-        try ifPresent(key) { try source.integer(type, at: $0) }
+        try integer(ifPresent: key)
     }
 
     // MARK: Values

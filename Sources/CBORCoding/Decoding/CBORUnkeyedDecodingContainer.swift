@@ -11,8 +11,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     private(set) var currentIndex = 0
 
     init(_ source: DecodingSource, at array: Int, depth: Int) throws {
-        guard source.isOpen else { throw source.decoderExpired }
-        let head = source.reader.head(at: source.reader.content(at: array))
+        let head = try source.contentHead(at: array)
         guard head.type == .array else {
             throw source.typeMismatch([Any].self, at: array)
         }
@@ -33,7 +32,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         _ type: Any.Type,
         _ read: (ItemDecoder) throws -> Element
     ) throws -> Element {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard !isAtEnd else { throw endOfArray(type) }
         source.setElement(
             ArrayCursor(array: array, element: next, index: currentIndex),
@@ -60,7 +59,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard source.isOpen else { throw source.decoderExpired }
+        try source.checkIsOpen()
         guard !isAtEnd else { throw endOfArray(Any?.self) }
         guard source.reader.isNil(at: next) else { return false }
         return try element(Any?.self) { _ in true }
@@ -80,37 +79,14 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     mutating func decode(_ type: Float.Type) throws -> Float {
         try element(type) { try $0.source.float(at: $0.offset) }
     }
-    mutating func decode(_ type: Int.Type) throws -> Int {
+    @inline(__always)
+    mutating func decode<Number: FixedWidthInteger & Decodable>(
+        _ type: Number.Type
+    ) throws -> Number {
         try element(type) { try $0.source.integer(type, at: $0.offset) }
     }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     mutating func decode(_ type: Int128.Type) throws -> Int128 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt.Type) throws -> UInt {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try element(type) { try $0.source.integer(type, at: $0.offset) }
-    }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
         try element(type) { try $0.source.integer(type, at: $0.offset) }
     }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 {

@@ -65,7 +65,7 @@ extension DecodingSource {
         from container: Int,
         to target: Int
     ) -> (key: any CodingKey, value: Int)? {
-        let head = reader.head(at: reader.content(at: container))
+        let head = reader.contentHead(at: container)
         switch head.type {
         case .map:
             for entry in entries(of: container) {
@@ -166,7 +166,7 @@ extension DecodingSource {
 
     /// Says what to do about an item that a type cannot be decoded from.
     private func advice(_ type: Any.Type, at offset: Int) -> String {
-        switch reader.head(at: reader.content(at: offset)).type {
+        switch reader.contentHead(at: offset).type {
         case _ where reader.isNil(at: offset): "Make it optional."
         case .bytes where !isBignum(at: offset): "Decode Data."
         case .text where type == Data.self: "Set dataDecodingStrategy to .base64 if it is Base64."
@@ -178,7 +178,7 @@ extension DecodingSource {
 
     /// Describes the kind of the item. Errors must not contain values.
     private func kind(at offset: Int) -> String {
-        let head = reader.head(at: reader.content(at: offset))
+        let head = reader.contentHead(at: offset)
         switch head.type {
         case .unsigned, .negative: return "an integer"
         case .bytes: return isBignum(at: offset) ? "an integer" : "a byte string"

@@ -90,7 +90,7 @@ extension DecodingSource {
     private func mask(of map: Int) -> KeyMask {
         var mask = KeyMask()
         for entry in entries(of: map) {
-            let head = reader.head(at: reader.content(at: entry))
+            let head = reader.contentHead(at: entry)
             if head.type == .text {
                 _ = mask.insert(reader.withBytes(head) { ByteSlice($0).keyBit })
             }
@@ -114,12 +114,12 @@ extension DecodingSource {
 
     /// The offset of the first entry of a map that is not empty.
     func firstEntry(of map: Int) -> Int {
-        reader.head(at: reader.content(at: map)).next
+        reader.contentHead(at: map).next
     }
 
     /// The number of entries of a map.
     func count(of map: Int) -> Int {
-        let head = reader.head(at: reader.content(at: map))
+        let head = reader.contentHead(at: map)
         return head.isIndefinite
             ? entries(of: map).reduce(0) { count, _ in
                 count + 1
@@ -164,7 +164,7 @@ extension DecodingSource {
 
     /// The key of an entry as stored, or `nil` if it is neither a text nor an integer.
     func storedKey(at entry: Int) -> CBORKey? {
-        let head = reader.head(at: reader.content(at: entry))
+        let head = reader.contentHead(at: entry)
         switch head.type {
         case .text: return reader.text(head).map { CBORKey(stringValue: $0) }
         case .unsigned: return Int(exactly: head.argument).map { CBORKey(intValue: $0) }

@@ -6,7 +6,7 @@ extension DecodingSource {
         _ type: Number.Type,
         at offset: Int
     ) throws -> Number {
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         let head = reader.head(at: offset)
         guard head.type == .unsigned, let number = Number(exactly: head.argument) else {
             return try otherInteger(type, at: offset)
@@ -84,7 +84,7 @@ extension DecodingSource {
 
     @inline(__always)
     func double(at offset: Int) throws -> Double {
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         let head = reader.head(at: offset)
         guard head.type == .simple, let number = floatingPoint(head) else {
             return try integerAsDouble(at: offset)
@@ -162,7 +162,7 @@ extension DecodingSource {
 
     @inline(__always)
     func bool(at offset: Int) throws -> Bool {
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         switch reader.base[reader.content(at: offset)] {
         case SimpleByte.true: return true
         case SimpleByte.false: return false
@@ -172,8 +172,7 @@ extension DecodingSource {
 
     @inline(__always)
     func string(at offset: Int) throws -> String {
-        guard isOpen else { throw decoderExpired }
-        let head = reader.head(at: reader.content(at: offset))
+        let head = try contentHead(at: offset)
         guard head.type == .text else { throw typeMismatch(String.self, at: offset) }
         guard let text = reader.text(head) else {
             throw dataCorrupted("The text is not valid UTF-8.", at: offset)

@@ -80,8 +80,7 @@ extension DecodingSource {
         depth: Int,
         _ read: (Int) throws -> Element
     ) throws -> [Element] {
-        guard isOpen else { throw decoderExpired }
-        let head = reader.head(at: reader.content(at: offset))
+        let head = try contentHead(at: offset)
         guard head.type == .array else { throw typeMismatch([Element].self, at: offset) }
         let count = elements(of: head)
         var elements: [Element] = []
@@ -97,8 +96,7 @@ extension DecodingSource {
 
     /// Decodes an array of numbers, or a byte string.
     private func byteArray(at offset: Int, depth: Int) throws -> [UInt8] {
-        guard isOpen else { throw decoderExpired }
-        let head = reader.head(at: reader.content(at: offset))
+        let head = try contentHead(at: offset)
         if head.type == .bytes, !isBignum(at: offset) {
             return reader.withBytes(head) { Array($0) }
         }
@@ -112,7 +110,7 @@ extension DecodingSource {
     private func date(at offset: Int, depth: Int) throws -> Date {
         let decoder = ItemDecoder(source: self, offset: offset, depth: depth)
         if case .custom(let decode) = options.dateDecodingStrategy { return try decode(decoder) }
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         let (head, tag) = contentAndTag(at: offset)
         func parsed(_ parse: (String) -> Date?) throws -> Date {
             if let date = parse(try string(at: offset)) { return date }
@@ -145,8 +143,7 @@ extension DecodingSource {
     private func data(at offset: Int, depth: Int) throws -> Data {
         let decoder = ItemDecoder(source: self, offset: offset, depth: depth)
         if case .custom(let decode) = options.dataDecodingStrategy { return try decode(decoder) }
-        guard isOpen else { throw decoderExpired }
-        let head = reader.head(at: reader.content(at: offset))
+        let head = try contentHead(at: offset)
         if head.type == .bytes { return reader.withBytes(head) { Data($0) } }
         switch (options.dataDecodingStrategy, head.type) {
         case (.deferredToData, .array): return try Data(from: decoder)
@@ -161,8 +158,7 @@ extension DecodingSource {
 
     /// Decodes a text, or the two texts of a URL with a base URL.
     private func url(at offset: Int, depth: Int) throws -> URL {
-        guard isOpen else { throw decoderExpired }
-        let type = reader.head(at: reader.content(at: offset)).type
+        let type = try contentHead(at: offset).type
         if type == .map {
             return try URL(from: ItemDecoder(source: self, offset: offset, depth: depth))
         }
@@ -175,8 +171,7 @@ extension DecodingSource {
 
     /// Decodes 16 bytes or a text.
     private func uuid(at offset: Int) throws -> UUID {
-        guard isOpen else { throw decoderExpired }
-        let head = reader.head(at: reader.content(at: offset))
+        let head = try contentHead(at: offset)
         switch head.type {
         case .bytes:
             let uuid: UUID? = reader.withBytes(head) { bytes in
@@ -197,7 +192,7 @@ extension DecodingSource {
 
     /// Decodes a decimal fraction, an integer, a floating-point number or a text.
     private func decimal(at offset: Int) throws -> Decimal {
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         let (head, tag) = contentAndTag(at: offset)
         let decimal: Decimal?
         if tag == Tag.decimalFraction, head.type == .array {

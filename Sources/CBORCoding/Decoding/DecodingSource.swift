@@ -76,6 +76,18 @@ final class DecodingSource {
         }
     }
 
+    @inline(__always)
+    func checkIsOpen() throws {
+        guard isOpen else { throw decoderExpired }
+    }
+
+    /// The head of an item behind its tags, while values may be decoded.
+    @inline(__always)
+    func contentHead(at offset: Int) throws -> ItemReader.Head {
+        try checkIsOpen()
+        return reader.contentHead(at: offset)
+    }
+
     // MARK: Ends of items
 
     /// Records the end of an item, so that `end(of:depth:)` need not compute it.

@@ -38,37 +38,12 @@ struct ItemDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: Float.Type) throws -> Float {
         try source.float(at: offset)
     }
-    func decode(_ type: Int.Type) throws -> Int {
+    @inline(__always)
+    func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
         try source.integer(type, at: offset)
     }
-    func decode(_ type: Int8.Type) throws -> Int8 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: Int16.Type) throws -> Int16 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: Int32.Type) throws -> Int32 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: Int64.Type) throws -> Int64 {
-        try source.integer(type, at: offset)
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     func decode(_ type: Int128.Type) throws -> Int128 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: UInt.Type) throws -> UInt {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try source.integer(type, at: offset)
-    }
-    func decode(_ type: UInt64.Type) throws -> UInt64 {
         try source.integer(type, at: offset)
     }
     func decode(_ type: UInt128.Type) throws -> UInt128 {

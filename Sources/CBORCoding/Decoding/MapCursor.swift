@@ -17,7 +17,7 @@ struct MapCursor: BitwiseCopyable {
 
     /// Creates a cursor at the first entry of a map.
     init(_ map: Int, _ reader: ItemReader) {
-        self.init(map, reader.head(at: reader.content(at: map)))
+        self.init(map, reader.contentHead(at: map))
     }
 
     @inline(__always)

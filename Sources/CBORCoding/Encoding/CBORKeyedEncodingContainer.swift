@@ -28,37 +28,12 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     func encode(_ value: Float, forKey key: Key) {
         entry(key).bytes.append(singleBits: value.bitPattern)
     }
-    func encode(_ value: Int, forKey key: Key) {
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable, forKey key: Key) {
         entry(key).bytes.append(integer: value)
     }
-    func encode(_ value: Int8, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: Int16, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: Int32, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: Int64, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     func encode(_ value: Int128, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: UInt, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: UInt8, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: UInt16, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: UInt32, forKey key: Key) {
-        entry(key).bytes.append(integer: value)
-    }
-    func encode(_ value: UInt64, forKey key: Key) {
         entry(key).bytes.append(integer: value)
     }
     func encode(_ value: UInt128, forKey key: Key) {

@@ -24,17 +24,12 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     func encode(_ value: Float) {
         element().bytes.append(singleBits: value.bitPattern)
     }
-    func encode(_ value: Int) { element().bytes.append(integer: value) }
-    func encode(_ value: Int8) { element().bytes.append(integer: value) }
-    func encode(_ value: Int16) { element().bytes.append(integer: value) }
-    func encode(_ value: Int32) { element().bytes.append(integer: value) }
-    func encode(_ value: Int64) { element().bytes.append(integer: value) }
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable) {
+        element().bytes.append(integer: value)
+    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     func encode(_ value: Int128) { element().bytes.append(integer: value) }
-    func encode(_ value: UInt) { element().bytes.append(integer: value) }
-    func encode(_ value: UInt8) { element().bytes.append(integer: value) }
-    func encode(_ value: UInt16) { element().bytes.append(integer: value) }
-    func encode(_ value: UInt32) { element().bytes.append(integer: value) }
-    func encode(_ value: UInt64) { element().bytes.append(integer: value) }
     func encode(_ value: UInt128) { element().bytes.append(integer: value) }
 
     // MARK: Values

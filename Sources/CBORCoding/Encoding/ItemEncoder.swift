@@ -39,37 +39,12 @@ struct ItemEncoder: Encoder, SingleValueEncodingContainer {
     func encode(_ value: Float) throws {
         try scalar().bytes.append(singleBits: value.bitPattern)
     }
-    func encode(_ value: Int) throws {
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable) throws {
         try scalar().bytes.append(integer: value)
     }
-    func encode(_ value: Int8) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: Int16) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: Int32) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: Int64) throws {
-        try scalar().bytes.append(integer: value)
-    }
+    // Not by the generic one: the protocol has methods of its own for these, which would be chosen.
     func encode(_ value: Int128) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: UInt) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: UInt8) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: UInt16) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: UInt32) throws {
-        try scalar().bytes.append(integer: value)
-    }
-    func encode(_ value: UInt64) throws {
         try scalar().bytes.append(integer: value)
     }
     func encode(_ value: UInt128) throws {

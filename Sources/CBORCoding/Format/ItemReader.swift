@@ -68,6 +68,10 @@ struct ItemReader {
         return offset
     }
 
+    /// The head of an item behind its tags.
+    @inline(__always)
+    func contentHead(at offset: Int) -> Head { head(at: content(at: offset)) }
+
     @inline(__always)
     func isNil(at offset: Int) -> Bool {
         let byte = base[content(at: offset)]
@@ -108,7 +112,7 @@ struct ItemReader {
     /// Returns the offset after the last byte of an array whose last element ends at `lastEnd`.
     @inline(__always)
     func endOfArray(_ array: Int, lastEnd: Int) -> Int {
-        head(at: content(at: array)).isIndefinite ? lastEnd + 1 : lastEnd
+        contentHead(at: array).isIndefinite ? lastEnd + 1 : lastEnd
     }
 
     // MARK: Strings

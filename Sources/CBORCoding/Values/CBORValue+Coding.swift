@@ -73,7 +73,7 @@ extension EncodingBuffer {
 extension DecodingSource {
     /// Decodes the item at the offset, of any kind.
     func value(at offset: Int) throws -> CBORValue {
-        guard isOpen else { throw decoderExpired }
+        try checkIsOpen()
         let head = reader.head(at: offset)
         switch head.type {
         case .unsigned: return .integer(Int128(head.argument))

@@ -2,14 +2,6 @@ internal import Foundation
 internal import VellumCore
 internal import VellumEngine
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Reads what programs announce on the change page of a file, without being one of them: it maps
 /// the page for reading alone.
 package struct ChangeReader: ~Copyable {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Testing
-import VellumFiles
+@testable import VellumFiles
 
 @testable import VellumToolKit
 
@@ -246,17 +246,16 @@ struct ViewTests {
 
     @Test func theLimitIsJudgedByTheOldestUse() {
         let now = Date(timeIntervalSince1970: 1_000_000_000)
-        var archive = ArchiveView(
-            name: "a",
-            bytes: 50,
+        var archive = RawArchive.Summary(
+            size: 50,
             limit: 100,
-            oldestUse: now.addingTimeInterval(-3 * 86_400)
+            oldest: now.addingTimeInterval(-3 * 86_400)
         )
         #expect(
             LimitAdvice(archive, now: now)?.sentence
                 == "Nothing is evicted: the archive is below its limit."
         )
-        archive.bytes = 96
+        archive.size = 96
         let advice = LimitAdvice(archive, now: now)
         #expect(advice?.needed == 1000)
         #expect(
@@ -265,7 +264,7 @@ struct ViewTests {
             ) == true
         )
         for age in [0, 1, -5, 1e-9, 1e300, .infinity, .nan] {
-            archive.oldestUse = now.addingTimeInterval(-age)
+            archive.oldest = now.addingTimeInterval(-age)
             #expect(LimitAdvice(archive, now: now)?.needed == nil)
         }
         archive.limit = nil

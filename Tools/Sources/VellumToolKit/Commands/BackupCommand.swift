@@ -26,10 +26,10 @@ struct BackupCommand: ParsableCommand {
         if force.force {
             try checkIsAnother()
             let copy = try OutputFile(target, replaces: true)
-            try copy.finishing { try backup(to: copy.temporary, console: console) }
+            try copy.finishing { try backup(to: copy.temporary) }
         } else {
             try OutputFile.checkIsFree(target)
-            try backup(to: target, console: console)
+            try backup(to: target)
         }
         let size = try FileSize.of(target)
         if output.json {
@@ -55,16 +55,14 @@ struct BackupCommand: ParsableCommand {
         else { return }
         throw Failure(
             .failed,
-            "\(TerminalText.shown(target, width: 100)) is the file itself: give another name"
+            "\(TerminalText.shown(target)) is the file itself: give another name"
         )
     }
 
-    private func backup(to path: String, console: Console) throws {
-        let bar = ProgressBar("backup", console: console, unit: { Numbers.size($0) })
-        defer { bar.end() }
+    private func backup(to path: String) throws {
         try Opening.file(file.file) { file in
-            try Interrupts.shared.whileChecking {
-                try file.backup(to: URL(fileURLWithPath: path)) { try bar.update($0) }
+            try ProgressBar.during("backup", unit: Numbers.size) { bar in
+                try file.backup(to: URL(fileURLWithPath: path), progress: bar.update)
             }
         }
     }

@@ -52,11 +52,12 @@ struct ExportCommand: ParsableCommand {
         try force.force ? OutputFile.checkIsNotInUse(target) : OutputFile.checkIsFree(target)
         let entries =
             try redact
-            ? exportRedacted(to: target, console: console)
+            ? exportRedacted(to: target)
             : exportPart(of: target, console: console)
         if output.json {
             return try console.print([
-                "path": .text(target), "entries": .integer(entries),
+                "path": .text(target),
+                "entries": .integer(entries),
                 "bytes": .integer(try FileSize.of(target)),
             ])
         }
@@ -79,7 +80,7 @@ struct ExportCommand: ParsableCommand {
         do {
             try OutputFile.checkIsFree(part)
         } catch {
-            let name = TerminalText.shown(part, width: 100)
+            let name = TerminalText.shown(part)
             throw Failure(
                 .failed,
                 """
@@ -90,32 +91,20 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    private func exportRedacted(to target: String, console: Console) throws -> Int {
-        let copy = try OutputFile(target, replaces: force.force)
+    private func exportRedacted(to target: String) throws -> Int {
         var entries = 0
-        try copy.finishing {
-            let descriptor = open(
-                copy.temporary,
-                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                0o600
-            )
-            guard descriptor >= 0 else {
-                throw SystemFailure("write \(TerminalText.shown(target, width: 100))", code: errno)
-            }
-            defer { _ = close(descriptor) }
+        try OutputFile(target, replaces: force.force).creating { descriptor in
             let stream = OutputStream(descriptor)
-            entries = try redacted(console) { try stream.write($0) }
+            entries = try redacted { try stream.write($0) }
             try stream.flush()
         }
         return entries
     }
 
     /// Writes lines without keys and values.
-    private func redacted(_ console: Console, write: ([UInt8]) throws -> Void) throws -> Int {
-        let bar = ProgressBar("export", console: console)
-        defer { bar.end() }
-        return try Opening.file(file.file) { file in
-            try Interrupts.shared.whileChecking {
+    private func redacted(_ write: ([UInt8]) throws -> Void) throws -> Int {
+        try Opening.file(file.file) { file in
+            try ProgressBar.during("export") { bar in
                 try RedactedExport().write(file, archives: archive, bar: bar, to: write)
             }
         }
@@ -127,7 +116,7 @@ struct ExportCommand: ParsableCommand {
             throw Failure(.usage, "give -o FILE, or a pipe: an export has no form for a terminal")
         }
         if redact {
-            _ = try redacted(console, write: console.write)
+            _ = try redacted(console.write)
             return
         }
         try console.flush()
@@ -159,7 +148,7 @@ struct ExportCommand: ParsableCommand {
 
     /// Removes what an interrupted export left. What else has that name is somebody's.
     private static func removePart(_ path: String) throws {
-        let name = TerminalText.shown(path, width: 100)
+        let name = TerminalText.shown(path)
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         // A pipe would block.
@@ -179,8 +168,6 @@ struct ExportCommand: ParsableCommand {
         ArchiveFile.Exported
 
     private func export(_ console: Console, _ write: Export) throws -> Int {
-        let bar = ProgressBar("export", console: console)
-        defer { bar.end() }
         var options = ArchiveFile.ExportOptions()
         options.includesJSON = values
         options.resumes = resume
@@ -188,10 +175,7 @@ struct ExportCommand: ParsableCommand {
             if !archive.isEmpty {
                 options.archives = try archive.map { try Opening.find($0, in: file).name }
             }
-            let done = try Interrupts.shared.whileChecking {
-                try write(file, options) { try bar.update($0) }
-            }
-            bar.end()
+            let done = try ProgressBar.during("export") { try write(file, options, $0.update) }
             if done.damaged > 0 {
                 console.writeError(
                     """

@@ -24,7 +24,8 @@ struct FilesCommand: ParsableCommand {
 
         var json: JSON {
             [
-                "path": .text(path), "kind": .optional(file?.kind, JSON.text),
+                "path": .text(path),
+                "kind": .optional(file?.kind, JSON.text),
                 "bytes": .optional(file?.bytes, JSON.integer),
                 "entries": .optional(file?.entries, JSON.integer),
                 "error": .optional(reason, JSON.text),

@@ -27,26 +27,27 @@ struct ImportCommand: ParsableCommand {
             throw Failure(
                 .unusable,
                 """
-                cannot read \(TerminalText.shown(input, width: 100)): \
+                cannot read \(TerminalText.shown(input)): \
                 \(String(cString: strerror(errno)))
                 """
             )
         }
-        let bar = ProgressBar("import", console: console, unit: { Numbers.size($0) })
-        defer { bar.end() }
         let done = try Opening.file(file.file, access: .writing) { file in
-            try Interrupts.shared.whileChecking {
-                try file.importEntries(from: URL(fileURLWithPath: input)) { try bar.update($0) }
+            try ProgressBar.during("import", unit: Numbers.size) { bar in
+                try file.importEntries(
+                    from: URL(fileURLWithPath: input),
+                    progress: bar.update
+                )
             }
         }
-        bar.end()
         let limits = done.limits.sorted { $0.key < $1.key }
         if output.json {
             let removed = limits.map { name, limit in
                 ["archive": .text(name), "limitBytes": .integer(limit.bytes)] as JSON
             }
             return try console.print([
-                "entries": .integer(done.entries), "kept": .integer(done.kept),
+                "entries": .integer(done.entries),
+                "kept": .integer(done.kept),
                 "limits": .array(removed),
             ])
         }

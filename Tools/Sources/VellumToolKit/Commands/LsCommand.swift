@@ -81,15 +81,16 @@ struct LsCommand: ParsableCommand {
         ])
         let hasVersions = archives.contains { !$0.versionText.isEmpty }
         if hasVersions { table.columns.append(.text("version", minimum: 7)) }
-        let hasWaiting = archives.contains { $0.waiting > 0 }
+        let hasWaiting = archives.contains { $0.summary.waiting > 0 }
         if hasWaiting { table.columns.append(.number("waiting")) }
         table.rows = archives.map { archive in
             [
-                archive.name, Numbers.count(archive.entries), Numbers.size(archive.bytes),
-                archive.limitText, day(archive.oldestUse),
-                day(archive.newestUse),
+                archive.name, Numbers.count(archive.summary.entries),
+                Numbers.size(archive.summary.size.bytes),
+                archive.limitText, day(archive.summary.oldest),
+                day(archive.summary.newest),
             ] + (hasVersions ? [archive.versionText] : [])
-                + (hasWaiting ? [Numbers.count(archive.waiting)] : [])
+                + (hasWaiting ? [Numbers.count(archive.summary.waiting)] : [])
         }
         return table
     }
@@ -97,7 +98,9 @@ struct LsCommand: ParsableCommand {
     static func indexes(_ archives: [ArchiveView]) -> Table {
         Table(
             [.text("archive"), .text("indexed properties")],
-            rows: archives.flatMap { archive in archive.indexes.map { [archive.name, $0.name] } }
+            rows: archives.flatMap { archive in
+                archive.summary.indexes.map { [archive.name, $0.name] }
+            }
         )
     }
 }

@@ -37,7 +37,8 @@ struct RestoreCommand: ParsableCommand {
         let old = try ArchiveFile.restore(from: source, to: target)
         if output.json {
             return try console.print([
-                "path": .text(target.path), "oldFile": .optional(old?.path, JSON.text),
+                "path": .text(target.path),
+                "oldFile": .optional(old?.path, JSON.text),
             ])
         }
         let isOld = old.map { " The old file is \(console.path($0.path))" } ?? ""

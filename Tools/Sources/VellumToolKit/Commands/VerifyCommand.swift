@@ -34,7 +34,8 @@ struct VerifyCommand: ParsableCommand {
             }
             try console.print(
                 [
-                    "isIntact": .bool(found.isIntact), "soundEntries": .integer(found.soundEntries),
+                    "isIntact": .bool(found.isIntact),
+                    "soundEntries": .integer(found.soundEntries),
                     "problems": .array(found.problems.map(JSON.text)),
                     "damagedEntries": .array(archives),
                 ])

@@ -69,9 +69,11 @@ struct ChangeView: Sendable {
 
     var json: JSON {
         [
-            "time": .date(time), "archive": .text(archive),
+            "time": .date(time),
+            "archive": .text(archive),
             "changes": .optional(count, JSON.integer),
-            "present": .array(present.map(JSON.text)), "removed": .integer(removed),
+            "present": .array(present.map(JSON.text)),
+            "removed": .integer(removed),
         ]
     }
 

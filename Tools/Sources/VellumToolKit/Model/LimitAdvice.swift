@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumFiles
 
 /// What is known of how large the limit of an archive should be.
 struct LimitAdvice: Sendable, Equatable {
@@ -11,9 +12,9 @@ struct LimitAdvice: Sendable, Equatable {
     private static let days = 30.0
 
     /// `nil` for an archive without a limit.
-    init?(_ archive: ArchiveView, now: Date) {
-        guard let limit = archive.limit, limit > 0 else { return nil }
-        guard Double(archive.bytes) >= 0.95 * Double(limit), let oldest = archive.oldestUse else {
+    init?(_ archive: RawArchive.Summary, now: Date) {
+        guard let limit = archive.limit?.bytes, limit > 0 else { return nil }
+        guard Double(archive.size.bytes) >= 0.95 * Double(limit), let oldest = archive.oldest else {
             sentence = "Nothing is evicted: the archive is below its limit."
             return
         }

@@ -1,24 +1,12 @@
 internal import Foundation
-
-/// What a report shows of an archive beside ``ArchiveView``.
-struct StatisticsView: Sendable {
-    /// How many entries have a size from a power of two up to the next, by the exponent.
-    var sizes: [Int: Int] = [:]
-    /// How many entries were recorded so many days before today.
-    var ages: [Int: Int] = [:]
-    /// How many entries were last used so many days before today.
-    var uses: [Int: Int] = [:]
-    /// How many entries were recorded with a version of the type; 0 for none.
-    var typeVersions: [Int: Int] = [:]
-    var expired = 0
-    var largest: [EntryView] = []
-}
+internal import VellumFiles
 
 /// What a report shows.
 struct ReportView: Sendable {
     struct Archive: Sendable {
         var archive: ArchiveView
-        var statistics: StatisticsView
+        var statistics: RawArchive.Statistics
+        var largest: [EntryView] = []
     }
 
     var file: FileView
@@ -47,11 +35,11 @@ struct ReportView: Sendable {
                 "typeVersions": Self.counts(part.statistics.typeVersions, key: "version") { $0 },
                 "expired": .integer(part.statistics.expired),
                 "limitFor30DaysBytes": .optional(
-                    LimitAdvice(part.archive, now: made)?.needed,
+                    LimitAdvice(part.archive.summary, now: made)?.needed,
                     JSON.integer
                 ),
                 "largest": .array(
-                    part.statistics.largest.map { entry in
+                    part.largest.map { entry in
                         var entry = entry
                         entry.key = key(entry.key)
                         return entry.json
@@ -60,7 +48,9 @@ struct ReportView: Sendable {
             ]
         }
         return [
-            "made": .date(made), "isRedacted": .bool(redaction != nil), "file": file.json,
+            "made": .date(made),
+            "isRedacted": .bool(redaction != nil),
+            "file": file.json,
             "statistics": .array(archives),
         ]
     }

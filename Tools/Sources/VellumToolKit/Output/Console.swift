@@ -42,11 +42,6 @@ struct Console: Sendable {
         style(text, ifColored: surroundings.usesColor)
     }
 
-    /// A date on the clock of the user.
-    func local(_ date: Date?) -> String {
-        date.flatMap { Dates.local($0, zone: surroundings.zone) } ?? "–"
-    }
-
     /// The path as it is shown.
     func path(_ path: String) -> String { Paths.shown(path, home: surroundings.home) }
 

@@ -5,7 +5,7 @@ enum FileSize {
     static func of(_ path: String) throws -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw SystemFailure("read \(TerminalText.shown(path, width: 100))", code: errno)
+            throw SystemFailure("read \(TerminalText.shown(path))", code: errno)
         }
         return Int(status.st_size)
     }

@@ -13,7 +13,7 @@ struct OutputFile {
         self.replaces = replaces
         if replaces { try Self.checkIsNotInUse(path) } else { try Self.checkIsFree(path) }
         if Self.isFolder(path) {
-            throw Failure(.failed, "\(TerminalText.shown(path, width: 100)) is a folder")
+            throw Failure(.failed, "\(TerminalText.shown(path)) is a folder")
         }
         let folder = (path as NSString).deletingLastPathComponent
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -23,22 +23,31 @@ struct OutputFile {
 
     /// Writes all bytes and gives the file its name.
     static func write(_ bytes: some ContiguousBytes, to path: String, replaces: Bool) throws {
-        let file = try OutputFile(path, replaces: replaces)
-        try file.finishing {
+        try OutputFile(path, replaces: replaces).creating { descriptor in
+            try Descriptors.write(bytes, to: descriptor, name: TerminalText.shown(path))
+            guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+                throw notWritten(path)
+            }
+        }
+    }
+
+    /// Runs what writes to ``temporary``, which is created, then gives the file its name.
+    func creating(_ write: (_ descriptor: Int32) throws -> Void) throws {
+        try finishing {
             let descriptor = open(
-                file.temporary,
+                temporary,
                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                 0o600
             )
-            guard descriptor >= 0 else {
-                throw SystemFailure("write \(TerminalText.shown(path, width: 100))", code: errno)
-            }
+            guard descriptor >= 0 else { throw Self.notWritten(path) }
             defer { _ = close(descriptor) }
-            try Descriptors.write(bytes, to: descriptor, name: TerminalText.shown(path, width: 100))
-            guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
-                throw SystemFailure("write \(TerminalText.shown(path, width: 100))", code: errno)
-            }
+            try write(descriptor)
         }
+    }
+
+    /// What `errno` says.
+    private static func notWritten(_ path: String) -> SystemFailure {
+        SystemFailure("write \(TerminalText.shown(path))", code: errno)
     }
 
     /// Runs what writes ``temporary``, then gives the file its name. Removes it if that fails.
@@ -55,12 +64,9 @@ struct OutputFile {
 
     /// Gives a file that is complete its name.
     static func put(_ temporary: String, at path: String, replaces: Bool) throws {
-        let name = TerminalText.shown(path, width: 100)
         if replaces {
             try checkIsNotInUse(path)
-            guard Foundation.rename(temporary, path) == 0 else {
-                throw SystemFailure("write \(name)", code: errno)
-            }
+            guard Foundation.rename(temporary, path) == 0 else { throw notWritten(path) }
         } else if link(temporary, path) == 0 {
             // A link never replaces a file that was made meanwhile.
             unlink(temporary)
@@ -69,9 +75,7 @@ struct OutputFile {
         } else {
             // A file system without links.
             try checkIsFree(path)
-            guard Foundation.rename(temporary, path) == 0 else {
-                throw SystemFailure("write \(name)", code: errno)
-            }
+            guard Foundation.rename(temporary, path) == 0 else { throw notWritten(path) }
         }
     }
 
@@ -89,7 +93,7 @@ struct OutputFile {
                 where: { lstat(path + $0, &status) == 0 }
             )
         else { return }
-        let name = TerminalText.shown(path, width: 100)
+        let name = TerminalText.shown(path)
         throw Failure(
             .failed,
             """
@@ -103,7 +107,7 @@ struct OutputFile {
         Failure(
             .failed,
             """
-            \(TerminalText.shown(path, width: 100)) exists: give another name, or --force to \
+            \(TerminalText.shown(path)) exists: give another name, or --force to \
             replace it
             """
         )

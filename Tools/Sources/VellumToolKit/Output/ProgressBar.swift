@@ -20,6 +20,17 @@ final class ProgressBar: Sendable {
         self.unit = unit
     }
 
+    /// Shows a bar while an operation runs that calls ``update(_:)`` from time to time.
+    static func during<Result>(
+        _ label: String,
+        unit: @escaping @Sendable (Int) -> String = { Numbers.count($0) },
+        _ operation: (ProgressBar) throws -> Result
+    ) rethrows -> Result {
+        let bar = ProgressBar(label, console: .current, unit: unit)
+        defer { bar.end() }
+        return try Interrupts.shared.whileChecking { try operation(bar) }
+    }
+
     /// Shows how far an operation is, at most ten times a second, and ends it if the user has
     /// cancelled.
     func update(_ progress: ArchiveFile.Progress) throws {

@@ -3,8 +3,6 @@ enum Style: String, Sendable {
     case bold = "1"
     case dim = "2"
     case red = "31"
-    case yellow = "33"
-    case accent = "36"
 
     /// Returns the text in the style, if colours are used.
     func callAsFunction(_ text: String, ifColored isColored: Bool) -> String {

@@ -63,7 +63,7 @@ enum Opening {
     /// archives.
     static func url(_ path: String, access: ArchiveFile.Access) throws -> URL {
         var path = path
-        let shown = TerminalText.shown(path, width: 100)
+        let shown = TerminalText.shown(path)
         var status = stat()
         guard !path.isEmpty, stat(path, &status) == 0 else {
             throw Failure(

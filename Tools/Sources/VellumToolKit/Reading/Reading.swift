@@ -17,36 +17,7 @@ enum Reading {
     }
 
     static func archive(_ archive: RawArchive) throws -> ArchiveView {
-        let summary = try archive.summary()
-        return ArchiveView(
-            name: archive.name,
-            entries: summary.entries,
-            bytes: summary.size.bytes,
-            limit: summary.limit?.bytes,
-            isLimitGiven: summary.isLimitGiven,
-            oldestUse: summary.oldest,
-            newestUse: summary.newest,
-            cacheVersion: summary.cacheVersion,
-            typeVersion: summary.typeVersion,
-            indexes: summary.indexes.map {
-                ArchiveView.Index(properties: $0.properties, isOfElements: $0.isOfElements)
-            },
-            waiting: summary.waiting,
-            sizing: summary.sizing.map { sizing($0, summary.sizingWritten) }
-        )
-    }
-
-    private static func sizing(_ sizing: Sizing, _ written: Date?) -> SizingView {
-        func points(_ points: [Sizing.Point]) -> [SizingView.Point] {
-            points.map { SizingView.Point(limit: $0.limit.bytes, hitRatio: $0.hitRatio) }
-        }
-        return SizingView(
-            memory: points(sizing.memory),
-            disk: points(sizing.disk),
-            curve: points(sizing.curve),
-            written: written,
-            enough: sizing.limit(keeping: 0.95)?.bytes
-        )
+        ArchiveView(name: archive.name, summary: try archive.summary())
     }
 
     static func entry(_ entry: RawArchive.Entry, of archive: RawArchive) -> EntryView {
@@ -72,7 +43,11 @@ enum Reading {
         redaction: Redaction?
     ) throws -> ReportView {
         let archives = try file.archives().map { raw in
-            ReportView.Archive(archive: try archive(raw), statistics: try statistics(raw))
+            ReportView.Archive(
+                archive: try archive(raw),
+                statistics: try raw.statistics(),
+                largest: try raw.entries(order: .size, limit: 5).map { entry($0, of: raw) }
+            )
         }
         return ReportView(
             file: try self.file(file),
@@ -80,20 +55,6 @@ enum Reading {
             made: made,
             zone: zone,
             redaction: redaction
-        )
-    }
-
-    private static func statistics(_ archive: RawArchive) throws -> StatisticsView {
-        let statistics = try archive.statistics()
-        return StatisticsView(
-            sizes: statistics.sizes,
-            ages: statistics.ages,
-            uses: statistics.uses,
-            typeVersions: statistics.typeVersions,
-            expired: statistics.expired,
-            largest: try archive.entries(order: .size, limit: 5).map {
-                entry($0, of: archive)
-            }
         )
     }
 

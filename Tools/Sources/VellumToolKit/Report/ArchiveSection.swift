@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumFiles
 
 /// What a page says of one archive.
 struct ArchiveSection {
@@ -6,8 +7,8 @@ struct ArchiveSection {
     var part: ReportView.Archive
     var report: ReportView
 
-    private var archive: ArchiveView { part.archive }
-    private var statistics: StatisticsView { part.statistics }
+    private var archive: RawArchive.Summary { part.archive.summary }
+    private var statistics: RawArchive.Statistics { part.statistics }
 
     var node: Node {
         let parts = [limit, sizing, sizes, ages, uses, versions, indexes, largest].compactMap(
@@ -16,7 +17,7 @@ struct ArchiveSection {
         return .tag(
             "section",
             ["class": "archive"],
-            [.tag("h2", [.short(archive.name, 60)]), facts] + parts
+            [.tag("h2", [.short(part.archive.name, 60)]), facts] + parts
         )
     }
 
@@ -28,9 +29,9 @@ struct ArchiveSection {
         var facts = [
             (
                 "Entries", Numbers.count(archive.entries)
-            ), ("Bytes", Numbers.size(archive.bytes)),
-            ("Oldest use", day(archive.oldestUse)),
-            ("Newest use", day(archive.newestUse)),
+            ), ("Bytes", Numbers.size(archive.size.bytes)),
+            ("Oldest use", day(archive.oldest)),
+            ("Newest use", day(archive.newest)),
         ]
         if let version = archive.cacheVersion { facts.append(("Cache version", version)) }
         if statistics.expired > 0 { facts.append(("Expired", Numbers.count(statistics.expired))) }
@@ -51,13 +52,14 @@ struct ArchiveSection {
     // MARK: Limit
 
     private var limit: Node? {
-        guard let limit = archive.limit, let advice = LimitAdvice(archive, now: report.made) else {
+        guard let limit = archive.limit?.bytes, let advice = LimitAdvice(archive, now: report.made)
+        else {
             return block(
                 "Limit",
                 [.tag("p", "The archive has no limit on disk: nothing is evicted.")]
             )
         }
-        let share = Numbers.share(archive.bytes, of: limit)
+        let share = Numbers.share(archive.size.bytes, of: limit)
         // Far away it would make the bar too short to see.
         let mark = advice.needed.flatMap {
             $0 <= 4 * min(limit, .max / 4) ? $0 : nil
@@ -70,7 +72,7 @@ struct ArchiveSection {
                 : "A line marks the limit that keeps entries for 30 days."
         )
         var rows = [
-            ["Used", Numbers.size(archive.bytes), share],
+            ["Used", Numbers.size(archive.size.bytes), share],
             ["Limit\(archive.isLimitGiven ? "" : ", the default")", Numbers.size(limit), ""],
         ]
         if let needed = advice.needed {
@@ -80,7 +82,7 @@ struct ArchiveSection {
             Picture.Item(label: label, value: bytes, text: Numbers.size(bytes))
         }
         let gauge = picture.gauge(
-            part: item("used", archive.bytes),
+            part: item("used", archive.size.bytes),
             whole: item("limit", limit),
             mark: mark.map { item("for 30 days", $0) }
         )
@@ -104,10 +106,10 @@ struct ArchiveSection {
             disk.
             """
         )
-        func rows(_ name: String, _ points: [SizingView.Point]) -> [[String]] {
+        func rows(_ name: String, _ points: [Sizing.Point]) -> [[String]] {
             points.enumerated().map { index, point in
                 [
-                    name, Numbers.size(point.limit), "\(Self.factors[min(index, 6)]) ×",
+                    name, Numbers.size(point.limit.bytes), "\(Self.factors[min(index, 6)]) ×",
                     Numbers.share(Int(point.hitRatio * 1000), of: 1000),
                 ]
             }
@@ -124,10 +126,14 @@ struct ArchiveSection {
                     "p",
                     ["class": "say"],
                     """
-                    \(sizing.sentence(limit: archive.limit)) Measured until \(day(sizing.written)).
+                    \(sizing.sentence(limit: archive.limit)) Measured until \
+                    \(day(archive.sizingWritten)).
                     """
                 ),
-                Facts.pair(picture.curve(sizing.curve, mark: archive.limit), table),
+                Facts.pair(
+                    picture.curve(sizing.curve, mark: archive.limit?.bytes),
+                    table
+                ),
             ]
         )
     }
@@ -221,8 +227,8 @@ struct ArchiveSection {
     }
 
     private var largest: Node? {
-        guard !statistics.largest.isEmpty else { return nil }
-        let rows = statistics.largest.map {
+        guard !part.largest.isEmpty else { return nil }
+        let rows = part.largest.map {
             [
                 report.key($0.key),
                 Numbers.size($0.bytes), day($0.recorded),

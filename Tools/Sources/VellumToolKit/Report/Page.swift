@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumFiles
 
 /// The page of a report.
 enum Page {
@@ -23,7 +24,7 @@ enum Page {
             .tag("title", "\(name) – Vellum report"),
             .tag("style", [.style(StyleSheet.text)]),
         ]
-        let parts = report.archives.sorted { $0.archive.bytes > $1.archive.bytes }
+        let parts = report.archives.sorted { $0.archive.summary.size > $1.archive.summary.size }
         let archives = parts.prefix(sections).enumerated().map {
             ArchiveSection(id: "a\($0.offset)", part: $0.element, report: report).node
         }
@@ -65,8 +66,8 @@ enum Page {
         let greatest = parts.prefix(10).map {
             Picture.Item(
                 label: $0.archive.name,
-                value: $0.archive.bytes,
-                text: Numbers.size($0.archive.bytes)
+                value: $0.archive.summary.size.bytes,
+                text: Numbers.size($0.archive.summary.size.bytes)
             )
         }
         let picture = Picture(
@@ -80,8 +81,8 @@ enum Page {
             ["Archive", "Bytes", "Entries"],
             parts.map {
                 [
-                    $0.archive.name, Numbers.size($0.archive.bytes),
-                    Numbers.count($0.archive.entries),
+                    $0.archive.name, Numbers.size($0.archive.summary.size.bytes),
+                    Numbers.count($0.archive.summary.entries),
                 ]
             }
         )

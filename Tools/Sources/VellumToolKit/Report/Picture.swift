@@ -1,4 +1,5 @@
 internal import Foundation
+internal import VellumFiles
 
 /// A picture of numbers as SVG, with its title and a description for those who do not see it.
 struct Picture: Sendable {
@@ -22,7 +23,8 @@ struct Picture: Sendable {
         .tag(
             "svg",
             [
-                "viewBox": "0 0 \(Self.width) \(height)", "role": "img",
+                "viewBox": "0 0 \(Self.width) \(height)",
+                "role": "img",
                 "aria-labelledby": "\(id)-title \(id)-text",
                 "xmlns": "http://www.w3.org/2000/svg",
             ],
@@ -48,22 +50,22 @@ struct Picture: Sendable {
                 .tag(
                     "text",
                     [
-                        "class": "figure", "x": "\(Self.width)", "y": "\(top + 13)",
+                        "class": "figure",
+                        "x": "\(Self.width)",
+                        "y": "\(top + 13)",
                         "text-anchor": "end",
                     ],
                     item.text
                 ),
                 Self.rectangle(
                     "track",
-                    x: 0,
-                    y: top + 20,
+                    y: Double(top) + 20,
                     width: Double(Self.width),
                     height: 7
                 ),
                 Self.rectangle(
                     "bar",
-                    x: 0,
-                    y: top + 20,
+                    y: Double(top) + 20,
                     width: Self.length(item.value, of: most, within: Self.width),
                     height: 7
                 ),
@@ -74,10 +76,9 @@ struct Picture: Sendable {
 
     /// A column for each item, side by side.
     func columns(_ items: [Item]) -> Node {
-        let head = 20
         let height = 130
-        let foot = 24
-        let base = head + height
+        // Above the columns is room for a figure, below for a label.
+        let base = 150.0
         let most = max(1, items.map(\.value).max() ?? 1)
         let step = min(
             60,
@@ -90,8 +91,11 @@ struct Picture: Sendable {
             .tag(
                 "line",
                 [
-                    "class": "axis", "x1": "0", "x2": "\(Self.width)", "y1": "\(base)",
-                    "y2": "\(base)",
+                    "class": "axis",
+                    "x1": "0",
+                    "x2": "\(Self.width)",
+                    "y1": Self.number(base),
+                    "y2": Self.number(base),
                 ]
             )
         ]
@@ -100,13 +104,12 @@ struct Picture: Sendable {
             let left = Double(index) * step + gap / 2
             let wide = max(0.5, step - gap)
             children.append(
-                .tag(
-                    "rect",
-                    [
-                        "class": "bar", "x": Self.number(left),
-                        "y": Self.number(Double(base) - tall), "width": Self.number(wide),
-                        "height": Self.number(tall), "rx": "2",
-                    ]
+                Self.rectangle(
+                    "bar",
+                    x: left,
+                    y: base - tall,
+                    width: wide,
+                    height: tall
                 )
             )
             if item.value == most {
@@ -115,7 +118,7 @@ struct Picture: Sendable {
                         "figure",
                         item.text,
                         x: left + wide / 2,
-                        y: Double(base) - tall - 6
+                        y: base - tall - 6
                     )
                 )
             }
@@ -125,22 +128,22 @@ struct Picture: Sendable {
                         "tick",
                         item.label,
                         x: left + wide / 2,
-                        y: Double(base) + 16
+                        y: base + 16
                     )
                 )
             }
         }
-        return svg(height: base + foot, children)
+        return svg(height: 174, children)
     }
 
     /// Ratios from 0 to 1 by sizes, which stand as far apart as their logarithms.
-    func curve(_ points: [SizingView.Point], mark: Int?) -> Node {
+    func curve(_ points: [Sizing.Point], mark: Int?) -> Node {
         let head = 20
         let height = 150
         let foot = 24
         let base = Double(head + height)
-        let first = log2(Double(max(1, points.first?.limit ?? 1)))
-        let last = log2(Double(max(2, points.last?.limit ?? 2)))
+        let first = log2(Double(max(1, points.first?.limit.bytes ?? 1)))
+        let last = log2(Double(max(2, points.last?.limit.bytes ?? 2)))
         func x(_ bytes: Int) -> Double {
             (log2(Double(max(1, bytes))) - first) / max(0.001, last - first) * Double(Self.width)
         }
@@ -165,12 +168,12 @@ struct Picture: Sendable {
             )
         }
         let path = points.enumerated().map {
-            "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit))) \(Self.number(y($1.hitRatio)))"
+            "\($0 == 0 ? "M" : "L")\(Self.number(x($1.limit.bytes))) \(Self.number(y($1.hitRatio)))"
         }.joined()
         children.append(.tag("path", ["class": "curve", "d": path]))
         if let mark,
-            let least = points.first?.limit,
-            let most = points.last?.limit,
+            let least = points.first?.limit.bytes,
+            let most = points.last?.limit.bytes,
             least <= mark,
             mark <= most
         {
@@ -179,7 +182,10 @@ struct Picture: Sendable {
                 .tag(
                     "line",
                     [
-                        "class": "mark", "x1": place, "x2": place, "y1": "\(head)",
+                        "class": "mark",
+                        "x1": place,
+                        "x2": place,
+                        "y1": "\(head)",
                         "y2": Self.number(base),
                     ]
                 )
@@ -197,8 +203,8 @@ struct Picture: Sendable {
             children.append(
                 Self.label(
                     "tick",
-                    Numbers.size(point.limit),
-                    x: x(point.limit),
+                    Numbers.size(point.limit.bytes),
+                    x: x(point.limit.bytes),
                     y: base + 16
                 )
             )
@@ -225,20 +231,8 @@ struct Picture: Sendable {
                 x: max(length(whole), 150),
                 y: 13
             ),
-            Self.rectangle(
-                "track",
-                x: 0,
-                y: 22,
-                width: length(whole),
-                height: 14
-            ),
-            Self.rectangle(
-                "bar",
-                x: 0,
-                y: 22,
-                width: length(part),
-                height: 14
-            ),
+            Self.rectangle("track", y: 22, width: length(whole), height: 14),
+            Self.rectangle("bar", y: 22, width: length(part), height: 14),
         ]
         guard let mark else { return svg(height: 38, children) }
         let place = min(Double(Self.width) - 1, max(1, length(mark)))
@@ -273,16 +267,20 @@ struct Picture: Sendable {
 
     private static func rectangle(
         _ kind: String,
-        x: Int,
-        y: Int,
+        x: Double = 0,
+        y: Double,
         width: Double,
-        height: Int
+        height: Double
     ) -> Node {
         .tag(
             "rect",
             [
-                "class": kind, "x": "\(x)", "y": "\(y)", "width": number(width),
-                "height": "\(height)", "rx": "2",
+                "class": kind,
+                "x": number(x),
+                "y": number(y),
+                "width": number(width),
+                "height": number(height),
+                "rx": "2",
             ]
         )
     }

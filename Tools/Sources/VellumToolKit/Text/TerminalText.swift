@@ -23,7 +23,7 @@ enum TerminalText {
 
     /// Returns the text as a cell or a message shows it: safe, and shortened in the middle to a
     /// width. No escape is cut in two.
-    static func shown(_ text: String, width: Int) -> String {
+    static func shown(_ text: String, width: Int = 100) -> String {
         let text = cut(text, to: 4 * min(max(width, 16), 1 << 20))
         return isPlain(text)
             ? DisplayWidth.shortened(text, to: width)
