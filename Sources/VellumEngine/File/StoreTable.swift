@@ -50,28 +50,34 @@ final class StoreTable: Sendable {
 
     /// Notes which sizes are given.
     ///
-    /// - Returns: Which of them are the first since the store was opened.
-    func giveSizes(
-        to store: any OpenableStore,
-        memory: Bool,
-        disk: Bool
-    ) -> (isFirstOfMemory: Bool, isFirstOfDisk: Bool) {
-        table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else {
-                return (false, false)
-            }
+    /// - Returns: Those of them that are the first since the store was opened.
+    func give(
+        _ memory: Capacity?,
+        _ disk: Capacity?,
+        to store: any OpenableStore
+    ) -> (memory: Capacity?, disk: Capacity?) {
+        withOpen(store) { open in
             defer {
-                open.isMemoryGiven = open.isMemoryGiven || memory
-                open.isDiskGiven = open.isDiskGiven || disk
+                open.isMemoryGiven = open.isMemoryGiven || memory != nil
+                open.isDiskGiven = open.isDiskGiven || disk != nil
             }
-            return (memory && !open.isMemoryGiven, disk && !open.isDiskGiven)
-        }
+            return (open.isMemoryGiven ? nil : memory, open.isDiskGiven ? nil : disk)
+        } ?? (nil, nil)
     }
 
     /// Notes that a size of the disk could not be applied.
     func takeBackDiskSize(of store: any OpenableStore) {
+        withOpen(store) { $0.isDiskGiven = false }
+    }
+
+    /// Runs `body` under the lock. Returns `nil` if the store is not listed.
+    @discardableResult
+    func withOpen<Result>(
+        _ store: any OpenableStore,
+        _ body: (OpenStore) -> Result
+    ) -> Result? {
         table.withLock { table in
-            table.values.first { $0.id == ObjectIdentifier(store) }?.isDiskGiven = false
+            table.values.first { $0.id == ObjectIdentifier(store) }.map(body)
         }
     }
 
