@@ -167,9 +167,9 @@ package final class ArchiveTables {
         let lowWater = try connection.int(ArchiveTotals.lowWater(id))?.value ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
         var logged = try Cursor(connection.prepare(RecencyTables.newestRecency(id)))
-        let untouchedStatement = try connection.prepare(RecencyTables.newestAboveLowWater(id))
-        untouchedStatement.bind(lowWater, at: 1)
-        var untouched = try Cursor(untouchedStatement)
+        var untouched = try Cursor(
+            connection.prepare(RecencyTables.newestAboveLowWater(id), lowWater)
+        )
         let byID = try connection.prepare(RecencyTables.listedEntry(id))
 
         var listed = Set<Int64>()
