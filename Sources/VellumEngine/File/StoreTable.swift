@@ -56,29 +56,26 @@ final class StoreTable: Sendable {
         _ disk: Capacity?,
         to store: any OpenableStore
     ) -> (memory: Capacity?, disk: Capacity?) {
-        withOpen(store) { open in
+        table.withLock { table in
+            guard let open = Self.open(store, in: table) else { return (nil, nil) }
             defer {
                 open.isMemoryGiven = open.isMemoryGiven || memory != nil
                 open.isDiskGiven = open.isDiskGiven || disk != nil
             }
             return (open.isMemoryGiven ? nil : memory, open.isDiskGiven ? nil : disk)
-        } ?? (nil, nil)
+        }
     }
 
     /// Notes that a size of the disk could not be applied.
     func takeBackDiskSize(of store: any OpenableStore) {
-        withOpen(store) { $0.isDiskGiven = false }
+        table.withLock { Self.open(store, in: $0)?.isDiskGiven = false }
     }
 
-    /// Runs `body` under the lock. Returns `nil` if the store is not listed.
-    @discardableResult
-    func withOpen<Result>(
+    static func open(
         _ store: any OpenableStore,
-        _ body: (OpenStore) -> Result
-    ) -> Result? {
-        table.withLock { table in
-            table.values.first { $0.id == ObjectIdentifier(store) }.map(body)
-        }
+        in table: [EntryKey: OpenStore]
+    ) -> OpenStore? {
+        table.values.first { $0.id == ObjectIdentifier(store) }
     }
 
     /// Whether nothing was logged yet about ignored sizes of the archive.

@@ -152,14 +152,19 @@ extension StoreTable {
     ///
     /// - Returns: Whether it is the first handle that ever held the store.
     func hold(_ store: any OpenableStore) -> Bool {
-        withOpen(store) { open in
+        table.withLock { table in
+            guard let open = Self.open(store, in: table) else { return false }
             open.holds += 1
             return !exchange(&open.wasHeld, with: true)
-        } ?? false
+        }
     }
 
-    func endHold(on store: any OpenableStore) { withOpen(store) { $0.holds -= 1 } }
+    func endHold(on store: any OpenableStore) {
+        table.withLock { Self.open(store, in: $0)?.holds -= 1 }
+    }
 
     /// Whether at most one handle holds the store.
-    func isHeldOnce(_ store: any OpenableStore) -> Bool { withOpen(store, \.holds) ?? 1 <= 1 }
+    func isHeldOnce(_ store: any OpenableStore) -> Bool {
+        table.withLock { Self.open(store, in: $0)?.holds ?? 1 <= 1 }
+    }
 }
