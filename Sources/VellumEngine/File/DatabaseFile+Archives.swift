@@ -15,7 +15,7 @@ package struct ListedArchive: Sendable {
     /// When an object was last recorded or read; `nil` if there is none.
     package var lastUsed: Date?
     /// Whether it never held an object, or was dropped since: it need not exist.
-    package var isUnused: Bool
+    var isUnused: Bool
 }
 
 extension DatabaseFile {
@@ -470,9 +470,7 @@ extension ArchiveTables {
 
     /// Whether the archive ever had an entry, apart from those that it has.
     private func hasHeldEntries() throws(SQLiteError) -> Bool {
-        let load = try connection.prepare(ArchiveTotals.load, id)
-        guard try load.step() else { return false }
-        return ArchiveTotals(load, ofArchive: id).nextID > EntryID.zero(of: id) + 1
+        try loadTotals()?.nextID ?? 0 > EntryID.zero(of: id) + 1
     }
 }
 

@@ -94,7 +94,7 @@ extension DatabaseFile {
             )
         }
         guard !options.access.isReading else {
-            return try OpeningToRead(url, options).open(isHeld: isHeld)
+            return try OpeningToRead(url: url, options: options).open(isHeld: isHeld)
         }
         var path = ""
         do {
