@@ -75,7 +75,7 @@ extension ArchiveOwner {
     @usableFromInline package var id: Int64
     /// Whether it had groups: memory must not keep it alone, because nobody would find it there
     /// when they are removed.
-    package var hadGroups = false
+    var hadGroups = false
 }
 
 /// A key, and the last use and the size of its entry.

@@ -2,7 +2,7 @@ internal import Synchronization
 package import VellumCore
 
 extension DiskArchive {
-    package func declareIndex(_ shape: IndexShape) throws(VellumError) {
+    func declareIndex(_ shape: IndexShape) throws(VellumError) {
         try archive.checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
             try file.declareIndex(shape, of: archive)
@@ -94,7 +94,7 @@ extension DiskArchive {
     }
 
     /// Indexes entries that could not be decoded before and can be now.
-    package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
+    func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
         try archive.checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
             guard !file.access.isReading else { return }
