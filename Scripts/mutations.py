@@ -289,9 +289,9 @@ MUTATIONS = [
      "var isFull: Bool { !BROKEN && (writes >= 256 || bytes >= 1 << 20) }",
      "aKilledProcessLosesAtMostItsLastRelaxedWrites|OpenBatchTests"),
     ("relaxed writes are not committed by a flush", ENGINE + "File/DatabaseFile+Access.swift",
-     "if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() "
+     "if let commit = try withWriter({ writer throws(SQLiteError) in try writer.commitBatch() "
      "}) { didCommit(commit) }",
-     "if !BROKEN, let commit = try withWriter({ (writer) throws(SQLiteError) in try "
+     "if !BROKEN, let commit = try withWriter({ writer throws(SQLiteError) in try "
      "writer.commitBatch() }) { didCommit(commit) }",
      "DurabilityConcurrencyTests|OpenBatchTests|BackupTests"),
     ("relaxed writes are hidden from readers", ENGINE + "File/DatabaseFile+Access.swift",

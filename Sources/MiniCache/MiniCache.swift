@@ -275,21 +275,16 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         refreshAhead part: Double? = nil,
         isDue: UnsafeMutablePointer<Bool>? = nil
     ) throws(MiniCacheError) -> Value? {
-        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, part, isDue) }
+        let ahead = RefreshAhead(part, isDue: isDue)
+        guard let ready, !mark.isClosed else { return try findAfterOpening(entryKey, ahead) }
         let cached: CachedValue
         do throws(VellumError) {
-            guard
-                let found = try ready.value(
-                    forKey: entryKey,
-                    under: expiration,
-                    refreshAhead: part,
-                    isDue: isDue
-                )
+            guard let found = try ready.value(forKey: entryKey, under: expiration, ahead: ahead)
             else { return nil }
             cached = found
         } catch {
             guard error.code == .vanished else { throw error }
-            return try findAfterOpening(entryKey, part, isDue)
+            return try findAfterOpening(entryKey, ahead)
         }
         return try value(of: cached, entryKey)
     }
@@ -306,8 +301,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
             let cached = try ready.valueInMemory(
                 forKey: entryKey,
                 under: expiration,
-                refreshAhead: part,
-                isDue: isDue
+                ahead: RefreshAhead(part, isDue: isDue)
             )
         else {
             return nil
@@ -318,11 +312,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     @usableFromInline
     func findAfterOpening(
         _ entryKey: EntryKey,
-        _ part: Double?,
-        _ isDue: UnsafeMutablePointer<Bool>?
+        _ ahead: RefreshAhead?
     ) throws(MiniCacheError) -> Value? {
         let cached = try withStore { (store) throws(VellumError) in
-            try store.value(forKey: entryKey, under: expiration, refreshAhead: part, isDue: isDue)
+            try store.value(forKey: entryKey, under: expiration, ahead: ahead)
         }
         return try cached.flatMap { (cached) throws(MiniCacheError) in
             try value(of: cached, entryKey)

@@ -108,7 +108,7 @@ public import VellumCore
 
     @usableFromInline func hitInCluster(
         _ key: EntryKey,
-        ahead: Memory.RefreshAhead? = nil
+        ahead: RefreshAhead? = nil
     ) -> Value?? {
         var notifiesDisk = false
         var isKnown = false

@@ -67,7 +67,7 @@ package struct WriteVersions: Sendable {
     package mutating func invalidateTickets(_ stripe: Int) { versions[stripe] &+= 1 }
 
     /// Makes every ticket outdated.
-    package mutating func invalidateTickets() {
+    mutating func invalidateTickets() {
         for stripe in versions.indices { versions[stripe] &+= 1 }
     }
 

@@ -278,7 +278,7 @@ extension LoadCoordinator where Outcome: Sendable {
 
     /// Returns what was noted of the load that the waiter waits for. If that is nothing, the waiter
     /// leaves with what is noted later.
-    package func takesInterim(_ waiter: UInt64) -> Outcome? {
+    func takesInterim(_ waiter: UInt64) -> Outcome? {
         state.withLock { state in
             guard let load = state.waiters[waiter]?.load else { return nil }
             if let outcome = state.running[load]?.interim { return outcome }
@@ -315,7 +315,7 @@ extension LoadCoordinator where Outcome: Sendable {
     }
 
     /// Sets what a load is told, before its code begins. One that has ended is told so.
-    package func setHandlers(_ handlers: Handlers, of load: UInt64) {
+    func setHandlers(_ handlers: Handlers, of load: UInt64) {
         let isRunning = state.withLock { state in
             state.running[load]?.handlers = handlers
             return state.running[load] != nil

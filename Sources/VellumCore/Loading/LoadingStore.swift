@@ -442,7 +442,7 @@ extension VellumError {
     }
 
     /// The failure of a load whose loader did not run.
-    package static func unreceived(_ error: any Error) -> VellumError {
+    static func unreceived(_ error: any Error) -> VellumError {
         error as? VellumError ?? .loadFailed(error)
     }
 

@@ -50,7 +50,7 @@ public import Synchronization
     private var bitsOfAll: UInt8 = 0
     /// Whether anything may have happened to any key: the change page does not have all changes any
     /// more.
-    package private(set) var isUnknown = false
+    private(set) var isUnknown = false
 
     package init() {}
 
@@ -74,7 +74,7 @@ public import Synchronization
     package var count: Int { isOfSingleKeys ? single.count : .max }
 
     /// Whether changes of that kind may concern every key.
-    package func areOfAll(_ kind: ChangeKind) -> Bool { bitsOfAll & kind.bit != 0 }
+    func areOfAll(_ kind: ChangeKind) -> Bool { bitsOfAll & kind.bit != 0 }
 
     /// The kinds of which changes may concern every key.
     package var kindsOfAll: [ChangeKind] {

@@ -174,7 +174,7 @@ package struct LRUList<Key: Equatable, Payload, Metadata>: ~Copyable {
     }
 
     /// The slots of the entries whose last uses are dirty. O(n).
-    package borrowing func dirtySlots() -> [Slot] {
+    borrowing func dirtySlots() -> [Slot] {
         (0..<placeCount).filter { places[$0].use.isDirty }.map(Slot.init)
     }
 

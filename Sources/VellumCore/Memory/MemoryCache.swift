@@ -166,21 +166,6 @@ public import Synchronization
         return found
     }
 
-    /// Asks whether a part of the age of an entry is over.
-    @frozen
-    @usableFromInline package struct RefreshAhead {
-        @usableFromInline let part: Double
-        /// Set if it is. Valid during the call.
-        @usableFromInline let isDue: UnsafeMutablePointer<Bool>
-
-        @inlinable
-        package init?(_ part: Double?, isDue: UnsafeMutablePointer<Bool>?) {
-            guard let part, let isDue else { return nil }
-            self.part = part
-            self.isDue = isDue
-        }
-    }
-
     /// What a hit asks for that needs all locks.
     @usableFromInline
     enum Needs { case nothing, collecting, catchingUp }
@@ -491,5 +476,20 @@ public import Synchronization
     /// Stops the process if the entries are inconsistent. For tests. O(n).
     @usableFromInline package func checkInvariants() {
         contents.write { contents, _ in contents.entries.checkInvariants() }
+    }
+}
+
+/// Asks whether a part of the age of an entry is over.
+@frozen
+@usableFromInline package struct RefreshAhead {
+    @usableFromInline package let part: Double
+    /// Set if it is. Valid during the call.
+    @usableFromInline package let isDue: UnsafeMutablePointer<Bool>
+
+    @inlinable
+    package init?(_ part: Double?, isDue: UnsafeMutablePointer<Bool>?) {
+        guard let part, let isDue else { return nil }
+        self.part = part
+        self.isDue = isDue
     }
 }

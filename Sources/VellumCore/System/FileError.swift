@@ -15,7 +15,7 @@ package final class FileError: Error {
     /// The file or folder concerned.
     package let path: String
     /// The path as ``description`` shows it. For a file named after a key, that is its folder.
-    package let shownPath: String
+    let shownPath: String
 
     /// - Parameters:
     ///   - code: An `errno`, or a negated one as ``FileSystem`` returns it.
@@ -56,7 +56,7 @@ extension FileError {
         }
 
         package static let makingFolder = Step("A folder could not be made", isWriting: true)
-        package static let protecting = Step(
+        static let protecting = Step(
             "The protection of a file could not be set",
             isWriting: true
         )

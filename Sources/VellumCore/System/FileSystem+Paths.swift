@@ -112,7 +112,7 @@ extension FileSystem {
     /// - Parameter sync: Syncs the folder that contains a file.
     package static func makeFolder(
         _ path: String,
-        sync: (String) throws(FileError) -> Void = { (path) throws(FileError) in
+        sync: (String) throws(FileError) -> Void = { path throws(FileError) in
             try syncFolder(of: path)
         }
     ) throws(FileError) {

@@ -91,7 +91,7 @@ internal import VellumCore
     /// The index that this process declared; `nil` if it declared none.
     var shape: IndexShape? { owned.withLock { $0.shape } }
 
-    package func setShape(_ new: IndexShape?) { owned.withLock { $0.shape = new } }
+    func setShape(_ new: IndexShape?) { owned.withLock { $0.shape = new } }
 
     /// Whether the archive was opened with another version of its cache since. It then finds
     /// nothing and refuses every write, for good.

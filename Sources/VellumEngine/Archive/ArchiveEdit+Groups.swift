@@ -77,9 +77,7 @@ extension ArchiveEdit {
 
     /// - Returns: Whether the entry had groups.
     func removeMembers(_ entryID: Int64) throws(SQLiteError) -> Bool {
-        let delete = try statement(.deleteMembers)
-        delete.bind(entryID, at: 1)
-        try delete.run()
+        try statement(.deleteMembers).run(entryID)
         return changesCount > 0
     }
 

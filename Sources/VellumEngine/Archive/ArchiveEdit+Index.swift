@@ -33,9 +33,7 @@ extension ArchiveEdit {
         guard let old = index else { return }
         try connection.execute(IndexTables.dropIndex(id, collections: old.collections))
         CrashPoint.reached(.indexTablesDropped)
-        let delete = try connection.prepare(IndexTables.delete)
-        delete.bind(id, at: 1)
-        try delete.run()
+        try connection.prepare(IndexTables.delete, id).run()
         CrashPoint.reached(.indexDropped)
         index = nil
         state.contents.storedIndex = nil
@@ -132,9 +130,7 @@ extension ArchiveEdit {
                 try IndexTables.run(delete, elements, of: entryID)
             }
         }
-        let delete = try tables.statement(.deleteColumns, IndexTables.deleteColumns(id))
-        delete.bind(entryID, at: 1)
-        try delete.run()
+        try tables.statement(.deleteColumns, IndexTables.deleteColumns(id)).run(entryID)
     }
 
     /// The entry's values in the index.
@@ -170,9 +166,7 @@ extension ArchiveEdit {
 
     private func removeUnindexed(_ entryID: Int64) throws(SQLiteError) {
         guard index?.unindexedRows ?? 0 > 0 else { return }
-        let delete = try tables.statement(.deleteUnindexed, IndexTables.deleteUnindexed(id))
-        delete.bind(entryID, at: 1)
-        try delete.run()
+        try tables.statement(.deleteUnindexed, IndexTables.deleteUnindexed(id)).run(entryID)
         index?.unindexedRows -= connection.changesCount
     }
 

@@ -21,10 +21,7 @@ extension ArchiveEdit {
 
     /// Writes the touch of an entry that may have none yet.
     func addTouch(_ entryID: Int64, at stamp: UseStamp) throws(SQLiteError) {
-        let insert = try statement(.insertTouch)
-        insert.bind(entryID, at: 1)
-        insert.bind(0, at: 2)
-        try insert.run()
+        try statement(.insertTouch).run(entryID, 0)
         CrashPoint.reached(.touchAdded)
         try moveTouch(entryID, to: stamp)
     }
@@ -39,30 +36,20 @@ extension ArchiveEdit {
     }
 
     private func updateTouch(_ entryID: Int64, to stamp: UseStamp) throws(SQLiteError) -> Bool {
-        let update = try statement(.updateTouch)
-        update.bind(entryID, at: 1)
-        update.bind(stamp.rawValue, at: 2)
-        try update.run()
+        try statement(.updateTouch).run(entryID, stamp.rawValue)
         CrashPoint.reached(.touchMoved)
         return changesCount == 1
     }
 
     private func addRecency(_ stamp: UseStamp, of entryID: Int64) throws(SQLiteError) -> Bool {
-        let insert = try statement(.insertRecency)
-        insert.bind(id, at: 1)
-        insert.bind(stamp.rawValue, at: 2)
-        insert.bind(entryID, at: 3)
-        try insert.run()
+        try statement(.insertRecency).run(id, stamp.rawValue, entryID)
         guard changesCount == 1 else { return false }
         state.totals.recencyRecords += 1
         return true
     }
 
     func removeRecency(_ stamp: UseStamp) throws(SQLiteError) {
-        let delete = try statement(.deleteRecency)
-        delete.bind(id, at: 1)
-        delete.bind(stamp.rawValue, at: 2)
-        try delete.run()
+        try statement(.deleteRecency).run(id, stamp.rawValue)
         CrashPoint.reached(.recencyDeleted)
         // A caller that removes the oldest record until there is none would never end.
         guard changesCount == 1 else {
@@ -121,8 +108,7 @@ extension ArchiveEdit {
             try connection.execute(SizingTable.create)
             try connection.execute(Features.addSizing)
         }
-        let write = try connection.prepare(SizingTable.write, id)
-        write.bind(now.rawValue, at: 2)
+        let write = try connection.prepare(SizingTable.write, id, now.rawValue)
         write.bind(text, at: 3)
         try write.run()
     }

@@ -399,13 +399,9 @@ extension ArchiveEdit {
     /// - Returns: Whether the entry had groups.
     @discardableResult
     func deleteRows(of entryID: Int64) throws(SQLiteError) -> Bool {
-        let delete = try statement(.deleteEntry)
-        delete.bind(entryID, at: 1)
-        try delete.run()
+        try statement(.deleteEntry).run(entryID)
         CrashPoint.reached(.entryDeleted)
-        let deleteTouch = try statement(.deleteTouch)
-        deleteTouch.bind(entryID, at: 1)
-        try deleteTouch.run()
+        try statement(.deleteTouch).run(entryID)
         CrashPoint.reached(.touchDeleted)
         try indexRemoved(entryID)
         CrashPoint.reached(.deletionIndexed)
@@ -436,18 +432,10 @@ extension ArchiveEdit {
     func removeCleared(limit: Int64) throws(SQLiteError) {
         let members = state.contents.hasMembers ? [ArchiveStatement.deleteFirstMembers] : []
         for kind in members + [.deleteFirstTouches, .deleteFirst] {
-            let delete = try statement(kind)
-            delete.bind(EntryID.zero(of: id), at: 1)
-            delete.bind(state.totals.cleared, at: 2)
-            delete.bind(limit, at: 3)
-            try delete.run()
+            try statement(kind).run(EntryID.zero(of: id), state.totals.cleared, limit)
             CrashPoint.reached(.clearedDeleted)
         }
-        let delete = try statement(.deleteFirstRecency)
-        delete.bind(id, at: 1)
-        delete.bind(state.totals.cleared, at: 2)
-        delete.bind(limit, at: 3)
-        try delete.run()
+        try statement(.deleteFirstRecency).run(id, state.totals.cleared, limit)
         state.totals.recencyRecords -= changesCount
     }
 }

@@ -75,13 +75,7 @@ extension ArchiveOwner {
     @usableFromInline package var id: Int64
     /// Whether it had groups: memory must not keep it alone, because nobody would find it there
     /// when they are removed.
-    package var hadGroups: Bool
-
-    @usableFromInline package init(key: EntryKey, id: Int64, hadGroups: Bool = false) {
-        self.key = key
-        self.id = id
-        self.hadGroups = hadGroups
-    }
+    var hadGroups = false
 }
 
 /// A key, and the last use and the size of its entry.
@@ -92,13 +86,6 @@ extension ArchiveOwner {
     @usableFromInline package var bytes: Int
     /// Whether it is not expired.
     package var isValid: Bool
-
-    @usableFromInline package init(key: EntryKey, lastUse: UseStamp, bytes: Int, isValid: Bool) {
-        self.key = key
-        self.lastUse = lastUse
-        self.bytes = bytes
-        self.isValid = isValid
-    }
 }
 
 /// The outcome of setting an archive's limit.

@@ -129,21 +129,22 @@ package final class ArchiveTables {
     }
 
     package func totals() throws(SQLiteError) -> StorageUsage {
-        let load = try statement(.loadTotals)
-        defer { load.reset() }
-        load.bind(id, at: 1)
-        guard try load.step() else { return StorageUsage() }
-        var totals = ArchiveTotals(load, ofArchive: id)
+        guard var totals = try loadTotals() else { return StorageUsage() }
         try EntryTable.add(try statement(.tail), to: &totals)
         return StorageUsage(entries: Int(totals.entries), bytes: Int(totals.bytes))
     }
 
     /// Whether there was an entry with an age of its own since the archive was emptied.
     func mayExpire() throws(SQLiteError) -> Bool {
+        try loadTotals()?.expiring ?? 0 != 0
+    }
+
+    /// The totals, without the entries that were inserted since; `nil` if there is no such archive.
+    func loadTotals() throws(SQLiteError) -> ArchiveTotals? {
         let load = try statement(.loadTotals)
         defer { load.reset() }
         load.bind(id, at: 1)
-        return try load.step() ? ArchiveTotals(load, ofArchive: id).expiring != 0 : false
+        return try load.step() ? ArchiveTotals(load, ofArchive: id) : nil
     }
 
     /// The id of the last entry that was inserted.
@@ -167,9 +168,9 @@ package final class ArchiveTables {
         let lowWater = try connection.int(ArchiveTotals.lowWater(id))?.value ?? 0
         var pending = pending.sorted { $0.stamp > $1.stamp }[...]
         var logged = try Cursor(connection.prepare(RecencyTables.newestRecency(id)))
-        let untouchedStatement = try connection.prepare(RecencyTables.newestAboveLowWater(id))
-        untouchedStatement.bind(lowWater, at: 1)
-        var untouched = try Cursor(untouchedStatement)
+        var untouched = try Cursor(
+            connection.prepare(RecencyTables.newestAboveLowWater(id), lowWater)
+        )
         let byID = try connection.prepare(RecencyTables.listedEntry(id))
 
         var listed = Set<Int64>()

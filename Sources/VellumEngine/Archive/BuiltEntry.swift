@@ -34,18 +34,6 @@ extension IndexedOutcome {
     @usableFromInline package var version: Int64
     /// Its values for the index; `nil` if one of them cannot be indexed, or nothing is.
     @usableFromInline package var indexed: IndexedValues?
-
-    @usableFromInline package init(
-        key: EntryKey,
-        bytes: Data,
-        version: Int64,
-        indexed: IndexedValues?
-    ) {
-        self.key = key
-        self.bytes = bytes
-        self.version = version
-        self.indexed = indexed
-    }
 }
 
 /// An entry as the builder has read and decoded it.

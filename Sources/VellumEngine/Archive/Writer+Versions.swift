@@ -27,7 +27,7 @@ extension Writer {
         if try ArchiveTable.version(of: found.id, on: connection)?.version == version { return nil }
         // Whatever version it holds.
         let archive = Archive(found, name: "")
-        let (replaced, _) = try transaction { (transaction) throws(SQLiteError) in
+        let (replaced, _) = try transaction { transaction throws(SQLiteError) in
             // Read again, because no other process can change it during this transaction.
             try storeVersion(version, of: archive, transaction, mayReplace: mayReplace, at: now)
         }

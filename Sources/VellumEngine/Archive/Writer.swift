@@ -201,7 +201,7 @@ final class Writer {
     func deleteCleared(limit: Int64) throws(SQLiteError) -> Bool {
         if mayHaveRemoved, try deleteRemoved(limit: Int(limit)) { return true }
         guard let id = try findCleared() else { return false }
-        try editUnnamed(id) { (edit) throws(SQLiteError) in try edit.removeCleared(limit: limit) }
+        try editUnnamed(id) { edit throws(SQLiteError) in try edit.removeCleared(limit: limit) }
         return true
     }
 
@@ -217,7 +217,7 @@ final class Writer {
             named?.contents = nil
             tables[id] = named
         }
-        _ = try transaction(deletesRemoved: deletesRemoved) { (transaction) throws(SQLiteError) in
+        _ = try transaction(deletesRemoved: deletesRemoved) { transaction throws(SQLiteError) in
             // It need not hold the version for which it is open. Nothing is looked for by its key.
             let unnamed = Archive(
                 ArchiveTable.Found(id: id, hash: SeededHash(seed: 0)),
@@ -260,7 +260,7 @@ final class Writer {
         }
         let ids = try RemovedTable.first(limit, on: connection)
         guard let first = ids.first else { throw .corrupt("No entry is removed.") }
-        try editUnnamed(first >> EntryID.bits, deletesRemoved: true) { (edit) throws(SQLiteError) in
+        try editUnnamed(first >> EntryID.bits, deletesRemoved: true) { edit throws(SQLiteError) in
             for id in ids { try edit.deleteRows(of: id) }
             try RemovedTable.forget(ids, on: connection)
         }

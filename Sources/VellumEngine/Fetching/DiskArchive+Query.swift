@@ -2,7 +2,7 @@ internal import Synchronization
 package import VellumCore
 
 extension DiskArchive {
-    package func declareIndex(_ shape: IndexShape) throws(VellumError) {
+    func declareIndex(_ shape: IndexShape) throws(VellumError) {
         try archive.checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
             try file.declareIndex(shape, of: archive)
@@ -10,7 +10,7 @@ extension DiskArchive {
     }
 
     package func indexProgress() throws(VellumError) -> IndexProgress {
-        try query(QueryReads()) { (tables) throws(SQLiteError) in
+        try query(QueryReads()) { tables throws(SQLiteError) in
             let extent = try tables.extent(of: archive.shape)
             let total = try tables.totals().entries
             // Another program may have dropped the index since it was declared here.
@@ -35,7 +35,7 @@ extension DiskArchive {
         reading limit: ReadLimit,
         _ reads: QueryReads
     ) throws(VellumError) -> QueryAnswer? {
-        let answer = try query(reads) { (tables) throws(SQLiteError) in
+        let answer = try query(reads) { tables throws(SQLiteError) in
             try tables.answer(request, archive.shape, validAt: now, limit)
         }
         // A process that does not have this index declared writes entries without their places in
@@ -52,7 +52,7 @@ extension DiskArchive {
         _ reads: QueryReads,
         or other: ((ArchiveTables) throws(SQLiteError) -> Int?)? = nil
     ) throws(VellumError) -> Int? {
-        try self.query(reads) { (tables) throws(SQLiteError) in
+        try self.query(reads) { tables throws(SQLiteError) in
             guard let other else { return try tables.count(query, archive.shape, validAt: now) }
             return try other(tables)
         }
@@ -65,7 +65,7 @@ extension DiskArchive {
         _ reads: QueryReads
     ) throws(VellumError) -> AggregateAnswer? {
         var answer: AggregateAnswer?
-        _ = try count(query, validAt: now, reads) { (tables) throws(SQLiteError) in
+        _ = try count(query, validAt: now, reads) { tables throws(SQLiteError) in
             answer = try tables.aggregate(aggregate, of: query, archive.shape, validAt: now)
             return nil
         }
@@ -78,7 +78,7 @@ extension DiskArchive {
         _ reads: QueryReads
     ) throws(VellumError) -> (entries: [StoredEntry], looked: Int) {
         try query(reads) {
-            (tables) throws(SQLiteError) in try tables.entries(of: entryIDs, limit)
+            tables throws(SQLiteError) in try tables.entries(of: entryIDs, limit)
         }
     }
 
@@ -89,14 +89,19 @@ extension DiskArchive {
         _ reads: QueryReads
     ) throws(VellumError) -> [StoredEntry] {
         try query(reads) {
-            (tables) throws(SQLiteError) in try tables.entries(of: &scan, limit)
+            tables throws(SQLiteError) in try tables.entries(of: &scan, limit)
         }
     }
 
-    package func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
+    /// Indexes entries that could not be decoded before and can be now.
+    func indexAgain(_ entryIDs: [Int64]) throws(VellumError) {
         try archive.checkOpen()
         try file.withUsableFile { () throws(SQLiteError) in
-            try file.indexAgain(entryIDs, of: archive)
+            guard !file.access.isReading else { return }
+            _ = try file.inTransaction(archive) { edit throws(SQLiteError) in
+                try edit.markUnknown(entryIDs)
+            }
+            file.scheduleBuilding()
         }
     }
 
@@ -105,7 +110,7 @@ extension DiskArchive {
         _ purpose: QueryPrinter.Purpose
     ) throws(VellumError) -> (statement: String, access: [String], usesIndex: Bool)? {
         let now = file.clock.now()
-        return try self.query(QueryReads()) { (tables) throws(SQLiteError) in
+        return try self.query(QueryReads()) { tables throws(SQLiteError) in
             try tables.describe(query, purpose, archive.shape, validAt: now)
         }
     }

@@ -19,7 +19,7 @@ extension DatabaseFile {
         of archive: Archive,
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        try writing.withWriter { (writer) throws(Failure) -> Result? in
+        try writing.withWriter { writer throws(Failure) -> Result? in
             archive.isListed ? try body(writer) : nil
         }
     }
@@ -30,7 +30,7 @@ extension DatabaseFile {
         as state: FileState,
         _ finish: (Writer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let result = try writing.close { (writer) throws(Failure) -> Result in
+        let result = try writing.close { writer throws(Failure) -> Result in
             let result = try finish(writer)
             location.set(state)
             return result
@@ -93,14 +93,18 @@ extension DatabaseFile {
         _ body: (ArchiveTables) throws(SQLiteError) -> Void
     ) throws(VellumError) {
         try archive.checkOpen()
-        try checkUsable()
-        let isDone = try mappingErrors { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) in
-                try writer.readingInOneSnapshot(archive, body)
-                return true
-            }
+        try withUsableWriter { writer throws(SQLiteError) in
+            try writer.readingInOneSnapshot(archive, body)
         }
-        if isDone == nil { throw unusable }
+    }
+
+    /// Runs `body` with the connection that writes, if the file may be used, and maps its errors.
+    func withUsableWriter<Result: Sendable>(
+        _ body: (Writer) throws(SQLiteError) -> Result
+    ) throws(VellumError) -> Result {
+        let result = try withUsableFile { () throws(SQLiteError) in try withWriter(body) }
+        guard let result else { throw unusable }
+        return result
     }
 
     /// - Returns: What `body` returned; `nil` if the file is closed.
@@ -114,8 +118,8 @@ extension DatabaseFile {
         do throws(SQLiteError) {
             if !onlyCommitted, writing.openBatch.exists.load(ordering: .acquiring) {
                 var result: Result?
-                try writing.withWriter { (writer) throws(SQLiteError) in
-                    try writer.reading(archive) { (tables) throws(SQLiteError) in
+                try writing.withWriter { writer throws(SQLiteError) in
+                    try writer.reading(archive) { tables throws(SQLiteError) in
                         if let isCancelled { tables.connection.interrupt(when: isCancelled) }
                         defer { if isCancelled != nil { tables.connection.interrupt(when: nil) } }
                         result = try body(tables)
@@ -131,7 +135,7 @@ extension DatabaseFile {
                 )
             else { return nil }
             if beganLease {
-                schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: []) }
+                schedule(.endLeases) { file throws(SQLiteError) in file.endIdleLeases(since: []) }
             }
             return result
         } catch {
@@ -211,8 +215,8 @@ extension DatabaseFile {
         _ body: (ArchiveEdit) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result? {
         let done = try log.retryingWhenFull { () throws(SQLiteError) in
-            try withWriter(of: archive) { (writer) throws(SQLiteError) in
-                try writer.transaction { (transaction) throws(SQLiteError) in
+            try withWriter(of: archive) { writer throws(SQLiteError) in
+                try writer.transaction { transaction throws(SQLiteError) in
                     try body(transaction.edit(of: archive))
                 }
             }
@@ -231,7 +235,7 @@ extension DatabaseFile {
         if needsSweep(for: due.earliestEnd) { scheduleSweep(for: due.earliestEnd) }
         if due.mayHoldCleared { scheduleDeletingCleared() }
         if due.isOpen {
-            schedule(.commitBatch) { (file) throws(SQLiteError) in try file.commitBatch() }
+            schedule(.commitBatch) { file throws(SQLiteError) in try file.commitBatch() }
         }
         let hasLongLog = due.logFrames >= LogLimit.checkpointAt
         if due.logFrames >= LogLimit.waitFor, location.isShared, waitForRestart() { return }
@@ -240,7 +244,7 @@ extension DatabaseFile {
         if due.logFrames >= LogLimit.waitFor {
             // The log grows faster than the background checkpoint copies it, so the writer runs one
             // itself.
-            runMaintenance { (file) throws(SQLiteError) in try file.checkpoint() }
+            runMaintenance { file throws(SQLiteError) in try file.checkpoint() }
         } else if hasLongLog || due.bytesRemoved >= 1 << 20 {
             scheduleCheckpoint()
         }
@@ -282,8 +286,7 @@ extension DatabaseFile {
 
     /// Commits relaxed writes that wait in an open transaction.
     package func commitBatch() throws(SQLiteError) {
-        if let commit = try withWriter({ (writer) throws(SQLiteError) in try writer.commitBatch() })
-        {
+        if let commit = try withWriter({ writer throws(SQLiteError) in try writer.commitBatch() }) {
             didCommit(commit)
         }
     }
@@ -316,7 +319,7 @@ extension DatabaseFile {
     private func carryOutTogether(_ calls: [WriteCall]) -> UInt64 {
         do throws(SQLiteError) {
             calls.first?.noteStart()
-            let commit = try writing.withWriter { (writer) throws(SQLiteError) in
+            let commit = try writing.withWriter { writer throws(SQLiteError) in
                 try writer.commit(calls)
             }
             if let commit { didCommit(commit) }

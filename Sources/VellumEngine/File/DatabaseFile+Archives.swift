@@ -15,7 +15,7 @@ package struct ListedArchive: Sendable {
     /// When an object was last recorded or read; `nil` if there is none.
     package var lastUsed: Date?
     /// Whether it never held an object, or was dropped since: it need not exist.
-    package var isUnused: Bool
+    var isUnused: Bool
 }
 
 extension DatabaseFile {
@@ -59,7 +59,7 @@ extension DatabaseFile {
         let opened = try withUsableFile { () throws(SQLiteError) in
             try log.retryingWhenFull { () throws(SQLiteError) in
                 try writing.list {
-                    (writer) throws(SQLiteError) -> (Archive, (isNew: Bool, ReplacedVersion?)) in
+                    writer throws(SQLiteError) -> (Archive, (isNew: Bool, ReplacedVersion?)) in
                     let found = try writer.archive(named: normal)
                     // An earlier handle's relaxed writes.
                     try writer.endBatch()
@@ -71,7 +71,7 @@ extension DatabaseFile {
                         limit: KnownLimit(entries: (disk ?? fallback).entries)
                     )
                     guard !access.isReading else { return (archive, (false, nil)) }
-                    let replaced = try version.flatMap { (version) throws(SQLiteError) in
+                    let replaced = try version.flatMap { version throws(SQLiteError) in
                         try writer.setVersion(
                             version,
                             of: found,
@@ -115,7 +115,7 @@ extension DatabaseFile {
     ) throws(VellumError) -> OpenedArchive {
         do throws(VellumError) {
             let limit = try withUsableFile { () throws(SQLiteError) in
-                try withWriter(of: archive) { (writer) throws(SQLiteError) in
+                try withWriter(of: archive) { writer throws(SQLiteError) in
                     try writer.limit(of: archive, requiring: version)
                 }
             }
@@ -147,7 +147,7 @@ extension DatabaseFile {
     ) throws(SQLiteError) -> LimitOutcome {
         // Usually the limit is unchanged and not exceeded: then nothing is written.
         let unchanged = try log.retryingWhenFull { () throws(SQLiteError) in
-            try withWriter(of: archive) { (writer) throws(SQLiteError) -> LimitOutcome? in
+            try withWriter(of: archive) { writer throws(SQLiteError) -> LimitOutcome? in
                 try writer.endBatch()
                 writer.forgetContents()
                 let totals = try writer.contents(of: archive).totals
@@ -165,7 +165,7 @@ extension DatabaseFile {
         var outcome: LimitOutcome?
         while true {
             let before = outcome
-            let step = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            let step = try inTransaction(archive) { edit throws(SQLiteError) in
                 try edit.setLimit { stored, held in
                     before == nil ? newLimit(stored, held) : stored
                 }
@@ -185,14 +185,11 @@ extension DatabaseFile {
     /// How many bytes of the file are in no use. A part of them is returned to the file system in
     /// the background.
     package func unusedSize() throws(VellumError) -> DataSize {
-        let pages = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) -> Int64? in
-                let connection = writer.connection
-                return try (connection.int(SQL.freePageCount) ?? 0).value
-                    * (connection.int(SQL.pageSize) ?? 0).value
-            }
+        let pages = try withUsableWriter { writer throws(SQLiteError) in
+            let connection = writer.connection
+            return try (connection.int(SQL.freePageCount) ?? 0).value
+                * (connection.int(SQL.pageSize) ?? 0).value
         }
-        guard let pages else { throw unusable }
         return DataSize(bytes: Int(pages))
     }
 
@@ -204,32 +201,11 @@ extension DatabaseFile {
         try storedArchives().map { $0.name ?? "" }
     }
 
-    /// Removes up to `limit` entries that were last used before `stamp`.
-    ///
-    /// - Returns: How many were removed.
-    func removeUnused(
-        _ archive: Archive,
-        before stamp: UseStamp,
-        limit: Int
-    ) throws(SQLiteError) -> Int {
-        let removed = try inTransaction(archive) { (edit) throws(SQLiteError) in
-            var entries: [RemovedEntry] = []
-            let most = edit.isOnFullDisk ? min(limit, 16) : limit
-            while entries.count < most, let entry = try edit.removeOldest(before: stamp) {
-                entries.append(entry)
-            }
-            edit.noteRemoval(of: entries, .unused)
-            return entries.count
-        }
-        guard let removed else { throw archive.unlisted }
-        return removed
-    }
-
     /// Sets the owner of an archive, and reports the events of opening the file to the first one.
     func attach(_ owner: any ArchiveOwner, to archive: Archive) {
         let outcome = archive.setOwner(owner)
         do throws(SQLiteError) {
-            let newest = try withWriter(of: archive) { (writer) throws(SQLiteError) in
+            let newest = try withWriter(of: archive) { writer throws(SQLiteError) in
                 let newest = try RecencyTables.readNewestStamp(
                     of: archive.id,
                     on: writer.connection
@@ -297,7 +273,7 @@ extension Writer {
     ) throws(SQLiteError) -> ArchiveTable.Found {
         if let found = try ArchiveTable.find(name, on: connection) { return found }
         if connection.access.isReading { throw .noSuchArchive }
-        return try transaction { (_) throws(SQLiteError) in
+        return try transaction { _ throws(SQLiteError) in
             // Checked again, now that no other process can add it.
             if let found = try ArchiveTable.find(name, on: connection) { return found }
             guard var added = try ArchiveTable.insert(name, limit, on: connection) else {
@@ -345,16 +321,12 @@ extension DatabaseFile {
     }
 
     package func storedArchives() throws(VellumError) -> [ArchiveTable.Listed] {
-        let rows = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) -> [ArchiveTable.Listed] in
-                let list = try writer.connection.prepare(ArchiveTable.list)
-                var rows: [ArchiveTable.Listed] = []
-                while try list.step() { rows.append(ArchiveTable.Listed(list)) }
-                return rows
-            }
+        try withUsableWriter { writer throws(SQLiteError) in
+            let list = try writer.connection.prepare(ArchiveTable.list)
+            var rows: [ArchiveTable.Listed] = []
+            while try list.step() { rows.append(ArchiveTable.Listed(list)) }
+            return rows
         }
-        guard let rows else { throw unusable }
-        return rows
     }
 
     /// Returns the archive of a name; `nil` if there is none.
@@ -362,13 +334,9 @@ extension DatabaseFile {
     /// - Complexity: O(log archives).
     package func storedArchive(named name: String) throws(VellumError) -> ArchiveTable.Found? {
         let normal = EntryKey(name).normalized
-        let found = try withUsableFile { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) in
-                [try ArchiveTable.find(normal, on: writer.connection)]
-            }
+        return try withUsableWriter { writer throws(SQLiteError) in
+            try ArchiveTable.find(normal, on: writer.connection)
         }
-        guard let found else { throw unusable }
-        return found[0]
     }
 
     private func listed(_ row: ArchiveTable.Listed) throws(VellumError) -> ListedArchive {
@@ -376,7 +344,7 @@ extension DatabaseFile {
             ArchiveTable.Found(id: row.id, hash: row.hash),
             name: row.name ?? ""
         )
-        return try reading(archive) { (tables) throws(SQLiteError) in try tables.listed(row) }
+        return try reading(archive) { tables throws(SQLiteError) in try tables.listed(row) }
     }
 
     /// Returns the name under which the file has an archive that was renamed: `name`, unless only
@@ -454,7 +422,7 @@ extension DatabaseFile {
 
     private func drop(_ key: EntryKey) throws(SQLiteError) -> (Bool, Commit?)? {
         try log.retryingWhenFull { () throws(SQLiteError) in
-            try withWriter { (writer) throws(SQLiteError) in
+            try withWriter { writer throws(SQLiteError) in
                 try writer.dropArchive(named: key.normalized)
             }
         }
@@ -471,7 +439,7 @@ extension Writer {
         // One that was dropped keeps its row.
         let totals = try contents(of: archive).totals
         guard totals.entries > 0 || totals.limit != .unknown else { return (false, nil) }
-        let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
+        let (_, commit) = try transaction { transaction throws(SQLiteError) in
             let edit = try transaction.edit(of: archive)
             try edit.dropIndex()
             try edit.removeSizing()
@@ -502,10 +470,7 @@ extension ArchiveTables {
 
     /// Whether the archive ever had an entry, apart from those that it has.
     private func hasHeldEntries() throws(SQLiteError) -> Bool {
-        let load = try connection.prepare(ArchiveTotals.load)
-        load.bind(id, at: 1)
-        guard try load.step() else { return false }
-        return ArchiveTotals(load, ofArchive: id).nextID > EntryID.zero(of: id) + 1
+        try loadTotals()?.nextID ?? 0 > EntryID.zero(of: id) + 1
     }
 }
 

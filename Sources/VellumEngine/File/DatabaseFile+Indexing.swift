@@ -28,9 +28,9 @@ extension DatabaseFile {
             if try isOutdated(shape, archive) { archive.setShape(nil) }
             return
         }
-        let declared = try withWriter(of: archive) { (writer) throws(SQLiteError) -> Bool in
+        let declared = try withWriter(of: archive) { writer throws(SQLiteError) -> Bool in
             var isDeclared = false
-            try writer.reading(archive) { (tables) throws(SQLiteError) in
+            try writer.reading(archive) { tables throws(SQLiteError) in
                 let extent = try tables.extent(of: shape)
                 isDeclared = shape.isEmpty ? !extent.hasIndex : extent.isWhole
             }
@@ -40,7 +40,7 @@ extension DatabaseFile {
         let mustBegin = if isDeclared { try isOutdated(shape, archive) } else { true }
         if isDeclared, mustBegin { Log.outdatedIndex(archive.name) }
         if mustBegin {
-            _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            _ = try inTransaction(archive) { edit throws(SQLiteError) in
                 try edit.declareIndex(anew: isDeclared)
                 CrashPoint.reached(.indexDeclared)
             }
@@ -52,7 +52,7 @@ extension DatabaseFile {
     /// is the same: a computed property has another meaning, or two properties were exchanged.
     private func isOutdated(_ shape: IndexShape, _ archive: Archive) throws(SQLiteError) -> Bool {
         guard !shape.hasNoIndexes, let owner = archive.owner else { return false }
-        let newest = try read(archive) { (tables) throws(SQLiteError) in
+        let newest = try read(archive) { tables throws(SQLiteError) in
             try tables.newestIndexed(8, shape)
         }
         for (entry, indexed) in newest ?? [] {
@@ -63,15 +63,6 @@ extension DatabaseFile {
             }
         }
         return false
-    }
-
-    /// Indexes entries that could not be decoded before and can be now.
-    func indexAgain(_ entryIDs: [Int64], of archive: Archive) throws(SQLiteError) {
-        guard !access.isReading else { return }
-        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
-            try edit.markUnknown(entryIDs)
-        }
-        scheduleBuilding()
     }
 
     /// Lets the builder replace old entries after so many milliseconds, if no opening has asked for
@@ -97,7 +88,7 @@ extension DatabaseFile {
 
     func scheduleBuilding() {
         guard !access.isReading else { return }
-        scheduleTrying(.buildIndexes, after: nil) { (file) throws(SQLiteError) in
+        scheduleTrying(.buildIndexes, after: nil) { file throws(SQLiteError) in
             if try file.buildIndexes() {
                 file.scheduleBuilding()
             } else {
@@ -124,14 +115,14 @@ extension DatabaseFile {
         guard let owner = archive.owner else { return false }
         guard owner.undecodable.isIndexTrusted else {
             let doubts = owner.undecodable.doubts(most: Self.largestStep(shape))
-            let isDone = try inTransaction(archive) { (edit) throws(SQLiteError) in
+            let isDone = try inTransaction(archive) { edit throws(SQLiteError) in
                 try edit.takeOut(doubts)
                 return true
             }
             owner.undecodable.settle(doubts)
             return isDone ?? false
         }
-        let batch = try read(archive) { (tables) throws(SQLiteError) in
+        let batch = try read(archive) { tables throws(SQLiteError) in
             try tables.nextBatch(of: shape)
         }
         guard let batch = batch ?? nil else { return false }
@@ -175,7 +166,7 @@ extension DatabaseFile {
             archive.shape.map { (archive, $0) }
         }.filter { !$1.hasNoIndexes }
         guard !declared.isEmpty else { return }
-        try withWriter { (writer) throws(SQLiteError) in
+        try withWriter { writer throws(SQLiteError) in
             guard writer.batch == nil, writer.connection.writeRefusal == nil else { return }
             for (archive, shape) in declared {
                 try unlessReplaced { () throws(SQLiteError) in
@@ -201,7 +192,7 @@ extension DatabaseFile {
         _ owner: any ArchiveOwner
     ) throws(SQLiteError) {
         typealias Inserted = (progress: IndexProgress?, removedKeys: Int)
-        let inserted = try inTransaction(archive) { (edit) throws(SQLiteError) -> Inserted in
+        let inserted = try inTransaction(archive) { edit throws(SQLiteError) -> Inserted in
             // Another process may have begun another index.
             guard edit.isIndexOurs, archive.shape == shape else { return (nil, 0) }
             // The archive may have been emptied meanwhile, and its entries not be deleted yet.
@@ -241,7 +232,7 @@ private func unlessReplaced(_ body: () throws(SQLiteError) -> Void) throws(SQLit
 extension Writer {
     fileprivate func analyseIndex(of archive: Archive, _ shape: IndexShape) throws(SQLiteError) {
         var entries: Int64 = 0
-        try reading(archive) { (tables) throws(SQLiteError) in
+        try reading(archive) { tables throws(SQLiteError) in
             let extent = try tables.extent(of: shape)
             guard extent.isUsable, extent.unbuilt == nil else { return }
             // Those with a row in the tables of the index.
@@ -253,7 +244,7 @@ extension Writer {
         let analysed = try IndexTables.rowsAnalysed(archive.id, on: connection)
         guard entries / 4 >= analysed || analysed / 4 >= entries else { return }
         try connection.execute(IndexTables.limitAnalysis)
-        _ = try transaction { (_) throws(SQLiteError) in
+        _ = try transaction { _ throws(SQLiteError) in
             try connection.execute(
                 IndexTables.analyse(archive.id, rows: entries, collections: shape.collections.count)
             )

@@ -27,7 +27,7 @@ extension DatabaseFile {
         isRetry: Bool = false,
         _ work: @escaping @Sendable (DatabaseFile) throws(SQLiteError) -> Void
     ) {
-        schedule(task, after: delay) { (file) throws(SQLiteError) in
+        schedule(task, after: delay) { file throws(SQLiteError) in
             do throws(SQLiteError) {
                 try work(file)
             } catch {
@@ -97,9 +97,9 @@ extension DatabaseFile {
         try withUsableFile { () throws(SQLiteError) in
             if let refusal = withWriter({ $0.connection.writeRefusal }) { throw refusal }
             try commitBatch()
-            try stepping { (file) throws(SQLiteError) in try file.deleteManyCleared() }
-            try stepping { (file) throws(SQLiteError) in
-                try file.withWriter { (writer) throws(SQLiteError) in
+            try stepping { file throws(SQLiteError) in try file.deleteManyCleared() }
+            try stepping { file throws(SQLiteError) in
+                try file.withWriter { writer throws(SQLiteError) in
                     try writer.returnPages(256, evenIfFew: true) ? .someLeft : .noneLeft
                 }
                     ?? .noneLeft
@@ -136,7 +136,7 @@ extension DatabaseFile {
     /// Schedules the copying of the log and the return of free pages.
     func scheduleCheckpoint(after delay: DispatchTimeInterval? = nil) {
         if maintenance.isDueNow(.checkpoint) { return }
-        scheduleTrying(.checkpoint, after: delay) { (file) throws(SQLiteError) in
+        scheduleTrying(.checkpoint, after: delay) { file throws(SQLiteError) in
             try file.checkpoint()
         }
     }
@@ -189,7 +189,7 @@ extension DatabaseFile {
         } catch {
             guard error.isFull else { throw error }
             return try log.retryingWhenFull { () throws(SQLiteError) in
-                try withWriter { (writer) throws(SQLiteError) in try writer.returnPages(16) }
+                try withWriter { writer throws(SQLiteError) in try writer.returnPages(16) }
                     ?? false
             }
         }
@@ -206,7 +206,7 @@ extension DatabaseFile {
     /// All that is asked is asked in one turn at the writer's lock: a writer may wait for each.
     private func returnManyPages(isClosing: Bool) throws(SQLiteError) -> Rest {
         // A file that is closed has none.
-        try withWriter { (writer) throws(SQLiteError) -> Rest in
+        try withWriter { writer throws(SQLiteError) -> Rest in
             if writer.mayHoldCleared, !isClosing { return .noneLeft }
             if writer.isOnFullDisk { return .leftToAnother }
             return try writer.returnPages(256) ? .someLeft : .noneLeft
@@ -219,7 +219,7 @@ extension DatabaseFile {
     // MARK: Archives that were emptied
 
     func scheduleDeletingCleared(after delay: DispatchTimeInterval? = nil) {
-        scheduleTrying(.deleteCleared, after: delay) { (file) throws(SQLiteError) in
+        scheduleTrying(.deleteCleared, after: delay) { file throws(SQLiteError) in
             // The pages that became free are returned.
             guard try file.deleteCleared() else { return file.scheduleCheckpoint() }
             // A log that is still long is held by a reader.
@@ -253,7 +253,7 @@ extension DatabaseFile {
 
     private func deleteManyCleared() throws(SQLiteError) -> Rest {
         // A file that is closed has none.
-        try withWriter { (writer) throws(SQLiteError) -> Rest in
+        try withWriter { writer throws(SQLiteError) -> Rest in
             // Asked under the lock, so that no thread begins to try in between.
             if writer.isOnFullDisk { return .leftToAnother }
             return try writer.deleteCleared(limit: 256) ? .someLeft : .noneLeft
@@ -267,7 +267,7 @@ extension DatabaseFile {
     func scheduleReclaiming() {
         do throws(SQLiteError) {
             let (isWorthwhile, isCleared) =
-                try withWriter { (writer) throws(SQLiteError) in
+                try withWriter { writer throws(SQLiteError) in
                     (try writer.hasSpaceToReturn, try writer.findLeftRows())
                 } ?? (false, false)
             if isCleared { scheduleDeletingCleared() }
@@ -281,7 +281,7 @@ extension DatabaseFile {
 
     /// Schedules the writing of touches, and schedules it again while there are more.
     func scheduleWritingTouches() {
-        schedule(.writeTouches) { (file) throws(SQLiteError) in
+        schedule(.writeTouches) { file throws(SQLiteError) in
             // Memory hits do not look: a process that only has these notices here that the file, or
             // what others announce, is elsewhere.
             guard file.isInPlace else { return }
@@ -356,7 +356,7 @@ extension DatabaseFile {
         of archive: Archive,
         limit: Int
     ) throws(SQLiteError) -> (count: Int, Commit)? {
-        try withWriter(of: archive) { (writer) throws(SQLiteError) -> (count: Int, Commit)? in
+        try withWriter(of: archive) { writer throws(SQLiteError) -> (count: Int, Commit)? in
             // Taken under the lock, so that no eviction runs between taking and writing them.
             guard let owner = archive.owner else { return nil }
             guard writer.connection.writeRefusal == nil else {
@@ -380,9 +380,9 @@ extension DatabaseFile {
 
     /// Writes the last touches of an owner that is being released.
     func write(_ touches: [Touch], of archive: Archive) {
-        runMaintenance { (file) throws(SQLiteError) in
+        runMaintenance { file throws(SQLiteError) in
             // It may have been opened again meanwhile, by another owner.
-            let commit = try file.withWriter { (writer) throws(SQLiteError) in
+            let commit = try file.withWriter { writer throws(SQLiteError) in
                 try writer.write(touches, of: archive)
             }
             if let commit { file.didCommit(commit) }
@@ -412,7 +412,7 @@ extension DatabaseFile {
         else { return }
         do throws(SQLiteError) {
             let written = try inTransaction(archive) {
-                (edit) throws(SQLiteError) -> (Sizing, DataSize?)? in
+                edit throws(SQLiteError) -> (Sizing, DataSize?)? in
                 guard let sizing = owner.sizing(ofDisk: edit.sizeOfDisk) else { return nil }
                 try edit.write(sizing, at: now)
                 return (
@@ -435,7 +435,7 @@ extension DatabaseFile {
         var reads = reads
         guard readers.endIdleLeases(since: &reads) else { return }
         let seen = reads
-        schedule(.endLeases) { (file) throws(SQLiteError) in file.endIdleLeases(since: seen) }
+        schedule(.endLeases) { file throws(SQLiteError) in file.endIdleLeases(since: seen) }
     }
 }
 
@@ -473,7 +473,7 @@ extension Writer {
     /// - Returns: `nil` if the archive holds another version of its cache: the entries are gone.
     fileprivate func write(_ touches: [Touch], of archive: Archive) throws(SQLiteError) -> Commit? {
         do throws(SQLiteError) {
-            return try transaction { (transaction) throws(SQLiteError) in
+            return try transaction { transaction throws(SQLiteError) in
                 try transaction.edit(of: archive).write(touches)
                 CrashPoint.reached(.touchesWritten)
             }.1

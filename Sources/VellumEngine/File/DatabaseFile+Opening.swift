@@ -22,6 +22,10 @@ extension DatabaseFile {
     /// to a new file, and ``StoreEvent/setAside(to:salvaged:)`` is reported to the first store that
     /// is opened. Files are created with mode 0600, folders with 0700.
     ///
+    /// A file that is only read is not created, repaired or changed in any way, and nothing beside
+    /// it is, but for what SQLite needs to read a database with a log. It is not shared with
+    /// handles that write. Writes throw ``VellumError/Code/readOnly``. Each call opens it again.
+    ///
     /// - Parameters:
     ///   - kind: What the file holds.
     ///   - url: A file on a local disk. SQLite's locks are unreliable on a network file system:
@@ -30,42 +34,29 @@ extension DatabaseFile {
     ///     program.
     ///   - moveAside: Called with the path of a database of another program, before the policy
     ///     applies. Returns whether it moved it away.
+    ///   - access: What this process may do with the file.
     ///   - clock: The source of instants. The first handle on a file decides.
     /// - Throws: ``VellumError`` if the file cannot be created or opened, or must not be changed:
     ///   it is not a database, a database of another program, or from a newer version of this
-    ///   package.
+    ///   package. Also for a file to be read that is missing, and for a shipped one with a log.
     /// - Complexity: O(archives in the file), independent of their size.
     package static func open(
         at url: URL,
         kind: FileKind = .archives,
         ifNotADatabase policy: ForeignFilePolicy = .refuse,
         movingAside moveAside: ForeignFileMove? = nil,
+        access: FileAccess = .writing,
         clock: WallClock = .system
     ) throws(VellumError) -> DatabaseFile {
         try open(
             at: url,
-            Options(kind: kind, policy: policy, moveAside: moveAside, clock: clock),
-            isHeld: false
-        )
-    }
-
-    /// Opens a file as ``open(at:kind:ifNotADatabase:movingAside:clock:)`` does, or only to read
-    /// it.
-    ///
-    /// A file that is only read is not created, repaired or changed in any way, and nothing beside
-    /// it is, but for what SQLite needs to read a database with a log. It is not shared with
-    /// handles that write. Writes throw ``VellumError/Code/readOnly``. Each call opens it again.
-    ///
-    /// - Throws: ``VellumError`` also for a missing file, and for a shipped file with a log.
-    package static func open(
-        at url: URL,
-        kind: FileKind,
-        access: FileAccess,
-        clock: WallClock = .system
-    ) throws(VellumError) -> DatabaseFile {
-        try open(
-            at: url,
-            Options(kind: kind, policy: .refuse, moveAside: nil, clock: clock, access: access),
+            Options(
+                kind: kind,
+                policy: policy,
+                moveAside: moveAside,
+                clock: clock,
+                access: access
+            ),
             isHeld: false
         )
     }
@@ -103,7 +94,7 @@ extension DatabaseFile {
             )
         }
         guard !options.access.isReading else {
-            return try OpeningToRead(url, options).open(isHeld: isHeld)
+            return try OpeningToRead(url: url, options: options).open(isHeld: isHeld)
         }
         var path = ""
         do {
@@ -282,7 +273,7 @@ extension DatabaseFile {
         let location = FileLocation(path, try identity(of: path), changesFile)
         let file = try DatabaseFile(location, options.kind, connection, clock: options.clock)
         file.opening.withLock { $0.events = pendingEvents }
-        try file.withWriter { (writer) throws(SQLiteError) in
+        try file.withWriter { writer throws(SQLiteError) in
             try file.waitForOpenBatches(writer.connection)
         }
         file.scheduleReclaiming()

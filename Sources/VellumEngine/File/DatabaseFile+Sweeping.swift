@@ -35,7 +35,7 @@ extension DatabaseFile {
             clock.now().advanced(byMilliseconds: delay).rawValue,
             ordering: .relaxed
         )
-        schedule(.sweep, after: .milliseconds(Int(delay))) { (file) throws(SQLiteError) in
+        schedule(.sweep, after: .milliseconds(Int(delay))) { file throws(SQLiteError) in
             file.maintenance.nextSweep.store(.max, ordering: .relaxed)
             let begin = file.clock.now()
             do throws(SQLiteError) {
@@ -84,7 +84,7 @@ extension DatabaseFile {
 
     /// Removes every expired entry now. For tests.
     package func sweepEverything() {
-        runMaintenance { (file) throws(SQLiteError) in while try file.sweep() {} }
+        runMaintenance { file throws(SQLiteError) in while try file.sweep() {} }
     }
 
     private func sweep(_ archive: Archive) throws(SQLiteError) -> Bool {
@@ -94,7 +94,7 @@ extension DatabaseFile {
         // In one turn at the lock: a block that is taken is swept, or noted again, before anybody
         // asks whether more are due.
         let done = try withWriter(of: archive) {
-            (writer) throws(SQLiteError) -> (commit: Commit?, hasMore: Bool) in
+            writer throws(SQLiteError) -> (commit: Commit?, hasMore: Bool) in
             // Other processes may have changed the retention policies since.
             if archive.upkeep.withLock({ $0.sweepMap.mayBeDue(at: now) }) {
                 try writer.prepareSweep(of: archive)
@@ -146,12 +146,12 @@ extension DatabaseFile {
 
     /// Writes the policies of this process, unless the file has them.
     private func writePolicies(of archive: Archive, at now: WallInstant) throws(SQLiteError) {
-        let areWritten = try withWriter(of: archive) { (writer) throws(SQLiteError) in
+        let areWritten = try withWriter(of: archive) { writer throws(SQLiteError) in
             try writer.tables(of: archive).hasWrittenPolicies(of: archive, at: now)
         }
         guard let areWritten else { return }
         if areWritten { return archive.upkeep.withLock { $0.policiesWritten = now } }
-        _ = try inTransaction(archive) { (edit) throws(SQLiteError) in
+        _ = try inTransaction(archive) { edit throws(SQLiteError) in
             try edit.writePolicies(at: now)
         }
     }
@@ -169,7 +169,7 @@ extension DatabaseFile {
             return true
         }
         guard isNew else { return }
-        try withWriter(of: archive) { (writer) throws(SQLiteError) in
+        try withWriter(of: archive) { writer throws(SQLiteError) in
             try writer.prepareSweep(of: archive)
         }
         try writePolicies(of: archive, at: now)
@@ -196,7 +196,7 @@ extension Writer {
             )
         else { return nil }
         CrashPoint.reached(.sweepBegins)
-        let (_, commit) = try transaction { (transaction) throws(SQLiteError) in
+        let (_, commit) = try transaction { transaction throws(SQLiteError) in
             // Evaluated again: the thread may have waited, and entries written since under a clock
             // that was set back have not expired.
             try transaction.edit(of: archive).sweep(

@@ -172,7 +172,7 @@ package import VellumCore
     ///
     /// - Returns: The damage of the file, if that kept the transaction from being committed.
     private func closeWriter() throws(SQLiteError) -> SQLiteError? {
-        try closeWriter(as: .closed) { (writer) throws(SQLiteError) -> SQLiteError? in
+        try closeWriter(as: .closed) { writer throws(SQLiteError) -> SQLiteError? in
             do throws(SQLiteError) {
                 try writer?.endBatch()
                 return nil
@@ -290,7 +290,7 @@ extension DatabaseFile {
             try log.releasingConnections { (sync: inout LogSync) throws(SQLiteError) in
                 sync.release()
                 readers.suspend()
-                try writing.close { (writer) throws(SQLiteError) in try writer?.endBatch() }
+                try writing.close { writer throws(SQLiteError) in try writer?.endBatch() }
             }
             location.forgetLog()
             location.didCloseConnections()
@@ -320,7 +320,7 @@ extension DatabaseFile {
         guard state == .suspended else { return }
         try checkLocation()
         do throws(SQLiteError) {
-            try writing.reopen { (lasting) throws(SQLiteError) in
+            try writing.reopen { lasting throws(SQLiteError) in
                 guard state == .suspended else { return nil }
                 let connection = try location.connect(SQL.writerSettings)
                 try Features(of: connection).apply(to: connection)

@@ -78,7 +78,7 @@ public import VellumCore
 
     @usableFromInline package func entry(forKey key: EntryKey) throws(VellumError) -> Entry? {
         try found(
-            try file.reading(archive) { (tables) throws(SQLiteError) in
+            try file.reading(archive) { tables throws(SQLiteError) in
                 try tables.entry(forKey: key)
             }
         )
@@ -106,12 +106,12 @@ public import VellumCore
     ) throws(VellumError) -> (entries: [Entry?], damaged: EntryKey?) {
         var found: [ArchiveTables.Found?] = []
         if let body {
-            try file.readingInCommitOrder(archive) { (tables) throws(SQLiteError) in
+            try file.readingInCommitOrder(archive) { tables throws(SQLiteError) in
                 body()
                 found = try tables.entries(forKeys: keys)
             }
         } else {
-            found = try file.reading(archive) { (tables) throws(SQLiteError) in
+            found = try file.reading(archive) { tables throws(SQLiteError) in
                 try tables.entries(forKeys: keys)
             }
         }
@@ -125,7 +125,7 @@ public import VellumCore
     }
 
     @usableFromInline package func lastUse(ofKey key: EntryKey) throws(VellumError) -> UseStamp? {
-        let written = try file.reading(archive) { (tables) throws(SQLiteError) in
+        let written = try file.reading(archive) { tables throws(SQLiteError) in
             try tables.lastUse(ofKey: key)
         }
         guard let written else { return nil }
@@ -137,18 +137,18 @@ public import VellumCore
 
     /// For how long the programs that read the archive keep entries.
     func policies() throws(VellumError) -> [RetentionPolicy] {
-        try file.reading(archive) { (tables) throws(SQLiteError) in
+        try file.reading(archive) { tables throws(SQLiteError) in
             try tables.allPolicies(of: archive)
         }
     }
 
     /// Whether an entry may have an age of its own.
     func mayExpire() throws(VellumError) -> Bool {
-        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.mayExpire() }
+        try file.reading(archive) { tables throws(SQLiteError) in try tables.mayExpire() }
     }
 
     @usableFromInline package func totals() throws(VellumError) -> StorageUsage {
-        try file.reading(archive) { (tables) throws(SQLiteError) in try tables.totals() }
+        try file.reading(archive) { tables throws(SQLiteError) in try tables.totals() }
     }
 
     @usableFromInline package func keysByUse(
@@ -159,7 +159,7 @@ public import VellumCore
     ) throws(VellumError) -> [ListedKey] {
         let pending = archive.owner?.pendingTouches() ?? []
         return try file.reading(archive, interruptedWhen: Lane.cancellation) {
-            (tables) throws(SQLiteError) in
+            tables throws(SQLiteError) in
             try tables.keysByUse(
                 limit: limit,
                 validAt: now,
@@ -172,7 +172,7 @@ public import VellumCore
 
     /// The entries of a group, each with its last use in the file.
     func members(of group: EntryKey) throws(VellumError) -> [ListedEntry] {
-        try file.reading(archive) { (tables) throws(SQLiteError) in
+        try file.reading(archive) { tables throws(SQLiteError) in
             guard try tables.fileHasMembers() else { return [] }
             return try tables.members(of: group, after: tables.clearedThrough())
         }
@@ -190,7 +190,17 @@ public import VellumCore
         try archive.checkOpen()
         try file.transactions.refuseWrite()
         return try file.withUsableFile { () throws(SQLiteError) in
-            try file.removeUnused(archive, before: stamp, limit: limit)
+            let removed = try file.inTransaction(archive) { edit throws(SQLiteError) in
+                var entries: [RemovedEntry] = []
+                let most = edit.isOnFullDisk ? min(limit, 16) : limit
+                while entries.count < most, let entry = try edit.removeOldest(before: stamp) {
+                    entries.append(entry)
+                }
+                edit.noteRemoval(of: entries, .unused)
+                return entries.count
+            }
+            guard let removed else { throw archive.unlisted }
+            return removed
         }
     }
 
@@ -233,14 +243,12 @@ public import VellumCore
 
     @usableFromInline package func touchesArePending(isUrgent: Bool) {
         if isUrgent {
-            file.runMaintenance { (file) throws(SQLiteError) in
+            file.runMaintenance { file throws(SQLiteError) in
                 _ = try file.writeTouches(of: archive)
             }
         }
         file.scheduleWritingTouches()
     }
-
-    @usableFromInline package func write(_ touches: [Touch]) { file.write(touches, of: archive) }
 
     // MARK: Closing
 

@@ -18,7 +18,7 @@ extension FileHealth {
                 ArchiveTable.Found(id: 0, hash: SeededHash(seed: 0)),
                 name: ""
             )
-            try file.reading(none, onlyCommitted: true) { (tables) throws(SQLiteError) in
+            try file.reading(none, onlyCommitted: true) { tables throws(SQLiteError) in
                 _ = try tables.connection.prepare(ArchiveTable.list).step()
                 // SQLite may have had that in memory.
                 if let failure = tables.connection.readFailure(ofFirst: 1) { throw failure }
@@ -48,7 +48,7 @@ extension FileHealth {
         do throws(SQLiteError) {
             if try file.writing.withWriter(
                 until: end,
-                { (writer) throws(SQLiteError) in try writer.probe() }
+                { writer throws(SQLiteError) in try writer.probe() }
             ) != nil {
                 return nil
             }

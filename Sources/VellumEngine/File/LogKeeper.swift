@@ -104,7 +104,7 @@ final class LogKeeper: Sendable {
         _ connection: Connection
     ) throws(SQLiteError) -> (logged: Int, copied: Int) {
         if FileSystem.isAlmostFull(location.path) {
-            return try writing.withWriter { (_) throws(SQLiteError) in try connection.checkpoint() }
+            return try writing.withWriter { _ throws(SQLiteError) in try connection.checkpoint() }
                 ?? (0, 0)
         }
         return try connection.checkpoint()
@@ -151,7 +151,7 @@ final class LogKeeper: Sendable {
         try readers.withoutLeases { () throws(SQLiteError) in
             // On the write connection, so that this process's writers wait for its lock instead of
             // SQLite's busy handler.
-            try writing.withWriter { (writer) throws(SQLiteError) -> [Int]? in
+            try writing.withWriter { writer throws(SQLiteError) -> [Int]? in
                 try writer.endBatch()
                 do throws(SQLiteError) {
                     CrashPoint.reached(.restartBegins)
@@ -171,7 +171,7 @@ final class LogKeeper: Sendable {
     /// Whether the file is more than a megabyte larger than its pages, because pages were returned
     /// and it was not truncated yet.
     func hasUntruncatedSpace() throws(SQLiteError) -> Bool {
-        let bytes = try writing.withWriter { (writer) throws(SQLiteError) in
+        let bytes = try writing.withWriter { writer throws(SQLiteError) in
             try writer.bytesOfPages
         }
         guard let bytes else { return false }
@@ -297,7 +297,7 @@ final class LogKeeper: Sendable {
     func emptyLog() throws(SQLiteError) -> UInt64? {
         try checkpointing.withLongLock { _ throws(SQLiteError) in
             try readers.withoutLeases { () throws(SQLiteError) in
-                try writing.withWriter { (writer) throws(SQLiteError) in
+                try writing.withWriter { writer throws(SQLiteError) in
                     try writer.endBatch()
                     try writer.connection.restartLog(truncates: true)
                     writer.forgetRoom()
@@ -310,14 +310,14 @@ final class LogKeeper: Sendable {
     /// Deletes as many entries of emptied archives as a full disk has room for: the key of each may
     /// be on a page of its own, which needs room in the log.
     func deleteFewCleared() throws(SQLiteError) -> Bool {
-        try writing.withWriter { (writer) throws(SQLiteError) in
+        try writing.withWriter { writer throws(SQLiteError) in
             writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
         } ?? false
     }
 
     /// - Returns: Whether rows of removed entries are left, for which the log must be emptied.
     private func deleteManyRemoved() throws(SQLiteError) -> Bool {
-        try writing.withWriter { (writer) throws(SQLiteError) in try writer.deleteManyRemoved() }
+        try writing.withWriter { writer throws(SQLiteError) in try writer.deleteManyRemoved() }
             ?? false
     }
 

@@ -5,13 +5,8 @@ internal import VellumCore
 /// Opens a file that is only read. Nothing is created, renamed, repaired or marked: whatever is
 /// wrong with the file is an error.
 struct OpeningToRead {
-    private let url: URL
-    private let options: DatabaseFile.Options
-
-    init(_ url: URL, _ options: DatabaseFile.Options) {
-        self.url = url
-        self.options = options
-    }
+    let url: URL
+    let options: DatabaseFile.Options
 
     /// Opens the file and, if `isHeld`, counts a hold on it for the caller.
     func open(isHeld: Bool) throws(VellumError) -> DatabaseFile {

@@ -50,29 +50,32 @@ final class StoreTable: Sendable {
 
     /// Notes which sizes are given.
     ///
-    /// - Returns: Which of them are the first since the store was opened.
-    func giveSizes(
-        to store: any OpenableStore,
-        memory: Bool,
-        disk: Bool
-    ) -> (isFirstOfMemory: Bool, isFirstOfDisk: Bool) {
+    /// - Returns: Those of them that are the first since the store was opened.
+    func give(
+        _ memory: Capacity?,
+        _ disk: Capacity?,
+        to store: any OpenableStore
+    ) -> (memory: Capacity?, disk: Capacity?) {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else {
-                return (false, false)
-            }
+            guard let open = Self.open(store, in: table) else { return (nil, nil) }
             defer {
-                open.isMemoryGiven = open.isMemoryGiven || memory
-                open.isDiskGiven = open.isDiskGiven || disk
+                open.isMemoryGiven = open.isMemoryGiven || memory != nil
+                open.isDiskGiven = open.isDiskGiven || disk != nil
             }
-            return (memory && !open.isMemoryGiven, disk && !open.isDiskGiven)
+            return (open.isMemoryGiven ? nil : memory, open.isDiskGiven ? nil : disk)
         }
     }
 
     /// Notes that a size of the disk could not be applied.
     func takeBackDiskSize(of store: any OpenableStore) {
-        table.withLock { table in
-            table.values.first { $0.id == ObjectIdentifier(store) }?.isDiskGiven = false
-        }
+        table.withLock { Self.open(store, in: $0)?.isDiskGiven = false }
+    }
+
+    static func open(
+        _ store: any OpenableStore,
+        in table: [EntryKey: OpenStore]
+    ) -> OpenStore? {
+        table.values.first { $0.id == ObjectIdentifier(store) }
     }
 
     /// Whether nothing was logged yet about ignored sizes of the archive.

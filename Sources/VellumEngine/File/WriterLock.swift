@@ -47,23 +47,15 @@ final class WriterLock: Sendable {
     }
 
     /// Runs `body` with the writer, under the lock. Returns `nil` if there is none.
-    ///
-    /// - Parameter isRetry: Whether the caller waits for another process already.
     @discardableResult
     func withWriter<Result: Sendable, Failure: Error>(
-        isRetry: Bool = false,
         _ body: (Writer) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        do throws(Failure) {
-            return try guarded.withLock(counting: waiting) {
+        try waitingForOthers { () throws(Failure) in
+            try guarded.withLock(counting: waiting) {
                 (guarded: inout Guarded) throws(Failure) -> Result? in
                 guard let writer = guarded.writer else { return nil }
                 return try body(writer)
-            }
-        } catch {
-            guard !isRetry else { throw error }
-            return try retry(after: error) { () throws(Failure) in
-                try withWriter(isRetry: true, body)
             }
         }
     }
@@ -119,6 +111,18 @@ final class WriterLock: Sendable {
     }
 
     // MARK: Other processes
+
+    /// Runs `attempt`, and again if it has met the lock of another process.
+    @inline(__always)
+    private func waitingForOthers<Result, Failure: Error>(
+        _ attempt: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        do throws(Failure) {
+            return try attempt()
+        } catch {
+            return try retry(after: error, attempt)
+        }
+    }
 
     /// Tries again what has met the lock of another process, until the call has waited for it for
     /// ten seconds since it came.
@@ -197,11 +201,10 @@ final class WriterLock: Sendable {
     /// Runs `open` with the writer, and lists the archive that it returns in place of an earlier
     /// one.
     func list<Result: Sendable>(
-        isRetry: Bool = false,
         _ open: (Writer) throws(SQLiteError) -> (Archive, Result)
     ) throws(SQLiteError) -> (archive: Archive, result: Result)? {
-        do throws(SQLiteError) {
-            return try guarded.withLock(counting: waiting) {
+        try waitingForOthers { () throws(SQLiteError) in
+            try guarded.withLock(counting: waiting) {
                 (guarded: inout Guarded) throws(SQLiteError) -> (Archive, Result)? in
                 guard let writer = guarded.writer else { return nil }
                 let (archive, result) = try open(writer)
@@ -211,11 +214,6 @@ final class WriterLock: Sendable {
                 earlier?.versionWasReplaced()
                 archive.isListed = true
                 return (archive, result)
-            }
-        } catch {
-            guard !isRetry else { throw error }
-            return try retry(after: error) { () throws(SQLiteError) in
-                try list(isRetry: true, open)
             }
         }
     }

@@ -20,8 +20,7 @@ extension Store where Value: Sendable {
             return try valueInMemory(
                 forKey: key,
                 under: expiration,
-                refreshAhead: part,
-                isDue: isDue
+                ahead: RefreshAhead(part, isDue: isDue)
             )
         } catch {
             if error.concernsOneEntry { return nil }

@@ -110,16 +110,8 @@ package struct ObservedAnswers<Answer: Sendable>: AsyncSequence, Sendable {
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let observe: @Sendable () throws(VellumError) -> ObservedQuestion<Answer>
         fileprivate let goesOn: @Sendable () throws(VellumError) -> Bool
-        private var observation: ObservedQuestion<Answer>?
-        private var isEnded = false
-
-        fileprivate init(
-            observe: @escaping @Sendable () throws(VellumError) -> ObservedQuestion<Answer>,
-            goesOn: @escaping @Sendable () throws(VellumError) -> Bool
-        ) {
-            self.observe = observe
-            self.goesOn = goesOn
-        }
+        fileprivate var observation: ObservedQuestion<Answer>?
+        fileprivate var isEnded = false
 
         package mutating func next() async throws(VellumError) -> Answer? {
             try await next(isolation: nil)

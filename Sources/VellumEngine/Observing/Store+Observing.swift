@@ -79,7 +79,7 @@ extension Store {
     }
 
     /// How many consumers are notified of changes of the file. For tests.
-    package var observerCount: Int { disk.file.watcher.observerCount }
+    var observerCount: Int { disk.file.watcher.observerCount }
 
     /// Returns the valid value under the key.
     package func observed(

@@ -205,7 +205,7 @@ extension ArchiveTables {
 
     /// The newest indexed entries with their values in the index; empty if another process replaced
     /// the index.
-    package func newestIndexed(
+    func newestIndexed(
         _ count: Int,
         _ shape: IndexShape
     ) throws(SQLiteError) -> [(

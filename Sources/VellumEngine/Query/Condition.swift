@@ -43,7 +43,7 @@ extension Condition {
     }
 
     /// The parts that must all be true.
-    package var conjuncts: [Condition] {
+    var conjuncts: [Condition] {
         guard case .all(let parts) = self else { return [self] }
         let isFlat = !(0..<parts.count).contains {
             if case .all = parts[$0] { true } else { false }

@@ -11,7 +11,7 @@ package enum FileAccess: Sendable {
     /// cannot be written.
     case shipped
 
-    package var isReading: Bool { self != .writing }
+    var isReading: Bool { self != .writing }
 }
 
 extension FileAccess {

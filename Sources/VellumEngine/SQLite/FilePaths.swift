@@ -76,7 +76,7 @@ package enum FilePaths {
     /// - Throws: ``SQLiteError/isUnsafePath`` errors.
     package static func checkAll(_ database: String) throws(SQLiteError) {
         var allowed: mode_t = 0o777
-        try check(database, ofRecovery) { (path, status) throws(SQLiteError) in
+        try check(database, ofRecovery) { path, status throws(SQLiteError) in
             if path == database { allowed = status.st_size == 0 ? 0o600 : status.st_mode & 0o777 }
             guard status.st_mode & 0o077 & ~allowed != 0 else { return }
             // A link that has taken the place of the file is not followed.
@@ -109,7 +109,8 @@ package enum FilePaths {
         _ suffixes: [String],
         mayHaveLinks: Bool = false,
         _ accept: (_ path: String, stat) throws(SQLiteError) -> Void = {
-            (_, _) throws(SQLiteError) in
+            _,
+            _ throws(SQLiteError) in
         }
     ) throws(SQLiteError) {
         guard database != ":memory:" else { return }

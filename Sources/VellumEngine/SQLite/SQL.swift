@@ -163,7 +163,7 @@ extension Statement {
     package func stamp(_ column: some RawRepresentable<Int32>) -> UseStamp {
         UseStamp(rawValue: int(column).value)
     }
-    package func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? {
+    func optionalStamp(_ column: some RawRepresentable<Int32>) -> UseStamp? {
         isNull(column) ? nil : stamp(column)
     }
     package func key(_ column: some RawRepresentable<Int32>) -> EntryKey {

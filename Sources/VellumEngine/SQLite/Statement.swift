@@ -174,6 +174,18 @@ package final class Statement {
         while try step() {}
     }
 
+    /// Binds the first parameters, and runs the statement to its end.
+    func run(
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil
+    ) throws(SQLiteError) {
+        bind(first, at: 1)
+        if let second { bind(second, at: 2) }
+        if let third { bind(third, at: 3) }
+        try run()
+    }
+
     /// Binds a value, small ones by copy and large ones in place, and runs the statement to its
     /// end.
     func run(binding data: Data, at index: Int32) throws(SQLiteError) {

@@ -122,11 +122,7 @@ extension DatabaseFile {
                 clock: clock
             )
             stores.add(store, key, opened.archive.archive)
-            _ = stores.giveSizes(
-                to: store,
-                memory: options.memory != nil,
-                disk: options.disk != nil
-            )
+            _ = stores.give(options.memory, options.disk, to: store)
             if isHeld { _ = stores.hold(store) }
             return (store, opened)
         }
@@ -166,27 +162,29 @@ extension DatabaseFile {
             try declareIndex(catalog.shape, of: opened.archive, for: store)
             if !catalog.unusable.isEmpty { Log.unusableIndexes(name, catalog.unusable) }
         } else if isFirst, stores.isHeldOnce(store), store.durability == options.durability {
-            let first = stores.giveSizes(
-                to: store,
-                memory: options.memory != nil,
-                disk: options.disk != nil
-            )
-            do throws(VellumError) {
-                try store.reconfigure(
-                    memory: first.isFirstOfMemory
-                        ? options.memory ?? store.capacities.memory : store.capacities.memory,
-                    disk: first.isFirstOfDisk ? options.disk : nil,
-                    caching: options.caching
-                )
-            } catch {
-                if first.isFirstOfDisk { stores.takeBackDiskSize(of: store) }
-                throw error
-            }
+            try applyFirstSizes(options, to: store)
+            store.keepsValuesNow.store(options.caching.keepsValues, ordering: .relaxed)
         } else if options.policy == .keepFirst {
             try keepFirst(options, of: store, name)
         } else if let refused = try grant(options, to: store, name) {
             Log.notice("\(refused)")
             store.report(refused)
+        }
+    }
+
+    /// Applies the sizes that are the first to be given since the store was opened.
+    private func applyFirstSizes<Value>(
+        _ options: StoreOptions<Value>,
+        to store: Store<Value>
+    ) throws(VellumError) {
+        let first = stores.give(options.memory, options.disk, to: store)
+        if let memory = first.memory { store.resize(memory: memory) }
+        guard let disk = first.disk else { return }
+        do throws(VellumError) {
+            try store.resize(disk: disk)
+        } catch {
+            stores.takeBackDiskSize(of: store)
+            throw error
         }
     }
 
@@ -252,34 +250,21 @@ extension DatabaseFile {
         to store: Store<Value>,
         _ name: String
     ) throws(VellumError) -> VellumError? {
-        let memory = options.memory
-        let disk = options.disk
-        let durability = options.durability
         // Another process may have raised the limit.
-        let isKnown = disk == nil || state == .suspended
+        let isKnown = options.disk == nil || state == .suspended
         let open = isKnown ? store.capacities : try store.currentCapacities()
-        let isMemoryGranted = memory?.isAtLeast(open.memory) ?? true
-        let isDiskGranted = disk?.isAtLeast(open.disk) ?? true
+        let memory = options.memory.flatMap { $0.isAtLeast(open.memory) ? $0 : nil }
+        let disk = options.disk.flatMap { $0.isAtLeast(open.disk) ? $0 : nil }
         var refused: VellumError?
-        if !isMemoryGranted || !isDiskGranted || durability != store.durability {
-            let requested = (memory: memory ?? open.memory, disk: disk ?? open.disk)
-            refused = .openWithOtherLimits(
-                name,
-                path,
-                open,
-                store.durability,
-                requested: requested,
-                durability
-            )
+        if memory != options.memory || disk != options.disk
+            || options.durability != store.durability
+        {
+            refused = openWithOtherLimits(name, open, store.durability, options)
         }
         if let refused, options.policy == .refuse { throw refused }
-        if let memory, isMemoryGranted { store.raise(memory: memory) }
-        if let disk, isDiskGranted { try store.raise(disk: disk) }
-        _ = stores.giveSizes(
-            to: store,
-            memory: memory != nil && isMemoryGranted,
-            disk: disk != nil && isDiskGranted
-        )
+        if let memory { store.raise(memory: memory) }
+        if let disk { try store.raise(disk: disk) }
+        _ = stores.give(memory, disk, to: store)
         return refused
     }
 
@@ -290,69 +275,49 @@ extension DatabaseFile {
         of store: Store<Value>,
         _ name: String
     ) throws(VellumError) {
-        let (isFirstOfMemory, isFirstOfDisk) = stores.giveSizes(
-            to: store,
-            memory: options.memory != nil,
-            disk: options.disk != nil
-        )
-        if isFirstOfMemory, let memory = options.memory { store.resize(memory: memory) }
-        if isFirstOfDisk, let disk = options.disk {
-            do throws(VellumError) {
-                try store.resize(disk: disk)
-            } catch {
-                stores.takeBackDiskSize(of: store)
-                throw error
-            }
-        }
+        try applyFirstSizes(options, to: store)
         let open = store.capacities
-        let requested = (memory: options.memory ?? open.memory, disk: options.disk ?? open.disk)
+        let requested = options.sizes(orOpen: open)
         if store.durability != options.durability {
-            let refused = VellumError.openWithOtherLimits(
-                name,
-                path,
-                open,
-                store.durability,
-                requested: requested,
-                options.durability
-            )
+            let refused = openWithOtherLimits(name, open, store.durability, options)
             if stores.isFirstNotice(of: name) { Log.notice("\(refused)") }
             store.report(refused)
         } else if requested != open, stores.isFirstNotice(of: name) {
             Log.sizesIgnored(name, open, requested: requested)
         }
     }
-}
 
-extension VellumError {
-    fileprivate static func openWithOtherLimits(
+    private func openWithOtherLimits<Value>(
         _ name: String,
-        _ path: String,
         _ open: (memory: Capacity, disk: Capacity),
-        _ openDurability: Durability,
-        requested: (memory: Capacity, disk: Capacity),
-        _ durability: Durability
+        _ durability: Durability,
+        _ options: StoreOptions<Value>
     ) -> VellumError {
-        guard openDurability == durability else {
-            return VellumError(
-                .contradiction,
-                """
-                The archive is open with the durability \(openDurability) and was requested with \
-                \(durability). All handles of an open archive share one durability: request \
-                \(openDurability), or close the archive first.
-                """
-            ).located(archive: Log.displayed(name), path: path)
-        }
         func list(_ limits: (memory: Capacity, disk: Capacity)) -> String {
             "\(limits.memory) of memory and \(limits.disk) of disk"
         }
-        return VellumError(
-            .contradiction,
+        let message =
+            durability == options.durability
+            ? """
+            The archive is open with \(list(open)), and was requested with \
+            \(list(options.sizes(orOpen: open))). While an archive is open, its limits can only be \
+            raised. Request at least the same, or close it first.
             """
-            The archive is open with \(list(open)), and was requested with \(list(requested)). \
-            While an archive is open, its limits can only be raised. Request at least the same, or \
-            close it first.
+            : """
+            The archive is open with the durability \(durability) and was requested with \
+            \(options.durability). All handles of an open archive share one durability: request \
+            \(durability), or close the archive first.
             """
-        ).located(archive: Log.displayed(name), path: path)
+        return VellumError(.contradiction, message)
+            .located(archive: Log.displayed(name), path: path)
+    }
+}
+
+extension StoreOptions {
+    fileprivate func sizes(
+        orOpen open: (memory: Capacity, disk: Capacity)
+    ) -> (memory: Capacity, disk: Capacity) {
+        (memory ?? open.memory, disk ?? open.disk)
     }
 }
 

@@ -10,13 +10,14 @@ package final class FileHold: Sendable {
 
     private init(_ file: DatabaseFile) { self.file = file }
 
-    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:clock:)`` does, and
-    /// holds it.
+    /// Opens the file as ``DatabaseFile/open(at:kind:ifNotADatabase:movingAside:access:clock:)``
+    /// does, and holds it.
     package static func open(
         at url: URL,
         kind: FileKind,
         ifNotADatabase policy: DatabaseFile.ForeignFilePolicy = .refuse,
         movingAside moveAside: DatabaseFile.ForeignFileMove? = nil,
+        access: FileAccess = .writing,
         clock: WallClock = .system,
         attributes: FolderAttributes = .unchanged
     ) throws(VellumError) -> FileHold {
@@ -25,23 +26,7 @@ package final class FileHold: Sendable {
             policy: policy,
             moveAside: moveAside,
             clock: clock,
-            attributes: attributes
-        )
-        return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
-    }
-
-    /// Opens the file as ``DatabaseFile/open(at:kind:access:clock:)`` does, and holds it.
-    package static func open(
-        at url: URL,
-        kind: FileKind,
-        access: FileAccess,
-        clock: WallClock = .system
-    ) throws(VellumError) -> FileHold {
-        let options = DatabaseFile.Options(
-            kind: kind,
-            policy: .refuse,
-            moveAside: nil,
-            clock: clock,
+            attributes: attributes,
             access: access
         )
         return FileHold(try DatabaseFile.open(at: url, options, isHeld: true))
@@ -168,25 +153,18 @@ extension StoreTable {
     /// - Returns: Whether it is the first handle that ever held the store.
     func hold(_ store: any OpenableStore) -> Bool {
         table.withLock { table in
-            guard let open = table.values.first(where: { $0.id == ObjectIdentifier(store) }) else {
-                return false
-            }
+            guard let open = Self.open(store, in: table) else { return false }
             open.holds += 1
-            defer { open.wasHeld = true }
-            return !open.wasHeld
+            return !exchange(&open.wasHeld, with: true)
         }
     }
 
     func endHold(on store: any OpenableStore) {
-        table.withLock { table in
-            table.values.first { $0.id == ObjectIdentifier(store) }?.holds -= 1
-        }
+        table.withLock { Self.open(store, in: $0)?.holds -= 1 }
     }
 
     /// Whether at most one handle holds the store.
     func isHeldOnce(_ store: any OpenableStore) -> Bool {
-        table.withLock { table in
-            table.values.first { $0.id == ObjectIdentifier(store) }?.holds ?? 1 <= 1
-        }
+        table.withLock { Self.open(store, in: $0)?.holds ?? 1 <= 1 }
     }
 }

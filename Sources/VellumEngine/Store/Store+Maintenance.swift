@@ -123,10 +123,10 @@ extension Store {
     }
 
     /// Closes the disk. May fail, and runs no user-supplied code.
-    package func closeDisk() throws(VellumError) { try disk.close() }
+    func closeDisk() throws(VellumError) { try disk.close() }
 
     /// Releases the values in memory. Must be called without holding a lock.
-    package func finishClosing() {
+    func finishClosing() {
         release(memory.removeAll())
         events.finish()
     }

@@ -10,7 +10,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - expiration: The reader's expiration, for entries that have none of their own.
-    ///   - isDue: Set if this part of the value's age is over.
+    ///   - ahead: What to ask of the value's age.
     /// - Complexity: O(1) in memory, O(log n) on disk.
     /// - Throws: ``VellumError`` if the disk cannot be read, the entry does not match its checksum,
     ///   or its bytes cannot be decoded or are of a newer version of the type. A miss does not
@@ -19,49 +19,35 @@ extension Store {
     package func value(
         forKey key: EntryKey,
         under expiration: Expiration = .never,
-        refreshAhead part: Double? = nil,
-        isDue: UnsafeMutablePointer<Bool>? = nil
+        ahead: RefreshAhead? = nil
     ) throws(VellumError) -> Value? {
         let now = clock.now()
-        if let value = try valueInMemory(
-            forKey: key,
-            now,
-            expiration,
-            ahead: .init(part, isDue: isDue)
-        ) {
+        if let value = try valueInMemory(forKey: key, now, expiration, ahead: ahead) {
             return value
         }
-        return try valueOnDisk(forKey: key, now, expiration, refreshAhead: part, isDue: isDue)
+        return try valueOnDisk(forKey: key, now, expiration, ahead)
     }
 
     /// Returns the valid value under the key if memory has it. Does not block for the disk. Affects
     /// the eviction order.
     ///
-    /// - Parameter isDue: Set if this part of the value's age is over.
+    /// - Parameter ahead: What to ask of the value's age.
     @inlinable
     package func valueInMemory(
         forKey key: EntryKey,
         under expiration: Expiration,
-        refreshAhead part: Double? = nil,
-        isDue: UnsafeMutablePointer<Bool>? = nil
+        ahead: RefreshAhead? = nil
     ) throws(VellumError) -> Value? {
-        try valueInMemory(
-            forKey: key,
-            clock.now(),
-            expiration,
-            ahead: .init(part, isDue: isDue)
-        )
+        try valueInMemory(forKey: key, clock.now(), expiration, ahead: ahead)
     }
 
     /// The same at a moment.
-    ///
-    /// - Parameter ahead: What to ask of the validity of the entry.
     @inlinable
     package func valueInMemory(
         forKey key: EntryKey,
         _ now: WallInstant,
         _ expiration: Expiration,
-        ahead: MemoryCache<MemoryPayload<Value>>.RefreshAhead? = nil
+        ahead: RefreshAhead? = nil
     ) throws(VellumError) -> Value? {
         // Checked before taking a lock that another thread may have held when this process was
         // forked.
@@ -99,15 +85,14 @@ extension Store {
         forKey key: EntryKey,
         _ now: WallInstant,
         _ expiration: Expiration,
-        refreshAhead part: Double?,
-        isDue: UnsafeMutablePointer<Bool>?
+        _ ahead: RefreshAhead?
     ) throws(VellumError) -> Value? {
         let (value, entry) = try lookOnDisk(forKey: key, now, expiration)
         if value == nil { countMiss(key, now, expiration) }
-        if let part, value != nil, let entry,
-            entry.validity.isPast(part, of: key, at: now, under: expiration)
+        if let ahead, value != nil, let entry,
+            entry.validity.isPast(ahead.part, of: key, at: now, under: expiration)
         {
-            isDue?.pointee = true
+            ahead.isDue.pointee = true
         }
         return value
     }
@@ -441,7 +426,7 @@ extension Store {
     func entryOnDisk(forKey key: EntryKey) throws(VellumError) -> Entry? {
         do throws(VellumError) {
             return try disk.found(
-                try disk.file.reading(disk.archive) { (tables) throws(SQLiteError) in
+                try disk.file.reading(disk.archive) { tables throws(SQLiteError) in
                     try tables.entry(forKey: key)
                 }
             )

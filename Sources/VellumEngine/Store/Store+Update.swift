@@ -29,7 +29,8 @@ extension Store {
         _ age: AgeOfUpdated,
         isNone: (Value) -> Bool = { _ in false },
         adding addition: (Value, inout StoreTransaction) throws(VellumError) -> Void = {
-            (_, _) throws(VellumError) in
+            _,
+            _ throws(VellumError) in
         },
         _ body: (inout Value?) throws -> Result
     ) throws -> Result {

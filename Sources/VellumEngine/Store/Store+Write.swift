@@ -72,7 +72,7 @@ extension Store {
         /// Takes the write's position in the order of use, when the transaction commits.
         @usableFromInline var stamp: () -> UseStamp
         /// Updates memory when the write is committed, or in the batch of relaxed writes, under the
-        /// writer's lock.
+        /// writer's lock. Not called for a write that was declined.
         @usableFromInline var updateMemory: (WriteOutcome, UseStamp) -> MemoryUpdate
 
         @inlinable
@@ -93,7 +93,7 @@ extension Store {
         @usableFromInline var deferredEffects: () -> Void
 
         @inlinable
-        init(didChange: Bool, deferredEffects: @escaping () -> Void) {
+        init(didChange: Bool = true, deferredEffects: @escaping () -> Void = {}) {
             self.didChange = didChange
             self.deferredEffects = deferredEffects
         }
@@ -122,7 +122,7 @@ extension Store {
         // Checked before taking a lock that another thread may have held when this process was
         // forked.
         guard store.forkGuard.isThisProcess else { throw .forked }
-        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        try key.checkLength()
         try expiration?.check()
         let bytes = try store.encode(value)
         if bytes.count > max(store.capacities.memory.bytes, store.capacities.disk.bytes) {
@@ -154,7 +154,6 @@ extension Store {
             }
         }
         add(operation, key, to: store, at: now) { outcome, stamp in
-            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             // The first use of a new entry is stored with it; that of an existing one is yet to be
             // written.
             let item = MemoryCache.Item(
@@ -166,7 +165,7 @@ extension Store {
                 isDirty: outcome.wasPresent && outcome.entryID != 0
             )
             let effects = store.memory.store(item, forKey: key, change: outcome.change)
-            return MemoryUpdate(didChange: true) {
+            return MemoryUpdate {
                 store.release(effects)
                 if store.events.isObserved { store.events.send(.recorded(key: key.normalized)) }
             }
@@ -193,7 +192,6 @@ extension Store {
             to: store,
             at: now
         ) { outcome, stamp in
-            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let used = MemoryCache.Item(
                 payload: item.payload,
                 cost: item.cost,
@@ -203,7 +201,7 @@ extension Store {
                 isDirty: true
             )
             let effects = store.memory.store(used, forKey: key, change: outcome.change)
-            return MemoryUpdate(didChange: true) { store.release(effects) }
+            return MemoryUpdate { store.release(effects) }
         }
         writes[writes.count - 1].grouping = .kept
     }
@@ -218,7 +216,7 @@ extension Store {
         writtenAt date: WallInstant,
         in store: Store<Value>
     ) throws(VellumError) {
-        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
+        try key.checkLength()
         let now = store.clock.now()
         // A date in the future would outlive every use.
         var entry = Entry(
@@ -227,11 +225,7 @@ extension Store {
             indexed: store.catalog?.values(of: value)
         )
         entry.typeVersion = store.codec.version(of: value)
-        add(.storeIfAbsent(entry), key, to: store, at: now) { outcome, _ in
-            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
-            let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
-            return MemoryUpdate(didChange: true) { store.release(effects) }
-        }
+        addOnDisk(.storeIfAbsent(entry), key, in: store, at: now)
     }
 
     /// Adds a write of bytes that a program recorded which has this version of the type, and
@@ -253,15 +247,20 @@ extension Store {
         forKey key: EntryKey,
         in store: Store<Value>
     ) throws(VellumError) {
-        guard key.normalized.utf8.count <= EntryKey.maximumLength else { throw .keyTooLong(key) }
-        add(
-            .store(entry),
-            key,
-            to: store,
-            at: store.clock.now()
-        ) { outcome, _ in
+        try key.checkLength()
+        addOnDisk(.store(entry), key, in: store, at: store.clock.now())
+    }
+
+    /// Adds a write of a value that memory does not keep.
+    private mutating func addOnDisk<Value>(
+        _ operation: ArchiveWrite.Operation,
+        _ key: EntryKey,
+        in store: Store<Value>,
+        at now: WallInstant
+    ) {
+        add(operation, key, to: store, at: now) { outcome, _ in
             let effects = store.memory.remove(key, isWrite: true, change: outcome.change)
-            return MemoryUpdate(didChange: true) { store.release(effects) }
+            return MemoryUpdate { store.release(effects) }
         }
     }
 
@@ -305,7 +304,7 @@ extension Store {
         add(.removeGroup, group, to: store) { outcome, _ in
             store.memory.recordRemoval(ofGroup: group)
             didRemove(outcome.removedCount)
-            return MemoryUpdate(didChange: outcome.removedCount > 0) {}
+            return MemoryUpdate(didChange: outcome.removedCount > 0)
         }
     }
 
@@ -313,7 +312,7 @@ extension Store {
     mutating func announceRemoval<Value>(ofPrefix prefix: EntryKey, in store: Store<Value>) {
         add(.announcePrefix, prefix, to: store) { _, _ in
             store.memory.recordRemoval(ofPrefix: prefix)
-            return MemoryUpdate(didChange: false) {}
+            return MemoryUpdate(didChange: false)
         }
     }
 
@@ -324,7 +323,6 @@ extension Store {
         because cause: RemovalCause = .explicit
     ) {
         add(operation, key, to: store) { outcome, _ in
-            guard !outcome.wasDeclined else { return MemoryUpdate(didChange: false) {} }
             let effects = store.memory.remove(
                 key,
                 isWrite: cause == .explicit,
@@ -342,7 +340,7 @@ extension Store {
     @usableFromInline package mutating func removeAll<Value>(in store: Store<Value>) {
         add(.removeAll, "", to: store) { outcome, _ in
             let effects = store.memory.removeAll(isWrite: true, change: outcome.change)
-            return MemoryUpdate(didChange: true) {
+            return MemoryUpdate {
                 store.release(effects)
                 store.events.send(.removedAll)
             }
@@ -375,7 +373,11 @@ extension Store {
         try file.commit(writes, durability: durability) { outcomes in
             updates.reserveCapacity(outcomes.count)
             for index in steps.indices {
-                updates.append(steps[index].updateMemory(outcomes[index], writes[index].stamp))
+                updates.append(
+                    outcomes[index].wasDeclined
+                        ? MemoryUpdate(didChange: false)
+                        : steps[index].updateMemory(outcomes[index], writes[index].stamp)
+                )
             }
         }
         // Relaxed writes that were lost with their batch and tried again have updated memory twice.
@@ -430,7 +432,9 @@ extension StoreTransaction {
             durability,
             WriteCall.Steps(stamps: { steps.map { $0.stamp() } }) { outcomes, writes in
                 effects.updates += steps.indices.map {
-                    steps[$0].updateMemory(outcomes[$0], writes[$0].stamp)
+                    outcomes[$0].wasDeclined
+                        ? MemoryUpdate(didChange: false)
+                        : steps[$0].updateMemory(outcomes[$0], writes[$0].stamp)
                 }
             }
         )
@@ -498,6 +502,13 @@ extension Store {
         }
         guard events.isObserved else { return }
         for key in keys { events.send(.removed(key: key.normalized, cause)) }
+    }
+}
+
+extension EntryKey {
+    @inlinable
+    func checkLength() throws(VellumError) {
+        guard normalized.utf8.count <= Self.maximumLength else { throw .keyTooLong(self) }
     }
 }
 

@@ -94,7 +94,8 @@ public import VellumCore
         // may be taking some now and must be the only taker.
         let touches = memory.pendingTouches().sorted { $0.entryID < $1.entryID }
         for start in stride(from: 0, to: touches.count, by: 4096) {
-            disk.write(Array(touches[start..<min(start + 4096, touches.count)]))
+            let some = touches[start..<min(start + 4096, touches.count)]
+            disk.file.write(Array(some), of: disk.archive)
         }
         disk.file.remove(disk.archive)
         // Released here and not with the state, which the disk may be calling inside a lock.

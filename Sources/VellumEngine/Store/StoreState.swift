@@ -187,9 +187,7 @@ final class StoreState<Value>: ArchiveOwner {
     ) -> IndexedOutcome {
         let key = codec.key(of: value) ?? oldKey
         do {
-            guard key.normalized.utf8.count <= EntryKey.maximumLength else {
-                throw VellumError.keyTooLong(key)
-            }
+            try key.checkLength()
             let bytes = try codec.encode(value)
             return .migrated(
                 MigratedEntry(

@@ -156,9 +156,7 @@ extension StoreTransaction {
         _ key: EntryKey,
         in store: Store<Value>
     ) {
-        add(.require, key, to: store) { outcome, _ in
-            MemoryUpdate(didChange: !outcome.wasDeclined) {}
-        }
+        add(.require, key, to: store) { _, _ in MemoryUpdate() }
         writes[writes.count - 1].condition = condition
     }
 

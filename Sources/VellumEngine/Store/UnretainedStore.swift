@@ -16,44 +16,35 @@ package struct UnretainedStore<Value>: @unchecked Sendable {
     @inlinable
     package func valueInMemory(
         forKey key: EntryKey,
-        under expiration: Expiration = .never,
-        refreshAhead part: Double? = nil,
-        isDue: UnsafeMutablePointer<Bool>? = nil
+        under expiration: Expiration,
+        ahead: RefreshAhead?
     ) throws(VellumError) -> Value? {
-        try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
-            do throws(VellumError) {
-                return .success(
-                    try store.valueInMemory(
-                        forKey: key,
-                        under: expiration,
-                        refreshAhead: part,
-                        isDue: isDue
-                    )
-                )
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        try reading { store throws(VellumError) in
+            try store.valueInMemory(forKey: key, under: expiration, ahead: ahead)
+        }
     }
 
-    /// Returns the value under the key: ``Store/value(forKey:under:refreshAhead:isDue:)``.
+    /// Returns the value under the key: ``Store/value(forKey:under:ahead:)``.
     @inlinable
     package func value(
         forKey key: EntryKey,
         under expiration: Expiration = .never,
-        refreshAhead part: Double? = nil,
-        isDue: UnsafeMutablePointer<Bool>? = nil
+        ahead: RefreshAhead? = nil
+    ) throws(VellumError) -> Value? {
+        try reading { store throws(VellumError) in
+            try store.value(forKey: key, under: expiration, ahead: ahead)
+        }
+    }
+
+    /// Runs `body` with the store. Always inlined, so that it is no call of a closure.
+    @inlinable
+    @inline(__always)
+    func reading(
+        _ body: (Store<Value>) throws(VellumError) -> Value?
     ) throws(VellumError) -> Value? {
         try reference._withUnsafeGuaranteedRef { store -> Result<Value?, VellumError> in
             do throws(VellumError) {
-                return .success(
-                    try store.value(
-                        forKey: key,
-                        under: expiration,
-                        refreshAhead: part,
-                        isDue: isDue
-                    )
-                )
+                return .success(try body(store))
             } catch {
                 return .failure(error)
             }

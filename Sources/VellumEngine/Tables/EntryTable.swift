@@ -254,12 +254,23 @@ package enum EntryTable {
         _ entry: Entry,
         _ sums: Checksum.Sums
     ) throws(SQLiteError) {
-        renew.bind(id, at: 1)
-        renew.bind(entry.written.rawValue, at: 2)
-        renew.bind(entry.expires?.rawValue, at: 3)
-        renew.bind(entry.idle, at: 4)
-        renew.bind(sums.storedChecksum, at: 5)
+        bindDates(renew, id, entry, sums)
         try renew.run()
+    }
+
+    /// Binds what ``renew`` and ``update`` begin with.
+    @inline(__always)
+    private static func bindDates(
+        _ statement: Statement,
+        _ id: Int64,
+        _ entry: Entry,
+        _ sums: Checksum.Sums
+    ) {
+        statement.bind(id, at: 1)
+        statement.bind(entry.written.rawValue, at: 2)
+        statement.bind(entry.expires?.rawValue, at: 3)
+        statement.bind(entry.idle, at: 4)
+        statement.bind(sums.storedChecksum, at: 5)
     }
 
     /// As ``update``, of an entry that still has this key and size. The row's size is not read with
@@ -272,11 +283,7 @@ package enum EntryTable {
         _ entry: Entry,
         _ sums: Checksum.Sums
     ) throws(SQLiteError) {
-        update.bind(id, at: 1)
-        update.bind(entry.written.rawValue, at: 2)
-        update.bind(entry.expires?.rawValue, at: 3)
-        update.bind(entry.idle, at: 4)
-        update.bind(sums.storedChecksum, at: 5)
+        bindDates(update, id, entry, sums)
         update.bind(entry.typeVersion, at: 6)
         try update.run(binding: entry.bytes, at: 7)
     }

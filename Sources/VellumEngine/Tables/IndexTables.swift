@@ -218,9 +218,7 @@ enum IndexTables {
         _ entryID: Int64,
         _ kind: UnindexedKind
     ) throws(SQLiteError) {
-        statement.bind(entryID, at: 1)
-        statement.bind(kind.rawValue, at: 2)
-        try statement.run()
+        try statement.run(entryID, kind.rawValue)
     }
 
     static func deleteUnindexed(_ n: Int64) -> String { "DELETE FROM unindexed_\(n) WHERE id = ?1" }

@@ -27,9 +27,7 @@ enum RemovedTable {
         let insert = try connection.prepare("INSERT INTO removed(block, bits) VALUES (?1, ?2)")
         // In order: pages that are appended to are full.
         for (block, bits) in blocks.sorted(by: { $0.key < $1.key }) {
-            insert.bind(block, at: 1)
-            insert.bind(Int64(bitPattern: bits), at: 2)
-            try insert.run()
+            try insert.run(block, Int64(bitPattern: bits))
         }
         try connection.execute(Features.beginRemovals)
     }
@@ -50,12 +48,8 @@ enum RemovedTable {
     static func forget(_ ids: [Int64], on connection: Connection) throws(SQLiteError) {
         guard let block = ids.first.map({ $0 >> 6 }) else { return }
         let bits: UInt64 = ids.reduce(0) { $0 | 1 << UInt64($1 & 63) }
-        let update = try connection.prepare(
-            "UPDATE removed SET bits = bits & ~?2 WHERE block = ?1",
-            block,
-            Int64(bitPattern: bits)
-        )
-        try update.run()
+        try connection.prepare("UPDATE removed SET bits = bits & ~?2 WHERE block = ?1")
+            .run(block, Int64(bitPattern: bits))
         try connection.execute("DELETE FROM removed WHERE bits = 0")
         if try connection.int("SELECT EXISTS (SELECT 1 FROM removed)") == 0 {
             try connection.execute(Features.endRemovals)
