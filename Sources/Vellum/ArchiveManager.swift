@@ -132,9 +132,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// sees.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         reportingFailure(of: "process(queries:)", default: []) {
-            try store.withOpenHandle { () throws(VellumError) in
-                try store.store.fetch(description(queries), undecodable: .skip)
-            }
+            try store.whileOpen(store.store.fetch(description(queries), undecodable: .skip))
         }
     }
 
@@ -143,9 +141,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// decoded.
     public func explain(queries: [Query<Archive>]) -> QueryExplanation {
         reportingFailure(of: "explain(queries:)", default: QueryExplanation()) {
-            try store.withOpenHandle { () throws(VellumError) in
-                try store.store.explain(description(queries), undecodable: .skip)
-            }
+            try store.whileOpen(store.store.explain(description(queries), undecodable: .skip))
         }
     }
 

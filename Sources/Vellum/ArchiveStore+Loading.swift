@@ -166,12 +166,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .plain(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .plain(load))) {
             return Loaded(object, .cached)
         }
         // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in
@@ -206,12 +201,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .plain(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .plain(load))) {
             return Loaded(object, .cached)
         }
         let result = try await answer(key, stale, options, acceptsNil: true, .plain(load))
@@ -243,12 +233,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Loaded<Archive?> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .informed(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .informed(load))) {
             return Loaded(object, .cached)
         }
         let result = try await answer(key, stale, options, acceptsNil: true, .informed(load))
@@ -266,7 +251,7 @@ extension ArchiveStore where Archive: Sendable {
         _ key: String,
         _ stale: (whileRevalidate: Duration, ifError: Duration),
         _ options: LoadOptions,
-        _ refresh: () throws(VellumError) -> Void
+        _ refresh: @autoclosure () throws(VellumError) -> Void
     ) throws(VellumError) -> Archive? {
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
