@@ -33,7 +33,9 @@ extension SharedStore {
                 } catch RemoteFailure.closed {
                     return  // The program closed the connection for good.
                 } catch {
-                    if !isReported { reportUnsent(error) }
+                    if !isReported, let failure = error as? RemoteFailure {
+                        failures.send(VellumError(failure, cache: name))
+                    }
                     isReported = true
                 }
             } while pending.withLock { pending in
@@ -41,11 +43,6 @@ extension SharedStore {
                 return pending.areSentAgain
             }
         }
-    }
-
-    private func reportUnsent(_ error: any Error) {
-        guard let failure = error as? RemoteFailure else { return }
-        failures.send(VellumError(failure, cache: name))
     }
 
     /// The connection was lost: those who wait for another's loader ask again.
