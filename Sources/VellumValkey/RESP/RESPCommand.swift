@@ -28,12 +28,12 @@ package struct RESPCommand: Sendable {
     }
 
     /// The bytes of a command that is sent again and again, around its first argument.
-    package struct Frame: Sendable {
+    struct Frame: Sendable {
         fileprivate let name: String
         fileprivate let (start, end): ([UInt8], [UInt8])
 
         /// - Parameter after: The arguments after the first one.
-        package init(_ name: String, after: any Argument...) {
+        init(_ name: String, after: any Argument...) {
             let whole = RESPCommand([name, ""] + after).bytes
             // $0, and an empty line.
             let empty = Array("$0\r\n\r\n".utf8)
@@ -47,7 +47,7 @@ package struct RESPCommand: Sendable {
         }
     }
 
-    package init(_ frame: Frame, key: String) {
+    init(_ frame: Frame, key: String) {
         name = frame.name
         bytes = frame.start
         bytes.reserveCapacity(frame.start.count + frame.end.count + key.utf8.count + 16)
