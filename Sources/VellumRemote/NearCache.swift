@@ -240,7 +240,7 @@ public import VellumCore
     /// the key.
     ///
     /// - Parameter now: By the steady clock, as in the fill.
-    package func outageValue(forKey key: EntryKey, at now: WallInstant) -> Value?? {
+    func outageValue(forKey key: EntryKey, at now: WallInstant) -> Value?? {
         var notifiesDisk = false
         return outage.use(key, at: now, notifiesDisk: &notifiesDisk) { known in
             trusts.isCurrent(known.source) || known.source.places == 0
@@ -250,13 +250,13 @@ public import VellumCore
     }
 
     /// Returns a ticket for a caller that is about to load without the server.
-    package func outageTicket(forKey key: EntryKey) -> Ticket {
+    func outageTicket(forKey key: EntryKey) -> Ticket {
         ticket(key, outage)
     }
 
     /// Remembers a loaded value, unless the key was written, a group was removed, or the server
     /// came back, since the ticket was taken.
-    package func fillInOutage(
+    func fillInOutage(
         _ value: Value?,
         _ record: RemoteRecord,
         forKey key: EntryKey,
@@ -275,7 +275,7 @@ public import VellumCore
 
     /// Forgets what was loaded under the key while the server was out of reach, because it has
     /// answered.
-    package func forgetOutage(_ key: EntryKey) {
+    func forgetOutage(_ key: EntryKey) {
         if hasOutage.load(ordering: .relaxed) { release(outage.remove(key)) }
     }
 
@@ -321,7 +321,7 @@ public import VellumCore
     }
 
     /// Forgets what this process has loaded while a server was out of reach.
-    package func forgetOutages() {
+    func forgetOutages() {
         guard hasOutage.load(ordering: .relaxed) else { return }
         hasOutage.store(false, ordering: .relaxed)
         release(outage.removeAll())
