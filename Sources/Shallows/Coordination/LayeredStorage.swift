@@ -204,24 +204,16 @@ extension LayeredStorage {
             switch outcome {
             case .success:
                 return back.operations.set(value, key, call).map { $0.mapError(self.partiallySet) }
-            case .failure(let error): return setBack(value, key, call, after: error)
+            case .failure(let error):
+                // What is behind a front that is only filled may be filled.
+                guard call.isFill else { return .failure(error) }
+                return back.operations.set(value, key, call).map { outcome in
+                    if case .failure(let inBack) = outcome {
+                        call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack))
+                    }
+                    return .failure(error)
+                }
             }
-        }
-    }
-
-    /// Goes on after a front that failed, if it is only filled: what is behind it may be filled.
-    private func setBack(
-        _ value: Value,
-        _ key: Key,
-        _ call: Call,
-        after error: ShallowsError
-    ) -> Reply<Void> {
-        guard call.isFill else { return .failure(error) }
-        return back.operations.set(value, key, call).map { outcome in
-            if case .failure(let inBack) = outcome {
-                call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack))
-            }
-            return .failure(error)
         }
     }
 
