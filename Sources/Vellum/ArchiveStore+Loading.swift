@@ -1,6 +1,10 @@
 public import VellumCore
 public import VellumEngine
 
+/// How long past its age a caller accepts a stale object.
+@usableFromInline
+typealias StaleDurations = (whileRevalidate: Duration, ifError: Duration)
+
 extension ArchiveStore where Archive: Sendable {
     // MARK: Loading
 
@@ -249,7 +253,7 @@ extension ArchiveStore where Archive: Sendable {
     @inlinable
     func hit(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ refresh: @autoclosure () throws(VellumError) -> Void
     ) throws(VellumError) -> Archive? {
@@ -289,7 +293,7 @@ extension ArchiveStore where Archive: Sendable {
     @usableFromInline
     func loaded(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
@@ -303,7 +307,7 @@ extension ArchiveStore where Archive: Sendable {
     @usableFromInline
     func answer(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         acceptsNil: Bool,
         _ loader: Loader<Archive>
@@ -319,7 +323,7 @@ extension ArchiveStore where Archive: Sendable {
 
     private func request(
         _ key: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: Loader<Archive>
     ) throws(VellumError) -> LoadRequest<Archive> {
