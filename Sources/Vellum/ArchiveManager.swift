@@ -257,6 +257,8 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
             error as? VellumError
             ?? VellumError(.inputOutput, "'\(operation)' failed. See the cause.", cause: error)
         Report.failure(error, operation: operation, Archive.self)
-        store.reportFailure(error)
+        // Damaged entries are already reported where they are found.
+        guard error.code != .damagedEntry, !error.isOfDecoding else { return }
+        store.store.report(error)
     }
 }

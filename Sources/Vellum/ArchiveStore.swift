@@ -127,13 +127,6 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         }
     }
 
-    /// Returns the object with the key if memory has it.
-    func accessInMemory(_ key: EntryKey) throws(VellumError) -> Archive? {
-        try whileOpen(store.valueInMemory(forKey: key, under: .never))
-    }
-
-    func checkOpen() throws(VellumError) { if mark.isClosed { throw .closed } }
-
     /// The error with the names of the archive and the file. Out of line, so that a hit retains
     /// nothing for it.
     @usableFromInline
@@ -418,13 +411,6 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 extension ArchiveStore {
     /// Whether neither the handle nor its file was closed.
     var isOpen: Bool { !mark.isClosed && !store.isClosed }
-
-    /// Sends a failure that no caller received to observers. Damaged entries are already reported
-    /// where they are found.
-    func reportFailure(_ error: VellumError) {
-        guard error.code != .damagedEntry, !error.isOfDecoding else { return }
-        store.report(error)
-    }
 }
 
 // MARK: For metrics and a test kit

@@ -84,7 +84,11 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns the object with the key: ``ArchiveStore/access(archiveWithKey:)``.
     public func access(archiveWithKey key: String) async throws -> Archive? {
-        if let object = try store.accessInMemory(EntryKey(key)) { return object }
+        if let object = try store.whileOpen(
+            store.store.valueInMemory(forKey: EntryKey(key), under: .never)
+        ) {
+            return object
+        }
         return try await read { try $0.access(archiveWithKey: key) }
     }
 
@@ -248,7 +252,7 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
         try Task.checkCancellation()
         do {
             var transaction = StoreTransaction()
-            try store.checkOpen()
+            if store.mark.isClosed { throw VellumError.closed }
             try add(&transaction)
             return try await transaction.commitInTurn()
         } catch let error as VellumError {
