@@ -279,10 +279,10 @@ public import VellumCore
         if hasOutage.load(ordering: .relaxed) { release(outage.remove(key)) }
     }
 
-    package var usage: StorageUsage { memory.totals() }
+    var usage: StorageUsage { memory.totals() }
 
     /// How many near hits there were.
-    package var hits: Int { memory.hits - uncounted.load(ordering: .relaxed) }
+    var hits: Int { memory.hits - uncounted.load(ordering: .relaxed) }
 
     // MARK: Forgetting
 
@@ -293,7 +293,7 @@ public import VellumCore
     ///   - keys: `nil` for all keys.
     ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their
     ///     loaders end, too.
-    package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
+    func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else {
             hasOutage.store(false, ordering: .relaxed)
             let effects = groups.withLock { groups in
@@ -313,7 +313,7 @@ public import VellumCore
     ///
     /// - Parameter isMoved: Whether loads of any key are overtaken, because it is not known which
     ///   keys it had.
-    package func forget(place: Int, isMoved: Bool) {
+    func forget(place: Int, isMoved: Bool) {
         trusts.beginAnew(place)
         forgetOutages()
         memory.recordChange { isMoved || places.ofKey($0) == place }
@@ -329,7 +329,7 @@ public import VellumCore
 
     /// Removes the values of groups that changed. Loads of such values are overtaken, and
     /// remembered failures end.
-    package func forget(groups names: [EntryKey]) {
+    func forget(groups names: [EntryKey]) {
         // In the lock: who does not find a group any more does not find its values either.
         let effects = groups.withLock {
             $0.remove(names).flatMap {

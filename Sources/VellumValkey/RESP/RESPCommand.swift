@@ -36,14 +36,11 @@ package struct RESPCommand: Sendable {
         init(_ name: String, after: any Argument...) {
             let whole = RESPCommand([name, ""] + after).bytes
             // $0, and an empty line.
-            let empty = Array("$0\r\n\r\n".utf8)
-            let place =
-                whole.indices.first {
-                    whole[$0...].starts(with: empty)
-                } ?? whole.endIndex
+            let empty =
+                whole.firstRange(of: Array("$0\r\n\r\n".utf8)) ?? whole.endIndex..<whole.endIndex
             self.name = name
-            start = Array(whole[..<place])
-            end = Array(whole[place...].dropFirst(empty.count))
+            start = Array(whole[..<empty.lowerBound])
+            end = Array(whole[empty.upperBound...])
         }
     }
 
