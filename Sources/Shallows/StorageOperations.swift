@@ -33,7 +33,6 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
         set: @escaping Set = { _, _, _ in .unsupported(.storageIsReadOnly) },
         remove: @escaping Remove = { _, _ in .unsupported(.storageCannotRemove) },
         removeAll: @escaping RemoveAll = { _ in .unsupported(.storageCannotRemove) },
-        retrieveForUpdate: RetrieveForUpdate? = nil,
         lockKey: @escaping @Sendable (Key) -> LockKey? = { _ in nil },
         fireAndForget: Call = .completing
     ) {
@@ -41,9 +40,20 @@ package final class StorageOperations<Key: Sendable, Value: Sendable>: Sendable 
         self.set = set
         self.remove = remove
         self.removeAll = removeAll
-        self.retrieveForUpdate = retrieveForUpdate
+        retrieveForUpdate = nil
         self.lockKey = lockKey
         self.fireAndForget = fireAndForget
+    }
+
+    /// The operations of a storage whose values others may write while they are updated.
+    package init(_ others: StorageOperations, retrieveForUpdate: RetrieveForUpdate?) {
+        retrieve = others.retrieve
+        set = others.set
+        remove = others.remove
+        removeAll = others.removeAll
+        lockKey = others.lockKey
+        fireAndForget = others.fireAndForget
+        self.retrieveForUpdate = retrieveForUpdate
     }
 }
 
@@ -73,13 +83,15 @@ extension StorageOperations {
         fireAndForget: Call? = nil
     ) -> StorageOperations {
         StorageOperations(
-            retrieve: retrieve ?? self.retrieve,
-            set: set ?? self.set,
-            remove: remove ?? self.remove,
-            removeAll: removeAll ?? self.removeAll,
-            retrieveForUpdate: retrieve == nil && set == nil ? retrieveForUpdate : nil,
-            lockKey: lockKey ?? self.lockKey,
-            fireAndForget: fireAndForget ?? self.fireAndForget
+            StorageOperations(
+                retrieve: retrieve ?? self.retrieve,
+                set: set ?? self.set,
+                remove: remove ?? self.remove,
+                removeAll: removeAll ?? self.removeAll,
+                lockKey: lockKey ?? self.lockKey,
+                fireAndForget: fireAndForget ?? self.fireAndForget
+            ),
+            retrieveForUpdate: retrieve == nil && set == nil ? retrieveForUpdate : nil
         )
     }
 

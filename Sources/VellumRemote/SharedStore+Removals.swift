@@ -32,10 +32,10 @@ extension SharedStore {
                     isReported = false
                 } catch RemoteFailure.closed {
                     return  // The program closed the connection for good.
+                } catch let failure as RemoteFailure where !isReported {
+                    failures.send(VellumError(failure, cache: name))
+                    isReported = true
                 } catch {
-                    if !isReported, let failure = error as? RemoteFailure {
-                        failures.send(VellumError(failure, cache: name))
-                    }
                     isReported = true
                 }
             } while pending.withLock { pending in

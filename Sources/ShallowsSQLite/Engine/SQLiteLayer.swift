@@ -31,7 +31,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     var visits: Lane.Share { file.visits }
 
     var operations: StorageOperations<Filename, Value> {
-        StorageOperations(
+        let operations = StorageOperations(
             retrieve: { key, call in self.retrieve(key, call) },
             set: { value, key, call in
                 self.write(key, call) { (store, entry) throws(VellumError) in
@@ -48,9 +48,9 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
                     self.run(call) { (store) throws(VellumError) in try store.removeAll() }
                 }
             },
-            retrieveForUpdate: { key, call in self.retrieveForUpdate(key, call) },
             lockKey: { LockKey(of: self.file, $0) }
         )
+        return StorageOperations(operations) { key, call in self.retrieveForUpdate(key, call) }
     }
 
     private func retrieveForUpdate(_ key: Filename, _ call: Call) -> Reply<UpdatableValue<Value>> {
